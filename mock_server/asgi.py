@@ -1,0 +1,119 @@
+"""The core as a raw ASGI application: it reads the body, and carries out what only a door can."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from icecheck.mock_server.app import BODY_BYTES_MAX, App, body_too_large
+from icecheck.mock_server.context import (
+    Delay,
+    DoorEffect,
+    Drop,
+    Gate,
+    Hold,
+    Reply,
+    Request,
+    Truncate,
+)
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Message, Receive, Send], Awaitable[None]]
+
+_BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
+_BODILESS_STATUSES = frozenset({204, 304})
+
+
+def asgi_app(app: App) -> AsgiApp:
+    """The ASGI application of a server, for a door of ours or to be mounted anywhere."""
+
+    async def serve(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"only http is served, not {scope['type']}")
+        method = scope["method"]
+        body: bytes | None = b""
+        if method not in _BODILESS_METHODS:
+            body = await _body(receive)
+        if body is None:
+            await _send(send, method, body_too_large())
+            return
+        answer = app.handle(
+            Request(
+                method,
+                scope["raw_path"].decode("latin-1"),
+                scope["query_string"].decode("latin-1"),
+                {
+                    name.decode("latin-1"): value.decode("latin-1")
+                    for name, value in scope["headers"]
+                },
+                body,
+            )
+        )
+        for effect in answer.effects:
+            if await _carry_out(effect, scope, send, answer.reply):
+                return
+        await _send(send, method, answer.reply)
+
+    return serve
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body; None when it is larger than the core takes."""
+    message = await receive()
+    if not message.get("more_body"):
+        body = bytes(message.get("body", b""))
+        return body if len(body) <= BODY_BYTES_MAX else None
+    parts = bytearray(message.get("body", b""))
+    while message.get("more_body"):
+        if len(parts) > BODY_BYTES_MAX:
+            return None
+        message = await receive()
+        parts += message.get("body", b"")
+    return bytes(parts) if len(parts) <= BODY_BYTES_MAX else None
+
+
+async def _send(send: Send, method: str, reply: Reply) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    if method != "HEAD" and reply.status not in _BODILESS_STATUSES:
+        headers.append((b"content-length", b"%d" % len(reply.body)))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+async def _carry_out(effect: DoorEffect, scope: Message, send: Send, reply: Reply) -> bool:
+    """Do what an effect says; True when there is nothing left to answer."""
+    match effect:
+        case Delay(milliseconds):
+            await asyncio.sleep(milliseconds / 1000)
+        case Hold(gate):
+            await _opened(gate)
+        case Drop():
+            _close(scope)
+            return True
+        case Truncate(body_bytes):
+            headers = [
+                (name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers
+            ]
+            headers.append((b"content-length", b"%d" % len(reply.body)))
+            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+            part = reply.body[:body_bytes]
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            _close(scope)
+            return True
+    return False
+
+
+async def _opened(gate: Gate) -> None:
+    loop = asyncio.get_running_loop()
+    opened = asyncio.Event()
+    gate.when_open(lambda: loop.call_soon_threadsafe(opened.set))
+    await opened.wait()
+
+
+def _close(scope: Message) -> None:
+    """Cut the connection; only our own door lets a request reach it."""
+    connection = scope.get("state", {}).get("connection")
+    if connection is None:
+        raise ConnectionAbortedError("this ASGI server cannot cut a connection on request")
+    connection.transport.close()

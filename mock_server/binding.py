@@ -1,0 +1,187 @@
+"""Partition specs and sort orders bound to a schema: what resolves, what applies, which ids."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import structs
+
+from icecheck.mock_server.column_types import is_primitive
+from icecheck.mock_server.model import PartitionField, PartitionSpec, SortOrder
+from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.requested import (
+    RequestedPartitionField,
+    RequestedPartitionSpec,
+    RequestedSortOrder,
+)
+from icecheck.mock_server.schemas import Column
+from icecheck.mock_server.transforms import VOID, applies_to, canonical_transform
+
+__all__ = [
+    "PARTITION_FIELD_ID_MIN",
+    "UNPARTITIONED_LAST_ID",
+    "UNSORTED_ORDER_ID",
+    "bound_sort_order",
+    "bound_spec",
+    "check_order_resolves",
+    "check_spec_resolves",
+    "highest_partition_field_id",
+    "same_spec",
+]
+
+PARTITION_FIELD_ID_MIN = 1000
+UNPARTITIONED_LAST_ID = PARTITION_FIELD_ID_MIN - 1
+UNSORTED_ORDER_ID = 0
+_INT32_MAX = 2**31 - 1
+
+
+def bound_spec(
+    requested: RequestedPartitionSpec,
+    columns: Mapping[int, Column],
+    *,
+    format_version: int,
+    last_partition_id: int,
+    specs: Iterable[PartitionSpec] = (),
+) -> PartitionSpec:
+    """Bind a spec to the columns and give its fields ids; its own id stays 0.
+
+    Ids that were sent are kept. Otherwise a field that another spec has with the same source and
+    transform keeps that id, and the rest continue after `last_partition_id`; version 1 demands
+    1000, 1001, ... in every spec. Every defect is a 400 Problem.
+    """
+    sent = tuple(
+        structs.replace(field, transform=canonical_transform(field.transform))
+        for field in requested.fields
+    )
+    _check_partition_names(sent, columns)
+    given = [field.field_id for field in sent if field.field_id is not None]
+    if given and len(given) != len(sent):
+        raise bad_request("Cannot parse spec with missing field IDs: give all or none")
+    ids = given or _assigned_ids(
+        sent, format_version=format_version, last_partition_id=last_partition_id, specs=specs
+    )
+    if len(set(ids)) != len(ids):
+        raise bad_request(f"Invalid partition spec: field ids are not unique: {ids}")
+    if format_version == 1 and ids != _sequential_ids(len(ids)):
+        raise bad_request(f"Spec does not use sequential IDs that are required in v1: {ids}")
+    spec = PartitionSpec(
+        spec_id=0,
+        fields=tuple(
+            PartitionField(
+                name=field.name,
+                transform=field.transform,
+                source_id=field.source_id,
+                field_id=field_id,
+            )
+            for field, field_id in zip(sent, ids, strict=True)
+        ),
+    )
+    check_spec_resolves(spec, columns)
+    return spec
+
+
+def _sequential_ids(length: int) -> list[int]:
+    return list(range(PARTITION_FIELD_ID_MIN, PARTITION_FIELD_ID_MIN + length))
+
+
+def _assigned_ids(
+    sent: tuple[RequestedPartitionField, ...],
+    *,
+    format_version: int,
+    last_partition_id: int,
+    specs: Iterable[PartitionSpec],
+) -> list[int]:
+    if format_version == 1:
+        return _sequential_ids(len(sent))
+    known = {
+        (field.source_id, field.transform): field.field_id
+        for spec in specs
+        for field in spec.fields
+    }
+    last = max(last_partition_id, UNPARTITIONED_LAST_ID)
+    ids: list[int] = []
+    for field in sent:
+        field_id = known.pop((field.source_id, field.transform), None)
+        if field_id is None or field_id in ids:
+            last += 1
+            field_id = last
+        ids.append(field_id)
+    if last > _INT32_MAX:
+        raise bad_request("Cannot assign partition field ids: no id is left")
+    return ids
+
+
+def _check_partition_names(
+    fields: tuple[RequestedPartitionField, ...], columns: Mapping[int, Column]
+) -> None:
+    column_ids = {column.name: column.id for column in columns.values()}
+    names: set[str] = set()
+    for field in fields:
+        if not field.name:
+            raise bad_request("Cannot use empty partition name")
+        if field.name in names:
+            raise bad_request(f"Cannot use partition name more than once: {field.name}")
+        if column_ids.get(field.name, field.source_id) != field.source_id:
+            raise bad_request(
+                f"Cannot create partition sourced from different field in schema: {field.name}"
+            )
+        names.add(field.name)
+
+
+def check_spec_resolves(spec: PartitionSpec, columns: Mapping[int, Column]) -> None:
+    """Refuse (400) a spec whose sources are missing, not plain values or of an unfit type."""
+    for field in spec.fields:
+        if field.transform == VOID:
+            continue  # all that is left of a field whose column was dropped
+        column = columns.get(field.source_id)
+        if column is None:
+            raise bad_request(f"Cannot find source column for partition field: {field.name}")
+        if not is_primitive(column.type):
+            raise bad_request(f"Cannot partition by non-primitive source field: {column.name}")
+        if not applies_to(field.transform, column.type):
+            raise bad_request(f"Invalid source type {column.type} for transform: {field.transform}")
+        if column.in_collection:
+            raise bad_request(f"Invalid partition field parent: {column.name} is in a list or map")
+
+
+def same_spec(one: PartitionSpec, other: PartitionSpec) -> bool:
+    """Whether two specs have the same names, sources and transforms in the same order."""
+    return [(f.source_id, f.transform, f.name) for f in one.fields] == [
+        (f.source_id, f.transform, f.name) for f in other.fields
+    ]
+
+
+def highest_partition_field_id(spec: PartitionSpec) -> int:
+    """The highest field id of a spec, 999 when it has no fields."""
+    return max((field.field_id for field in spec.fields), default=UNPARTITIONED_LAST_ID)
+
+
+def bound_sort_order(
+    requested: RequestedSortOrder, columns: Mapping[int, Column], order_id: int
+) -> SortOrder:
+    """Bind a sort order to the columns; id 0 belongs to the order without fields, alone."""
+    if requested.order_id == UNSORTED_ORDER_ID and requested.fields:
+        raise bad_request("Sort order ID 0 is reserved for unsorted order")
+    if requested.order_id not in {None, UNSORTED_ORDER_ID} and not requested.fields:
+        raise bad_request("Unsorted order ID must be 0")
+    order = SortOrder(
+        order_id=order_id if requested.fields else UNSORTED_ORDER_ID,
+        fields=tuple(
+            structs.replace(field, transform=canonical_transform(field.transform))
+            for field in requested.fields
+        ),
+    )
+    check_order_resolves(order, columns)
+    return order
+
+
+def check_order_resolves(order: SortOrder, columns: Mapping[int, Column]) -> None:
+    """Refuse (400) a sort order whose sources are missing, not plain values or of an unfit type."""
+    for field in order.fields:
+        column = columns.get(field.source_id)
+        if column is None:
+            if field.transform == VOID:
+                continue
+            raise bad_request(f"Cannot find source column for sort field: {field.source_id}")
+        if not is_primitive(column.type):
+            raise bad_request(f"Cannot sort by non-primitive source field: {column.name}")
+        if not applies_to(field.transform, column.type):
+            raise bad_request(f"Invalid source type {column.type} for transform: {field.transform}")

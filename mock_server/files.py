@@ -1,0 +1,117 @@
+"""The files of a server: `file:` locations on disk, every other scheme in memory."""
+
+import contextlib
+import os
+import re
+import tempfile
+import zlib
+from pathlib import Path
+
+FILE_BYTES_MAX = 256 * 1024 * 1024
+"""A metadata file may not be bigger, compressed or not: a bomb must not fill the memory."""
+
+_NUMBERED_FILE = re.compile(r"(?:^|/)(\d{1,9})-[^/]*$")
+
+
+class Files:
+    """Reads and writes whole files by location; every failure is an OSError."""
+
+    __slots__ = ("_memory",)
+
+    def __init__(self) -> None:
+        self._memory: dict[str, bytes] = {}
+
+    def write(self, location: str, content: bytes) -> None:
+        """Write a file so that no reader ever sees half of it; makes its directory."""
+        path = local_path(location)
+        if path is None:
+            self._memory[location] = content
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            # mkstemp makes files for the owner alone; engines may run as somebody else.
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+            raise
+
+    def make_directory(self, location: str) -> None:
+        """Make a directory and its parents; nothing to do for locations in memory."""
+        path = local_path(location)
+        if path is not None:
+            path.mkdir(parents=True, exist_ok=True)
+
+    def read(self, location: str) -> bytes:
+        """The content of a file, uncompressed if its name says gzip; OSError if it cannot be."""
+        content = self._memory.get(location)
+        if content is None:
+            path = local_path(location) or Path(location)
+            if not path.is_absolute() or not path.is_file():
+                raise FileNotFoundError(f"no such file: {location}")
+            if path.stat().st_size > FILE_BYTES_MAX:
+                raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
+            content = path.read_bytes()
+        return _gunzip(content, location) if is_gzip(location) else content
+
+    def remove(self, location: str) -> None:
+        """Remove a file; a missing one is fine."""
+        path = local_path(location)
+        if path is None:
+            self._memory.pop(location, None)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def remove_below(self, location: str) -> None:
+        """Forget every file held in memory under a location."""
+        prefix = location.rstrip("/") + "/"
+        for held in [held for held in self._memory if held.startswith(prefix)]:
+            self._memory.pop(held, None)
+
+
+def local_path(location: str) -> Path | None:
+    """The path behind `file:/p`, `file:///p` or `file://localhost/p`; None for other schemes.
+
+    Nothing is unescaped: engines take the text after the scheme literally. OSError for a NUL.
+    """
+    if "\0" in location:
+        raise OSError("a location cannot contain NUL")
+    for scheme in ("file:///", "file://localhost/", "file:/"):
+        if location.startswith(scheme):
+            rest = location[len(scheme) :]
+            # "file://host/..." also starts with "file:/"; another host is not ours.
+            return None if rest.startswith("/") else Path("/" + rest)
+    return None
+
+
+def is_gzip(location: str) -> bool:
+    """Whether a metadata file is compressed, by its name as Iceberg's writers choose it."""
+    return location.endswith((".gz.metadata.json", ".metadata.json.gz"))
+
+
+def gzipped(content: bytes) -> bytes:
+    """The content as a gzip file without a time stamp, so that equal content gives equal bytes."""
+    compressor = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return compressor.compress(content) + compressor.flush()
+
+
+def metadata_file_number(metadata_location: str | None) -> int:
+    """The number of the metadata file after this one: 0 for a new table or an unnumbered name."""
+    found = _NUMBERED_FILE.search(metadata_location or "")
+    return int(found[1]) + 1 if found else 0
+
+
+def _gunzip(content: bytes, location: str) -> bytes:
+    try:
+        decompressor = zlib.decompressobj(31)
+        plain = decompressor.decompress(content, FILE_BYTES_MAX)
+    except zlib.error as error:
+        raise OSError(f"not gzip: {location}") from error
+    if decompressor.unconsumed_tail or not decompressor.eof:
+        raise OSError(f"truncated, or larger than {FILE_BYTES_MAX} bytes: {location}")
+    return plain

@@ -1,0 +1,66 @@
+"""Names of namespaces, tables and warehouses: what is a name, and what it becomes in a path."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from icecheck.mock_server import problem
+
+NAMESPACE_SEPARATOR = "\x1f"
+"""Between the levels of a namespace in a path or query (document L1797, unit separator)."""
+
+RESERVED_SEGMENTS = frozenset({"config", "namespaces", "oauth", "tables", "transactions", "views"})
+"""First segments of unprefixed routes: a prefix starting with one would be ambiguous."""
+
+_PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_DIRECTORY_LENGTH_MAX = 80
+
+
+def checked_namespace(levels: Sequence[str]) -> tuple[str, ...]:
+    """The levels as a namespace; Problem 400 for no levels, an empty one, or a NUL."""
+    if not levels:
+        raise problem.bad_request("A namespace needs at least one level")
+    for level in levels:
+        if not level:
+            raise problem.bad_request("A level of a namespace cannot be empty")
+        if "\0" in level:
+            raise problem.bad_request("A level of a namespace cannot contain NUL")
+    return tuple(levels)
+
+
+def checked_name(name: str, kind: str = "table") -> str:
+    """The name of a table (or another kind of object); Problem 400 if it is empty or has a NUL."""
+    if not name:
+        raise problem.bad_request(f"The name of a {kind} cannot be empty")
+    if "\0" in name:
+        raise problem.bad_request(f"The name of a {kind} cannot contain NUL")
+    return name
+
+
+def split_namespace(text: str) -> tuple[str, ...]:
+    """The namespace in a decoded path segment or `parent` value; Problem 400 as above."""
+    return checked_namespace(text.split(NAMESPACE_SEPARATOR))
+
+
+def is_prefix(text: str) -> bool:
+    """Whether a text can stand between `/v1/` and a route without being escaped or ambiguous."""
+    if _PREFIX.fullmatch(text) is None or {".", ".."} & set(text.split("/")):
+        return False
+    return text.partition("/")[0] not in RESERVED_SEGMENTS
+
+
+def prefix_of(warehouse: str) -> str:
+    """The path prefix of a warehouse: its name where that is safe in a path, else derived from it.
+
+    Clients put the prefix into paths as it is, so it must not need escaping.
+    """
+    if is_prefix(warehouse):
+        return warehouse
+    digest = hashlib.blake2b(warehouse.encode(), digest_size=4).hexdigest()
+    return f"{directory_of(warehouse)}-{digest}"
+
+
+def directory_of(name: str) -> str:
+    """A directory name that every file system and engine takes literally; not unique."""
+    return _UNSAFE.sub("_", name)[:_DIRECTORY_LENGTH_MAX]

@@ -1,0 +1,33 @@
+"""getConfig: what a client has to know before anything else."""
+
+from icecheck.contract import load
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.state import WarehouseState
+
+
+@operation("getConfig")
+def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer prefix and endpoints of a warehouse; 400 for one that is not there (L75-L160)."""
+    name = call.query.get("warehouse")
+    warehouse = context.warehouses.open(name)
+    if warehouse is None:
+        raise problem.bad_request(f"Unknown warehouse: {name}")
+    overrides = dict(warehouse.declaration.overrides)
+    if warehouse.prefix:
+        overrides["prefix"] = warehouse.prefix
+    body = {
+        "defaults": dict(warehouse.declaration.defaults),
+        "overrides": overrides,
+        "endpoints": endpoints(context),
+    }
+    return Outcome(state, replies.json_reply(body))
+
+
+def endpoints(context: Context) -> list[str]:
+    """What this server serves, as `VERB /path`, in the document's order."""
+    served = context.registries.operations
+    return [
+        documented.endpoint for documented in load().operations.values() if documented.id in served
+    ]

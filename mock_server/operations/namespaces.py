@@ -1,0 +1,117 @@
+"""Namespaces: list, create, load, exists, drop, properties."""
+
+import msgspec
+
+from icecheck.mock_server import names, problem, replies
+from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.paging import PageRequest
+from icecheck.mock_server.state import NamespaceEntry, WarehouseState
+
+
+class CreateNamespaceRequest(msgspec.Struct, frozen=True):
+    """The body of createNamespace (document L1948)."""
+
+    namespace: tuple[str, ...]
+    properties: dict[str, str] | None = None
+
+
+class UpdatePropertiesRequest(msgspec.Struct, frozen=True):
+    """The body of updateProperties (document L1962)."""
+
+    removals: tuple[str, ...] | None = None
+    updates: dict[str, str] | None = None
+
+
+@operation("listNamespaces")
+def list_namespaces(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """List the direct children of `parent`, or the top level (L243-L290)."""
+    parent_text = call.query.get("parent")
+    parent = names.split_namespace(parent_text) if parent_text else ()
+    page = PageRequest(
+        call.query,
+        context.identities.token_key,
+        ("namespaces", context.warehouse, *parent),
+        context.page_size_max,
+    )
+    if parent and parent not in state.namespaces:
+        raise problem.no_such_namespace(parent)
+    children, more = page.cut(state.children(parent, page.after))
+    token = page.next_token(children[-1][-1]) if more else None
+    return Outcome(
+        state, replies.json_reply({"namespaces": children, "next-page-token": token})
+    )
+
+
+@operation("createNamespace")
+def create_namespace(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Create a namespace; ancestors that are missing are created too, without properties.
+
+    The document says nothing about ancestors. Refusing would break clients written against the
+    reference, which accepts; an ancestor that does not exist would break the listing.
+    """
+    request = decode_body(CreateNamespaceRequest, call.request.body)
+    namespace = names.checked_namespace(request.namespace)
+    if namespace in state.namespaces:
+        raise problem.already_exists(f"Namespace already exists: {'.'.join(namespace)}")
+    properties = request.properties or {}
+    return Outcome(
+        state.with_namespace(namespace, properties),
+        replies.json_reply({"namespace": namespace, "properties": properties}),
+    )
+
+
+@operation("loadNamespaceMetadata")
+def load_namespace_metadata(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer the stored properties."""
+    entry = _existing(state, call.namespace)
+    body = {"namespace": call.namespace, "properties": entry.properties}
+    return Outcome(state, replies.json_reply(body))
+
+
+@operation("namespaceExists")
+def namespace_exists(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer 204 or 404, either without a body."""
+    _existing(state, call.namespace)
+    return Outcome(state, replies.NO_CONTENT)
+
+
+@operation("dropNamespace")
+def drop_namespace(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Drop an empty namespace: neither tables nor child namespaces may be in it."""
+    entry = _existing(state, call.namespace)
+    if entry.tables or next(state.children(call.namespace), None) is not None:
+        raise problem.namespace_not_empty(call.namespace)
+    return Outcome(state.without_namespace(call.namespace), replies.NO_CONTENT)
+
+
+@operation("updateProperties")
+def update_properties(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Set and remove properties; a key in both lists is 422, before the namespace is looked up.
+
+    All three lists are always sent: pyiceberg needs `missing` although it is optional.
+    """
+    request = decode_body(UpdatePropertiesRequest, call.request.body)
+    updates = request.updates or {}
+    removals = dict.fromkeys(request.removals or ())
+    both = [key for key in removals if key in updates]
+    if both:
+        raise problem.unprocessable(f"Keys both set and removed: {', '.join(both)}")
+    before = _existing(state, call.namespace).properties
+    kept = {key: value for key, value in before.items() if key not in removals}
+    body = {
+        "updated": list(updates),
+        "removed": [key for key in removals if key in before],
+        "missing": [key for key in removals if key not in before],
+    }
+    return Outcome(
+        state.with_namespace(call.namespace, kept | updates), replies.json_reply(body)
+    )
+
+
+def _existing(state: WarehouseState, namespace: tuple[str, ...]) -> NamespaceEntry:
+    entry = state.namespace(namespace)
+    if entry is None:
+        raise problem.no_such_namespace(namespace)
+    return entry

@@ -1,0 +1,129 @@
+"""The warehouses of one server: declared beforehand or opened when first asked for."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from icecheck.mock_server import names
+from icecheck.mock_server.context import Context
+from icecheck.mock_server.state import WarehouseState
+
+DEFAULT_WAREHOUSE = "warehouse"
+WAREHOUSES_MAX = 100_000
+
+
+class WarehouseDeclaration(msgspec.Struct, frozen=True):
+    """A warehouse that a server knows from the start.
+
+    `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
+    `location` None puts it under the server's root. `defaults` and `overrides` are added to
+    what GET /v1/config answers for it.
+    """
+
+    name: str
+    prefix: str | None = None
+    location: str | None = None
+    defaults: Mapping[str, str] = {}
+    overrides: Mapping[str, str] = {}
+
+
+class Warehouse:
+    """One tenant: its present state, and the lock under which the state is replaced.
+
+    `state` may be read without the lock at any time: it is one immutable value.
+    """
+
+    __slots__ = ("context", "declaration", "lock", "prefix", "state")
+
+    def __init__(self, declaration: WarehouseDeclaration, prefix: str, context: Context) -> None:
+        self.declaration = declaration
+        self.prefix = prefix
+        self.context = context
+        self.lock = threading.Lock()
+        self.state = WarehouseState()
+
+    @property
+    def name(self) -> str:
+        """The name that clients give as `warehouse`."""
+        return self.declaration.name
+
+
+class Warehouses:
+    """Finds warehouses by name and by path prefix.
+
+    Without declarations every name asked for is opened. With `served_prefix` False there is one
+    warehouse, at the routes without a prefix, and (undeclared) every name means it.
+    """
+
+    def __init__(
+        self,
+        declarations: Sequence[WarehouseDeclaration] | None,
+        new_context: Callable[["Warehouses", WarehouseDeclaration], Context],
+        *,
+        served_prefix: bool = True,
+    ) -> None:
+        self.on_demand = declarations is None
+        self._new_context = new_context
+        self._served_prefix = served_prefix
+        self._lock = threading.Lock()
+        self._by_name: dict[str, Warehouse] = {}
+        self._by_prefix: dict[str, Warehouse] = {}
+        self.prefix_segments_max = 1
+        if declarations is not None:
+            if not declarations or (len(declarations) > 1 and not served_prefix):
+                raise ValueError("declare one warehouse, or several with prefixes")
+            for declaration in declarations:
+                self._add(declaration)
+        self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
+
+    def open(self, name: str | None) -> Warehouse | None:
+        """The warehouse of this name (None or "": the default one), or None if there is none."""
+        name = name or self.default_name
+        if self.on_demand and not self._served_prefix:
+            name = self.default_name
+        found = self._by_name.get(name)
+        if found is None and self.on_demand:
+            with self._lock:
+                found = self._by_name.get(name)
+                if found is None and len(self._by_name) < WAREHOUSES_MAX:
+                    found = self._add(WarehouseDeclaration(name))
+        return found
+
+    def under(self, prefix: str) -> Warehouse | None:
+        """The warehouse whose path prefix is exactly this, or None."""
+        return self._by_prefix.get(prefix)
+
+    def unprefixed(self) -> Warehouse | None:
+        """The warehouse at the routes without a prefix, or None if all have one.
+
+        When warehouses are opened on demand, the default one is also found there, for clients
+        that never ask for the configuration.
+        """
+        found = self._by_prefix.get("")
+        return self.open(None) if found is None and self.on_demand else found
+
+    def all(self) -> tuple[Warehouse, ...]:
+        """Every warehouse there is now, in the order of their opening."""
+        return tuple(self._by_name.values())
+
+    def remove(self, name: str) -> None:
+        """Forget a warehouse; an undeclared one comes back empty when it is asked for again."""
+        with self._lock:
+            found = self._by_name.pop(name, None)
+            if found is not None:
+                self._by_prefix.pop(found.prefix, None)
+
+    def _add(self, declaration: WarehouseDeclaration) -> Warehouse:
+        prefix = declaration.prefix
+        if prefix is None:
+            prefix = names.prefix_of(declaration.name) if self._served_prefix else ""
+        if prefix and not names.is_prefix(prefix):
+            raise ValueError(f"not usable as a path prefix: {prefix!r}")
+        if declaration.name in self._by_name or prefix in self._by_prefix:
+            raise ValueError(f"declared twice: warehouse {declaration.name!r}, prefix {prefix!r}")
+        warehouse = Warehouse(declaration, prefix, self._new_context(self, declaration))
+        self.prefix_segments_max = max(self.prefix_segments_max, prefix.count("/") + 1)
+        self._by_name[declaration.name] = warehouse
+        self._by_prefix[prefix] = warehouse
+        return warehouse

@@ -1,0 +1,133 @@
+"""What a Spark statement that failed says about the catalog: a finding, weather, or our own bug."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Failure", "Kind", "read_failure"]
+
+CHAIN_MAX = 12
+
+# Classes of Iceberg's exceptions that stand for an answer of the catalog: it understood and said
+# no. Anything else that goes wrong is not a refusal.
+_REFUSALS = frozenset(
+    {"BadRequestException", "ForbiddenException", "RESTException", "UnsupportedOperationException"}
+)
+_NO_ANSWER = frozenset(
+    {
+        "ConnectException",
+        "ConnectTimeoutException",
+        "ConnectionRequestTimeoutException",
+        "HttpHostConnectException",
+        "NoHttpResponseException",
+        "ServiceUnavailableException",
+        "SocketException",
+        "SocketTimeoutException",
+        "UnknownHostException",
+    }
+)
+_JVM_TROUBLE = frozenset({"OutOfMemoryError", "NoSuchMethodError", "AbstractMethodError"})
+_OBJECT_STORE = re.compile(
+    r"Failed to get file system for path|No FileSystem for scheme|"
+    r"(NoClassDefFoundError|ClassNotFoundException): *(software[/.]amazon|com[/.]google|com[/.]azure)"
+)
+_UNSUPPORTED_ENDPOINT = re.compile(r"Server does not support endpoint: (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Throwable:
+    """One exception of Java's chain of causes."""
+
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" if self.message else self.name
+
+
+Kind = str
+"""``finding``, ``no-answer``, ``not-claimed``, ``no-object-store`` or ``jvm`` (see Failure)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed statement, read.
+
+    ``kind``: "finding", the catalog is at fault unless the statement was to fail; "no-answer", the
+    catalog could not be reached; "not-claimed", the client sent nothing because the catalog's
+    config does not offer the endpoint; "no-object-store", the tables lie where this JVM has no
+    client to read or write; "jvm", the JVM is in trouble. ``words`` is one line without the
+    run's own names, so that equal failures read equal.
+    """
+
+    kind: Kind
+    chain: tuple[Throwable, ...]
+    words: str
+
+    @property
+    def refused(self) -> bool:
+        """Whether the catalog answered that it does not do this."""
+        return any(one.name in _REFUSALS for one in self.chain)
+
+    def is_a(self, name: str) -> bool:
+        """Whether a class of this simple name is anywhere in the chain."""
+        return any(one.name == name for one in self.chain)
+
+
+def read_failure(error: BaseException, names: Mapping[str, str]) -> Failure | None:
+    """Read an error that PySpark raised; None if it did not come from a Java exception.
+
+    ``names`` are the run's own: placeholder -> text, taken out of ``words``.
+    """
+    chain = _chain(error)
+    if not chain:
+        return None
+    telling = _telling(chain)
+    return Failure(_kind(chain), chain, _anonymous(str(telling), names))
+
+
+def _chain(error: BaseException) -> tuple[Throwable, ...]:
+    java: Any = getattr(error, "java_exception", None)
+    found = []
+    if java is None:
+        java = getattr(error, "_origin", None)
+        if java is not None:
+            # PySpark's own class is what a reader of the script knows the error by.
+            found.append(Throwable(type(error).__name__, ""))
+    while java is not None and len(found) < CHAIN_MAX:
+        message = java.getMessage()
+        found.append(Throwable(java.getClass().getSimpleName(), message or ""))
+        java = java.getCause()
+    return tuple(found)
+
+
+def _telling(chain: tuple[Throwable, ...]) -> Throwable:
+    """Return the exception that says most: the catalog's answer, else the innermost one."""
+    said = [one for one in chain if one.message]
+    answers = [one for one in said if one.name in _REFUSALS | _NO_ANSWER]
+    return (answers or said or list(chain))[-1]
+
+
+def _kind(chain: tuple[Throwable, ...]) -> Kind:
+    texts = [str(one) for one in chain]
+    names = {one.name for one in chain}
+    if any(_UNSUPPORTED_ENDPOINT.search(text) for text in texts):
+        return "not-claimed"
+    if any(_OBJECT_STORE.search(text) for text in texts):
+        return "no-object-store"
+    if names & _JVM_TROUBLE:
+        return "jvm"
+    if names & _NO_ANSWER:
+        return "no-answer"
+    return "finding"
+
+
+def _anonymous(text: str, names: Mapping[str, str]) -> str:
+    """Return the first line with the run's names and what differs from run to run taken out."""
+    line = text.strip().splitlines()[0] if text.strip() else text
+    for placeholder, name in sorted(names.items(), key=lambda item: -len(item[1])):
+        line = line.replace(name, f"{{{placeholder}}}")
+    line = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "{uuid}", line)
+    line = re.sub(r"\b\d{12,}\b", "{number}", line)
+    return line if len(line) <= 240 else f"{line[:239]}…"

@@ -1,0 +1,218 @@
+"""Runs a script on a catalog, statement by statement, and says what is not as it must be."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from icecheck.client import Catalog
+from icecheck.expect import NotOffered, Unreachable, Violation
+from icecheck.spark_tests.failures import Failure, read_failure
+from icecheck.spark_tests.script import MayRefuse, Refusal, Rows, Save, Script, Statement
+from icecheck.verdict import SkipKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["SparkSource", "failure_outcome", "fetch_rows", "qualified", "run_script"]
+
+Row = tuple[str | None, ...]
+
+ROWS_SHOWN = 6
+
+
+class SparkSource(Protocol):
+    """What gives a check its own Spark session, such as ``icecheck.spark.SparkWorkbench``."""
+
+    def session(self, catalog: Catalog) -> "tuple[SparkSession, str]":
+        """Return a new session for the catalog under test, and the catalog's name in it."""
+        ...
+
+
+def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
+    """Run every statement of a script; raise Violation at the first that is not as expected."""
+    names = _names(script, catalog)
+    session, names["catalog"] = spark.session(catalog)
+    for placeholder in ("table", "table2"):
+        parts = (names["catalog"], names["namespace"], names[placeholder.replace("table", "name")])
+        names[placeholder] = ".".join(parts)
+    for statement in script.statements:
+        _Step(script, statement, session, names).run()
+
+
+def fetch_rows(frame: "DataFrame") -> list[Row]:
+    """Return the rows of a frame as text, cast by Spark itself, in the frame's order."""
+    if not frame.columns:
+        return []
+    from pyspark.sql.functions import col
+
+    columns = [f"c{number}" for number in range(len(frame.columns))]
+    text = frame.toDF(*columns).select(*(col(name).cast("string") for name in columns))
+    return [tuple(row) for row in text.collect()]
+
+
+def qualified(namespace: Sequence[str]) -> str:
+    """Return a namespace as SQL writes it, quoted only where Spark itself would quote."""
+    return ".".join(_quoted(level) for level in namespace)
+
+
+def failure_outcome(
+    failure: Failure, where: str, optional: str = ""
+) -> Violation | NotOffered | Unreachable | None:
+    """Return what a failed statement means for its check; None: our own trouble, raise it.
+
+    ``where`` names script, line and statement; ``optional`` is what a catalog may decline, if it
+    may.
+    """
+    match failure.kind:
+        case "jvm":
+            return None
+        case "no-answer":
+            return Unreachable(f"Spark got no answer from the catalog: {failure.words}")
+        case "not-claimed":
+            return NotOffered(failure.words, SkipKind.NOT_DECLARED)
+        case "no-object-store":
+            return NotOffered(
+                "the catalog keeps tables where this Spark has no client to reach: name the "
+                "runtime and the store's bundle in ICECHECK_ICEBERG_PACKAGES",
+                SkipKind.HARNESS_GAP,
+            )
+        case _ if optional and failure.refused:
+            return NotOffered(f"{optional}: {failure.words}", SkipKind.NOT_APPLICABLE)
+        case _:
+            return Violation(
+                "spark-statement-fails", "the statement succeeds", failure.words, detail=where
+            )
+
+
+class _Step:
+    """One statement of a script in one run of it."""
+
+    __slots__ = ("_names", "_script", "_session", "_sql", "_statement")
+
+    def __init__(
+        self,
+        script: Script,
+        statement: Statement,
+        session: "SparkSession",
+        names: dict[str, str],
+    ) -> None:
+        self._script = script
+        self._statement = statement
+        self._session = session
+        self._names = names
+        self._sql = self._filled(statement.sql)
+
+    def run(self) -> None:
+        """Execute the statement and judge what comes of it."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        outcome = self._statement.outcome
+        try:
+            rows = self._execute()
+        except (Py4JError, PySparkException) as error:
+            failure = read_failure(error, self._names)
+            if failure is None or failure.kind == "jvm":
+                raise
+            self._judge_failure(failure, error)
+            return
+        match outcome:
+            case Rows():
+                self._judge_rows(outcome, rows)
+            case Refusal():
+                raise Violation(
+                    "spark-statement-succeeds",
+                    f"the statement fails with {outcome.exception}",
+                    "it succeeds",
+                    detail=self._where,
+                )
+            case Save():
+                self._save(outcome, rows)
+
+    @property
+    def _where(self) -> str:
+        place = f"{self._script.path.name}:{self._statement.line}"
+        return f"spark_tests/scripts/{place}: {self._sql}"
+
+    def _execute(self) -> list[Row]:
+        frame = self._session.sql(self._sql)
+        # A command has run by now; only a query, or rows that are looked at, need fetching.
+        wanted = isinstance(self._statement.outcome, Rows | Save | Refusal)
+        return fetch_rows(frame) if wanted else []
+
+    def _judge_failure(self, failure: Failure, error: BaseException) -> None:
+        outcome = self._statement.outcome
+        if isinstance(outcome, Refusal):
+            if failure.is_a(outcome.exception):
+                return
+            expected = f"the statement fails with {outcome.exception}"
+            raise Violation(
+                "spark-error-class", expected, failure.words, detail=self._where
+            ) from error
+        optional = outcome.reason if isinstance(outcome, MayRefuse) else ""
+        raised = failure_outcome(failure, self._where, optional)
+        if raised is None:
+            raise error
+        raise raised from error
+
+    def _judge_rows(self, expected: Rows, rows: list[Row]) -> None:
+        wanted = [
+            tuple(None if cell is None else self._filled(cell) for cell in row)
+            for row in expected.rows
+        ]
+        same = rows == wanted if expected.ordered else Counter(rows) == Counter(wanted)
+        if not same:
+            order = " in this order" if expected.ordered else ""
+            raise Violation(
+                "spark-rows",
+                f"{self._shown(wanted)}{order}",
+                self._shown(rows),
+                detail=self._where,
+            )
+
+    def _save(self, outcome: Save, rows: list[Row]) -> None:
+        if len(rows) != 1 or None in rows[0]:
+            raise Violation("spark-rows", "one row", self._shown(rows), detail=self._where)
+        if len(rows[0]) != len(outcome.names):
+            raise ValueError(f"{self._where}: {len(rows[0])} cells for {outcome.names}")
+        self._names.update(zip(outcome.names, (cell or "" for cell in rows[0]), strict=True))
+
+    def _filled(self, text: str) -> str:
+        return re.sub(
+            r"\{([a-z][a-z0-9_]*)\}", lambda found: self._names.get(found[1], found[0]), text
+        )
+
+    def _shown(self, rows: Sequence[Row]) -> str:
+        """Return rows for a report, without the run's own names."""
+        if not rows:
+            return "no rows"
+        lines = [" | ".join("NULL" if cell is None else cell for cell in row) for row in rows]
+        text = "; ".join(lines[:ROWS_SHOWN])
+        for placeholder in ("table", "table2", "namespace", "namespace2", "name", "name2"):
+            if placeholder in self._names:
+                text = text.replace(self._names[placeholder], f"{{{placeholder}}}")
+        more = len(rows) - ROWS_SHOWN
+        count = f"{len(rows)} row{'s' if len(rows) > 1 else ''}"
+        return f"{count}: {text}" + (f"; and {more} more" if more > 0 else "")
+
+
+def _names(script: Script, catalog: Catalog) -> dict[str, str]:
+    """Choose the run's own names for a script's placeholders; enter what it may create."""
+    namespace = catalog.given_namespace()
+    names = {"namespace": qualified(namespace)}
+    for placeholder in ("name", "name2"):
+        name = catalog.new_name()
+        names[placeholder] = _quoted(name)
+        if script.uses(placeholder, placeholder.replace("name", "table")):
+            catalog.ledger_table(namespace, name)
+    another = catalog.new_namespace_name()
+    names["namespace2"] = qualified(another)
+    if script.uses("namespace2"):
+        catalog.ledger_namespace(another)
+    return names
+
+
+def _quoted(name: str) -> str:
+    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
+    return name if plain else "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,1 @@
+"""What needs several of the five folders: collecting checks, running them, writing the reports."""

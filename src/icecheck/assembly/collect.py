@@ -1,0 +1,55 @@
+"""Finds the checks: every declared function of the check modules, under its one module name."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from icecheck.check import Check, check_of
+from icecheck.target import UsageError
+from icecheck.verdict import Group
+
+__all__ = ["collect", "select"]
+
+_PACKAGES = {
+    "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
+    "icecheck.scenarios": (Group.SCENARIOS,),
+    "icecheck.spark_tests": (Group.SPARK,),
+}
+
+
+def collect(groups: Iterable[Group]) -> tuple[Check, ...]:
+    """Return the checks of these groups, in the order of their modules and definitions.
+
+    A check id that is declared twice raises: ids are what reports and expectations refer to.
+    """
+    wanted = frozenset(groups)
+    found: dict[str, Check] = {}
+    for package_name, package_groups in _PACKAGES.items():
+        if not wanted.intersection(package_groups):
+            continue
+        package = importlib.import_module(package_name)
+        for info in pkgutil.iter_modules(package.__path__):
+            if not info.name.startswith("test_"):
+                continue
+            module = importlib.import_module(f"{package_name}.{info.name}")
+            for name, value in vars(module).items():
+                check = check_of(value) if name.startswith("test_") else None
+                if check is None or check.group not in wanted:
+                    continue
+                if check.id in found:
+                    raise ValueError(f"two checks are called {check.id}")
+                found[check.id] = check
+    return tuple(found.values())
+
+
+def select(checks: Iterable[Check], globs: Iterable[str]) -> tuple[Check, ...]:
+    """Return the checks whose id matches one of the globs; a glob that matches none is misuse."""
+    checks = tuple(checks)
+    globs = tuple(globs)
+    if not globs:
+        return checks
+    for glob in globs:
+        if not any(fnmatchcase(c.id, glob) for c in checks):
+            raise UsageError(f"no check matches {glob!r}: see `icecheck list`")
+    return tuple(c for c in checks if any(fnmatchcase(c.id, g) for g in globs))

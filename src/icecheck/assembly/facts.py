@@ -1,0 +1,115 @@
+"""The blocks of a run that are recorded rather than computed: suite, spec, target, timing."""
+
+import hashlib
+import json
+import os
+import platform
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import icecheck
+from icecheck.session import Session
+
+if TYPE_CHECKING:
+    from icecheck.assembly.run import RunOptions
+
+__all__ = ["facts_of"]
+
+
+def facts_of(
+    options: "RunOptions",
+    session: Session,
+    *,
+    started_at: datetime,
+    finished_at: datetime,
+    wall: float,
+) -> dict[str, dict[str, Any]]:
+    """Return the recorded blocks of run.json; nothing in them is a secret. ``wall`` is seconds."""
+    contract = session.contract
+    return {
+        "suite": {
+            "name": "icecheck",
+            "version": icecheck.__version__,
+            "checks_total": len(contract.requirements),
+            "requirement_set": f"iceberg-rest/{contract.version}",
+            "requirement_set_frozen": False,
+            "requirement_set_sha256": _sha256(sorted(contract.requirements)),
+        },
+        "spec": {
+            "id": f"iceberg-rest/{contract.version}",
+            "git_tag": f"apache-iceberg-{contract.version}",
+            "sha256": f"sha256:{contract.document_sha256}",
+            "url": contract.permalink((1, 1)).partition("#")[0],
+            "overlays": [{"id": "icecheck-errata", "applied": sorted(contract.errata)}],
+            "channel": "release",
+        },
+        "target": _target(options, session),
+        "environment": {
+            "python": platform.python_version(),
+            "os": f"{sys.platform}-{platform.machine()}",
+            "ci": os.environ.get("CI", "") not in {"", "false"},
+        },
+        "config": {
+            "seed": options.seed,
+            "safety": "standard",
+            "groups": [str(g) for g in options.groups],
+            "globs": list(options.globs),
+            "isolation": session.isolation.mode,
+            "timeout_seconds": options.target.timeout_seconds,
+            "command": options.command,
+        },
+        "timing": _timing(session, started_at, finished_at, wall),
+        "safety": {
+            "level": "standard",
+            "namespace_prefix": session.owner,
+            "created": session.created,
+            "deleted": session.deleted,
+            "residue": session.residue,
+            "touched_foreign": session.foreign,
+        },
+    }
+
+
+def _target(options: "RunOptions", session: Session) -> dict[str, Any]:
+    target = options.target
+    method = "bearer" if target.token else "none"
+    if target.credential:
+        method = "oauth2-client-credentials"
+    return {
+        "url": target.url,
+        "warehouse": target.warehouse,
+        "prefix": session.offer.prefix,
+        "namespace": list(target.namespace),
+        "implementation": {"project": options.implementation or "unnamed"},
+        "auth": {"method": method, "principals": 0 if method == "none" else 1},
+        "endpoints": None if session.offer.endpoints is None else list(session.offer.endpoints),
+        "fingerprint": {
+            "server_header": session.server_header,
+            "config_sha256": _sha256(session.config),
+        },
+    }
+
+
+def _timing(
+    session: Session, started_at: datetime, finished_at: datetime, wall: float
+) -> dict[str, Any]:
+    latencies = sorted(session.connection.latencies_ms)
+
+    def percentile(share: float) -> float:
+        if not latencies:
+            return 0.0
+        return round(latencies[min(len(latencies) - 1, int(share * len(latencies)))], 2)
+
+    return {
+        "started_at": started_at.isoformat(timespec="seconds"),
+        "finished_at": finished_at.isoformat(timespec="seconds"),
+        "wall_s": round(wall, 2),
+        "requests": session.connection.requests,
+        "latency_ms": {"p50": percentile(0.5), "p95": percentile(0.95)},
+    }
+
+
+def _sha256(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,216 @@
+"""A run: collect, open the session, judge every check, conclude."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import httpx
+
+from icecheck.assembly.collect import collect, select
+from icecheck.assembly.facts import facts_of
+from icecheck.causes import causes_of
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.conclusion import capabilities_of, conclude, profiles_of
+from icecheck.exchange import Exchange
+from icecheck.judge import TARGET, judge
+from icecheck.passive import Observed, observe, passive_verdicts
+from icecheck.session import Session, open_session
+from icecheck.target import Target
+from icecheck.verdict import Group, Outcome, Run, Verdict
+
+__all__ = ["BREAKER_THRESHOLD", "Progress", "RunOptions", "Silent", "run_checks"]
+
+BREAKER_THRESHOLD = 5
+"""So many checks in a row without a usable answer, and the run stops: there is no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run and how; ``globs`` select by check id, ``spark_options`` go to the launcher."""
+
+    target: Target
+    run_id: str
+    seed: int = 0
+    spec: str = "1.10.0"
+    groups: tuple[Group, ...] = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+    globs: tuple[str, ...] = ()
+    command: str = ""
+    implementation: str = ""
+    spark_options: dict[str, str] = field(default_factory=dict)
+
+
+class Progress(Protocol):
+    """What is told while a run goes on."""
+
+    def started(self, checks: Sequence[Check], session: Session) -> None:
+        """The checks are about to be judged."""
+
+    def judging(self, check: Check) -> None:
+        """A check begins."""
+
+    def judged(self, verdict: Verdict) -> None:
+        """A check ended."""
+
+
+class Silent:
+    """Progress that is told to nobody."""
+
+    def started(self, checks: Sequence[Check], session: Session) -> None:
+        """Say nothing."""
+
+    def judging(self, check: Check) -> None:
+        """Say nothing."""
+
+    def judged(self, verdict: Verdict) -> None:
+        """Say nothing."""
+
+
+class _Resources:
+    """What checks take beside the catalog, made when first needed and stopped at the end."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+        self._spark: Any = None
+
+    def of(self, check: Check) -> dict[str, Any]:
+        """Return the arguments a check's function wants beyond the catalog."""
+        wanted = check.function.__code__.co_varnames[1 : check.function.__code__.co_argcount]
+        return {"spark": self._workbench()} if "spark" in wanted else {}
+
+    def _workbench(self) -> Any:
+        if self._spark is None:
+            from icecheck.spark.bench import start_bench
+
+            self._spark = start_bench(self._options.spark_options)
+        return self._spark
+
+    def stop(self) -> None:
+        if self._spark is not None:
+            self._spark.stop()
+
+
+def run_checks(
+    options: RunOptions,
+    progress: Progress | None = None,
+    *,
+    transport: httpx.BaseTransport | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
+) -> Run:
+    """Run the selected checks and return the finished run; an interrupt ends it early.
+
+    ``on_exchange`` is told every redacted exchange as it happens (the recording on disk).
+    Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
+    """
+    told = progress or Silent()
+    checks = select(collect(options.groups), options.globs)
+    started_at = datetime.now(UTC)
+    started = time.monotonic()
+    session = open_session(
+        options.target,
+        run_id=options.run_id,
+        seed=options.seed,
+        spec=options.spec,
+        transport=transport,
+        on_exchange=on_exchange,
+    )
+    resources = _Resources(options)
+    observed: dict[str, Observed] = {}
+    verdicts: list[Verdict] = []
+    complete = tripped = False
+    try:
+        with _drained(session, observed), contextlib.suppress(KeyboardInterrupt):
+            told.started(checks, session)
+            tripped = _judge_all(checks, session, resources, told, verdicts, observed)
+            complete = not tripped
+    finally:
+        resources.stop()
+        session.close()
+    interrupted = not complete and not tripped
+    verdicts += passive_verdicts(observed, session.contract)
+    return _finish(
+        options,
+        session,
+        verdicts,
+        interrupted=interrupted,
+        tripped=tripped,
+        started_at=started_at,
+        wall_seconds=time.monotonic() - started,
+    )
+
+
+def _judge_all(
+    checks: Sequence[Check],
+    session: Session,
+    resources: _Resources,
+    told: Progress,
+    verdicts: list[Verdict],
+    observed: dict[str, Observed],
+) -> bool:
+    """Judge the checks in order; returns whether the circuit breaker opened."""
+    without_answer = 0
+    for check in checks:
+        told.judging(check)
+        verdict = judge(check, Catalog(session, check.id), resources.of(check))
+        verdicts.append(verdict)
+        told.judged(verdict)
+        observe(session.exchanges, session.schemas, observed)
+        session.exchanges.clear()
+        unreached = verdict.outcome is Outcome.BLOCKED and TARGET in verdict.blocked_by
+        without_answer = without_answer + 1 if unreached else 0
+        if without_answer >= BREAKER_THRESHOLD:
+            return True
+    return False
+
+
+@contextlib.contextmanager
+def _drained(session: Session, observed: dict[str, Observed]) -> Iterator[None]:
+    """Judge passively whatever is still in the session's memory when the block ends."""
+    try:
+        yield
+    finally:
+        observe(session.exchanges, session.schemas, observed)
+        session.exchanges.clear()
+
+
+def _finish(
+    options: RunOptions,
+    session: Session,
+    verdicts: list[Verdict],
+    *,
+    interrupted: bool,
+    tripped: bool,
+    started_at: datetime,
+    wall_seconds: float,
+) -> Run:
+    contract = session.contract
+    causes = causes_of(verdicts, contract.requirements)
+    profiles = profiles_of(verdicts, session.offer, contract)
+    conclusion = conclude(
+        verdicts,
+        profiles,
+        causes,
+        complete=not interrupted,
+        residue=bool(session.residue),
+        tripped=tripped,
+    )
+    finished_at = datetime.now(UTC)
+    return Run(
+        run_id=options.run_id,
+        generated_at=finished_at.isoformat(timespec="seconds"),
+        complete=not (interrupted or tripped),
+        status=conclusion.status,
+        headline=conclusion.headline,
+        exit_code=conclusion.exit_code,
+        exit_reason=conclusion.exit_reason,
+        verdicts=tuple(verdicts),
+        causes=causes,
+        capabilities=capabilities_of(verdicts, session.offer, contract),
+        profiles=profiles,
+        facts=facts_of(
+            options, session, started_at=started_at, finished_at=finished_at, wall=wall_seconds
+        ),
+    )

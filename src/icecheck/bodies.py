@@ -1,0 +1,126 @@
+"""Request bodies as real clients send them: every member present, explicit nulls and all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = [
+    "DEFAULT_SCHEMA",
+    "create_table_body",
+    "partition_field",
+    "partition_spec",
+    "schema",
+    "snapshot",
+    "snapshot_ref",
+    "sort_order",
+    "struct_field",
+]
+
+Json = dict[str, Any]
+
+
+def struct_field(
+    id: int,  # noqa: A002 - the member's name
+    name: str,
+    type: Any,  # noqa: A002
+    *,
+    required: bool = False,
+    **more: Any,
+) -> Json:
+    """Return one field of a struct; ``more`` takes doc, initial-default, write-default."""
+    extra = {key.replace("_", "-"): value for key, value in more.items()}
+    return {"id": id, "name": name, "type": type, "required": required, **extra}
+
+
+def schema(*fields: Json, schema_id: int = 0, identifier_field_ids: Sequence[int] = ()) -> Json:
+    """Return a table schema."""
+    identifiers = {"identifier-field-ids": [*identifier_field_ids]} if identifier_field_ids else {}
+    return {"type": "struct", "schema-id": schema_id, **identifiers, "fields": [*fields]}
+
+
+DEFAULT_SCHEMA: Json = schema(
+    struct_field(1, "id", "long", required=True), struct_field(2, "data", "string")
+)
+
+
+def partition_field(source_id: int, transform: str, name: str, field_id: int | None = None) -> Json:
+    """Return one partition field; without ``field_id`` the server assigns it."""
+    assigned = {} if field_id is None else {"field-id": field_id}
+    return {"source-id": source_id, "transform": transform, "name": name, **assigned}
+
+
+def partition_spec(*fields: Json, spec_id: int = 0) -> Json:
+    """Return a partition spec."""
+    return {"spec-id": spec_id, "fields": [*fields]}
+
+
+def sort_order(*source_ids: int, order_id: int = 1) -> Json:
+    """Return an ascending, nulls-first sort order over columns."""
+    fields = [
+        {"source-id": s, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}
+        for s in source_ids
+    ]
+    return {"order-id": order_id if fields else 0, "fields": fields}
+
+
+def create_table_body(
+    name: str,
+    *,
+    table_schema: Json | None = None,
+    spec: Json | None = None,
+    write_order: Json | None = None,
+    properties: Mapping[str, str] | None = None,
+    location: str | None = None,
+    stage_create: bool = False,
+) -> Json:
+    """Return a createTable body with the members that Spark's Java client always sends."""
+    return {
+        "name": name,
+        "location": location,
+        "schema": table_schema or DEFAULT_SCHEMA,
+        "partition-spec": spec,
+        "write-order": write_order,
+        "properties": dict(properties or {}),
+        "stage-create": stage_create,
+    }
+
+
+def snapshot(
+    metadata: Mapping[str, Any], ordinal: int = 1, *, parent: int | None = None, **members: Any
+) -> Json:
+    """Return a metadata-only snapshot that a commit on this metadata may add.
+
+    Everything in it follows from the loaded metadata, so equal metadata gives equal bytes:
+    the id from ``ordinal``, the time from ``last-updated-ms`` (clients' clocks run after it),
+    the sequence number from the last one, row ids from ``next-row-id``.
+    """
+    version = metadata.get("format-version", 2)
+    made: Json = {
+        "snapshot-id": 7_000_000_000_000_000_000 + ordinal,
+        "timestamp-ms": int(metadata.get("last-updated-ms", 0)) + ordinal,
+        "summary": {"operation": "append", "added-records": "0", "total-records": "0"},
+        "manifest-list": f"{metadata.get('location', '')}/metadata/snap-{ordinal}.avro",
+        "schema-id": metadata.get("current-schema-id", 0),
+    }
+    if parent is not None:
+        made["parent-snapshot-id"] = parent
+    if version >= 2:
+        made["sequence-number"] = int(metadata.get("last-sequence-number", 0)) + ordinal
+    if version >= 3:
+        made["first-row-id"] = int(metadata.get("next-row-id", 0))
+        made["added-rows"] = 0
+    made.update({key.replace("_", "-"): value for key, value in members.items()})
+    return made
+
+
+def snapshot_ref(
+    snapshot_id: int, ref_name: str = "main", ref_type: str = "branch", **retention: int
+) -> Json:
+    """Return the update that points a branch or tag at a snapshot."""
+    extra = {key.replace("_", "-"): value for key, value in retention.items()}
+    return {
+        "action": "set-snapshot-ref",
+        "ref-name": ref_name,
+        "type": ref_type,
+        "snapshot-id": snapshot_id,
+        **extra,
+    }

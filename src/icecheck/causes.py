@@ -1,0 +1,157 @@
+"""Findings grouped by cause: one root cause is one finding, however many checks it fails."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from icecheck.contract import Level, Requirement
+from icecheck.verdict import Cause, Finding, Outcome, Verdict
+
+__all__ = ["causes_of", "severity_of"]
+
+_LEVELS = {Level.MUST: 0, Level.SHOULD: 1, Level.INTEROP: 2}
+
+# Verdict-rules 18: the order of severity in every list; smaller is worse.
+_FALSE_ACCEPTANCE = 0
+_EXPOSED = 1
+_WRONG_STATUS = 2
+_REFUSED = 3
+_SHAPE = 4
+_WORDING = 5
+
+_TITLES = {
+    "status": "Answers {actual} where {expected} is due",
+    "member-missing": "Leaves out a member that is due: {expected}",
+    "error-code": "error.code differs from the HTTP status",
+    "body-on-204": "Sends a body with status 204",
+    "schema:required": "Leaves out required members of answers",
+    "schema:not-json": "Answers without the JSON body that is due",
+    "body-is-no-json": "Answers without the JSON body that is due",
+    "suite-error": "The suite itself failed",
+    "target": "The catalog could not be reached, or kept throttling",
+}
+# Symptoms of one root cause, whatever member they name.
+_FAMILY = {"body-is-no-json": "schema:not-json", "member-missing": "schema:required"}
+
+
+@dataclass(slots=True)
+class _Group:
+    symptom: str
+    expected: str
+    actual: str
+    findings: list[Finding] = field(default_factory=list)
+    members: dict[str, Verdict] = field(default_factory=dict)
+    blocked: dict[str, Verdict] = field(default_factory=dict)
+
+
+def causes_of(
+    verdicts: Iterable[Verdict], requirements: Mapping[str, Requirement]
+) -> tuple[Cause, ...]:
+    """Group failed, blocked and erroneous verdicts by cause, the gravest first.
+
+    A failed check belongs to the cause of each distinct finding's family (its first finding
+    decides); a blocked one to the cause of what blocks it.
+    """
+    verdicts = list(verdicts)
+    groups: dict[tuple[str, str, str], _Group] = {}
+    cause_of_check: dict[str, _Group] = {}
+    for verdict in verdicts:
+        if verdict.outcome in {Outcome.FAIL, Outcome.ERROR} and verdict.findings:
+            group = _group(groups, _key(verdict.findings[0]))
+            group.findings += verdict.findings
+            group.members[verdict.check] = verdict
+            for name in (verdict.check, *verdict.requirements):
+                cause_of_check.setdefault(name, group)
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.BLOCKED:
+            by = verdict.blocked_by[0]
+            blocking = cause_of_check.get(by)
+            if blocking is None:
+                symptom = "target" if by == "target" else f"prerequisite:{by}"
+                blocking = _group(groups, (symptom, "an arrange step that works", "a failure"))
+            blocking.blocked[verdict.check] = verdict
+    made = [_cause(group, requirements) for group in groups.values()]
+    made.sort(key=lambda c: (_LEVELS[c.level], c.severity, -len(c.members) - len(c.blocked), c.id))
+    return tuple(made)
+
+
+def severity_of(finding: Finding) -> int:
+    """Return how grave a finding is, 0 the gravest (verdict-rules 18)."""
+    symptom, expected, actual = finding.key
+    if symptom.startswith(("effect", "lost-update", "false-acceptance", "changed-although")):
+        return _FALSE_ACCEPTANCE
+    if symptom.startswith(("leak", "unauthorised")):
+        return _EXPOSED
+    if symptom == "status":
+        if actual.startswith("2") and not expected.startswith("2"):
+            return _FALSE_ACCEPTANCE if expected == "409" else _WRONG_STATUS
+        return _REFUSED if expected.startswith("2") and actual.startswith("4") else _WRONG_STATUS
+    if symptom == "error-type":
+        return _WORDING
+    return _SHAPE
+
+
+def _group(groups: dict[tuple[str, str, str], _Group], key: tuple[str, str, str]) -> _Group:
+    return groups.setdefault(key, _Group(*key))
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    symptom = _FAMILY.get(finding.symptom, finding.symptom)
+    if symptom.startswith("schema:"):
+        # Required members left out of forty bodies are one sloppy serialiser.
+        return (symptom, "the documented shape", "another shape")
+    return (symptom, finding.expected, finding.actual)
+
+
+def _cause(group: _Group, requirements: Mapping[str, Requirement]) -> Cause:
+    verdicts = [*group.members.values()] or [*group.blocked.values()]
+    level = min((v.level for v in verdicts), key=lambda lv: _LEVELS[lv])
+    proven = dict.fromkeys(r for v in group.members.values() for r in v.requirements)
+    hurts = dict.fromkeys(
+        requirements[r].hurts
+        for r in proven
+        if r in requirements and requirements[r].hurts != "no known client"
+    )
+    severity = min((severity_of(f) for f in group.findings), default=_WRONG_STATUS)
+    return Cause(
+        id=_slug(group),
+        title=_title(group),
+        level=level,
+        symptom=group.symptom,
+        expected=group.expected,
+        actual=group.actual,
+        severity=severity,
+        requirements=tuple(proven),
+        members=tuple(group.members),
+        blocked=tuple(group.blocked),
+        hurts=tuple(hurts) or ("no known client",),
+        witness=next(iter(group.members), next(iter(group.blocked), "")),
+    )
+
+
+def _title(group: _Group) -> str:
+    known = _TITLES.get(group.symptom)
+    if known is not None:
+        return known.format(expected=group.expected, actual=group.actual)
+    if group.symptom.startswith("prerequisite:"):
+        what = group.symptom.removeprefix("prerequisite:")
+        return f"An arrange step fails ({what}), so that what builds on it cannot be judged"
+    if group.symptom.startswith("schema:"):
+        return f"Answers do not have the documented shape ({group.symptom.removeprefix('schema:')})"
+    if group.symptom.startswith("value:"):
+        first = next(iter(group.members.values()), None)
+        return f"Not so: {first.title}" if first else group.symptom
+    words = group.symptom.replace("-", " ").replace(":", ": ")
+    return f"{words[0].upper()}{words[1:]}: expected {group.expected}, got {group.actual}"
+
+
+def _slug(group: _Group) -> str:
+    parts = [group.symptom]
+    if group.symptom == "status":
+        parts += [group.actual, "for", group.expected]
+    elif not group.symptom.startswith(("schema:", "prerequisite:", "target")):
+        parts += [group.actual]
+    text = "-".join(parts).lower()
+    kept = "".join(c if c.isalnum() or c in ".:-" else "-" for c in text)
+    while "--" in kept:
+        kept = kept.replace("--", "-")
+    return kept.strip("-")[:80]

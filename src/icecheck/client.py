@@ -1,0 +1,371 @@
+"""The catalog as a check sees it: one method per operation, arrange steps, everything ledgered."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx
+
+from icecheck import bodies
+from icecheck.connection import Wire
+from icecheck.effects import Effect, effect_of
+from icecheck.exchange import Exchange, Step
+from icecheck.expect import Blocked, NotOffered, Reply, Unreachable
+from icecheck.ledger import Entry, Ledger
+from icecheck.session import Session
+from icecheck.target import Namespace, Target
+
+__all__ = ["NO_BODY", "Catalog", "Table"]
+
+Json = Any
+Query = Sequence[tuple[str, str]]
+NO_BODY = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that exists, as its last answer described it."""
+
+    namespace: Namespace
+    name: str
+    metadata: dict[str, Any]
+    metadata_location: str | None
+
+    @property
+    def uuid(self) -> str:
+        """The table's UUID."""
+        return str(self.metadata["table-uuid"])
+
+    @property
+    def identifier(self) -> dict[str, Any]:
+        """The table's identifier as requests name it."""
+        return {"namespace": [*self.namespace], "name": self.name}
+
+
+class Catalog:
+    """The catalog under test, for one check: says things and records them, never judges.
+
+    Names are the run's token, a key made from the check's id, and a counter: the same run id and
+    seed give the same requests in any order and on any worker. Every object that a request may
+    create is entered in the ledger before it is sent; ``undo`` removes them, newest first.
+    """
+
+    def __init__(self, session: Session, check_id: str) -> None:
+        self.session = session
+        self.check_id = check_id
+        self.ledger = Ledger(session.owner)
+        self.exchanges: list[Exchange] = []
+        self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
+        self._names = 0
+        self._step = Step.DO
+
+    @property
+    def target(self) -> Target:
+        """The target as the user described it."""
+        return self.session.target
+
+    # ---- names
+
+    def new_name(self, hint: str = "") -> str:
+        """Return a name that this run has not used; ``hint`` is put at its end, verbatim."""
+        self._names += 1
+        return f"{self.session.owner}_{self._key}_{self._names}{hint}"
+
+    def new_namespace_name(self, hint: str = "") -> Namespace:
+        """Return the path of a namespace that does not exist yet."""
+        return (*self.session.isolation.base, self.new_name(hint))
+
+    def claims(self, operation_id: str) -> bool:
+        """Whether the catalog's config claims to serve the operation."""
+        return self.session.offer.claims(operation_id, self.session.contract)
+
+    # ---- the wire
+
+    def call(
+        self,
+        operation_id: str,
+        names: Mapping[str, str | Namespace] | None = None,
+        *,
+        query: Query = (),
+        body: Json = NO_BODY,
+        headers: Mapping[str, str] | None = None,
+        path: str | None = None,
+        method: str | None = None,
+    ) -> Reply:
+        """Send one request; ``body`` may be JSON or raw bytes, ``path`` replaces the whole path.
+
+        A header of the empty string takes a default header away. Raises Unreachable.
+        """
+        operation = self.session.contract.operations[operation_id]
+        url = self.target.base_url
+        url += self.session.offer.path(operation.path, names or {}) if path is None else path
+        if query:
+            url += "?" + str(httpx.QueryParams(list(query)))
+        sent = None if body is NO_BODY else body if isinstance(body, bytes) else _encode(body)
+        effect = effect_of(operation_id, names or {}, None if sent is None else sent)
+        fresh = [e for e in effect.creates if e not in self.ledger]
+        for entry in fresh:
+            self.ledger.add(entry)
+        wire = Wire(
+            check=self.check_id,
+            ordinal=len(self.exchanges) + 1,
+            step=self._step,
+            operation=operation_id,
+            method=method or operation.method,
+            url=url,
+            headers=headers or {},
+            body=sent,
+        )
+        exchange = self.session.connection.send(wire, self._record)
+        self._settle(exchange, effect, fresh)
+        return Reply(exchange, self.session.schemas)
+
+    def _record(self, exchange: Exchange) -> None:
+        self.exchanges.append(exchange)
+        self.session.record(exchange)
+
+    def _settle(self, exchange: Exchange, effect: Effect, fresh: list[Entry]) -> None:
+        """Correct the ledger once the answer is known; an unknown outcome stays entered."""
+        status = exchange.status or 0
+        if 400 <= status < 500:
+            for entry in fresh:
+                self.ledger.forget(entry, deleted=False)
+        elif 200 <= status < 300:
+            for entry in effect.removes:
+                self.ledger.forget(entry, deleted=True)
+
+    # ---- configuration
+
+    def get_config(self, warehouse: str | None = None) -> Reply:
+        """GET /v1/config."""
+        return self.call("getConfig", query=() if warehouse is None else [("warehouse", warehouse)])
+
+    # ---- namespaces
+
+    def list_namespaces(self, parent: Namespace | None = None, query: Query = ()) -> Reply:
+        """GET namespaces; ``parent`` is joined by the separator the catalog uses."""
+        asked = [] if parent is None else [("parent", self.session.offer.parent_parameter(parent))]
+        return self.call("listNamespaces", query=[*asked, *query])
+
+    def create_namespace(
+        self, namespace: Namespace, properties: Mapping[str, str] | None = None
+    ) -> Reply:
+        """POST namespaces, as the Java client sends it: properties always present."""
+        body = {"namespace": [*namespace], "properties": dict(properties or {})}
+        return self.call("createNamespace", body=body)
+
+    def load_namespace_metadata(self, namespace: Namespace) -> Reply:
+        """GET one namespace."""
+        return self.call("loadNamespaceMetadata", {"namespace": namespace})
+
+    def namespace_exists(self, namespace: Namespace) -> Reply:
+        """HEAD one namespace."""
+        return self.call("namespaceExists", {"namespace": namespace})
+
+    def drop_namespace(self, namespace: Namespace) -> Reply:
+        """DELETE one namespace."""
+        return self.call("dropNamespace", {"namespace": namespace})
+
+    def update_properties(
+        self,
+        namespace: Namespace,
+        *,
+        updates: Mapping[str, str] | None = None,
+        removals: Sequence[str] | None = None,
+    ) -> Reply:
+        """POST a namespace's properties."""
+        body = {"removals": [*(removals or ())], "updates": dict(updates or {})}
+        return self.call("updateProperties", {"namespace": namespace}, body=body)
+
+    # ---- tables
+
+    def list_tables(self, namespace: Namespace, query: Query = ()) -> Reply:
+        """GET the tables of a namespace."""
+        return self.call("listTables", {"namespace": namespace}, query=query)
+
+    def create_table(
+        self,
+        namespace: Namespace,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """POST a table; ``bodies.create_table_body`` makes the usual body."""
+        return self.call("createTable", {"namespace": namespace}, body=dict(body), headers=headers)
+
+    def load_table(
+        self,
+        namespace: Namespace,
+        name: str,
+        query: Query = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """GET a table."""
+        names = {"namespace": namespace, "table": name}
+        return self.call("loadTable", names, query=query, headers=headers)
+
+    def table_exists(self, namespace: Namespace, name: str) -> Reply:
+        """HEAD a table."""
+        return self.call("tableExists", {"namespace": namespace, "table": name})
+
+    def update_table(
+        self,
+        namespace: Namespace,
+        name: str,
+        updates: Sequence[Json],
+        requirements: Sequence[Json] = (),
+    ) -> Reply:
+        """POST a commit to a table; the identifier is sent as Java sends it."""
+        body = {
+            "identifier": {"namespace": [*namespace], "name": name},
+            "requirements": [*requirements],
+            "updates": [*updates],
+        }
+        return self.call("updateTable", {"namespace": namespace, "table": name}, body=body)
+
+    def drop_table(self, namespace: Namespace, name: str, query: Query = ()) -> Reply:
+        """DELETE a table; the purge flag is only sent when asked for."""
+        return self.call("dropTable", {"namespace": namespace, "table": name}, query=query)
+
+    def rename_table(
+        self, source: tuple[Namespace, str], destination: tuple[Namespace, str]
+    ) -> Reply:
+        """POST tables/rename."""
+        ends = {"source": source, "destination": destination}
+        body = {k: {"namespace": [*ns], "name": name} for k, (ns, name) in ends.items()}
+        return self.call("renameTable", body=body)
+
+    def register_table(
+        self, namespace: Namespace, name: str, metadata_location: str, **members: Any
+    ) -> Reply:
+        """POST register; ``members`` takes overwrite."""
+        body = {"name": name, "metadata-location": metadata_location, **members}
+        return self.call("registerTable", {"namespace": namespace}, body=body)
+
+    def report_metrics(self, namespace: Namespace, name: str, report: Json) -> Reply:
+        """POST a metrics report."""
+        return self.call("reportMetrics", {"namespace": namespace, "table": name}, body=report)
+
+    # ---- arrange steps
+
+    def given_namespace(
+        self,
+        properties: Mapping[str, str] | None = None,
+        *,
+        under: Namespace | None = None,
+        hint: str = "",
+    ) -> Namespace:
+        """Create a namespace of the run's own, nested under another if asked, and return it."""
+        base = self.session.isolation.base if under is None else under
+        namespace = (*base, self.new_name(hint))
+        reply = self._given("createNamespace", lambda: self.create_namespace(namespace, properties))
+        del reply
+        return namespace
+
+    def given_table(
+        self, namespace: Namespace | None = None, *, hint: str = "", **members: Any
+    ) -> Table:
+        """Create a table, in a namespace of its own unless one is given, and return it.
+
+        ``members`` are those of ``bodies.create_table_body``.
+        """
+        where = self.given_namespace() if namespace is None else namespace
+        name = self.new_name(hint)
+        body = bodies.create_table_body(name, **members)
+        reply = self._given("createTable", lambda: self.create_table(where, body))
+        return self._table(where, name, reply)
+
+    def given_commit(
+        self, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
+    ) -> Table:
+        """Commit updates that are only a means to the check's end; return the table after it."""
+        reply = self._given(
+            "updateTable",
+            lambda: self.update_table(table.namespace, table.name, updates, requirements),
+        )
+        return self._table(table.namespace, table.name, reply)
+
+    def given_snapshot(self, table: Table, ordinal: int = 1, ref: str = "main") -> Table:
+        """Add a metadata-only snapshot and point a branch at it."""
+        current = (table.metadata.get("refs") or {}).get(ref, {}).get("snapshot-id")
+        added = bodies.snapshot(table.metadata, ordinal, parent=current)
+        updates = [
+            {"action": "add-snapshot", "snapshot": added},
+            bodies.snapshot_ref(added["snapshot-id"], ref),
+        ]
+        return self.given_commit(table, updates)
+
+    def loaded(self, table: Table) -> Table:
+        """Load a table that must be there, and return it as it is now (a Violation if not)."""
+        reply = self.load_table(table.namespace, table.name).expect(200)
+        metadata = reply.member("metadata")
+        return replace(
+            table, metadata=metadata, metadata_location=reply.json().get("metadata-location")
+        )
+
+    def _given(self, operation_id: str, send: Any) -> Reply:
+        if not self.claims(operation_id):
+            raise NotOffered(f"the catalog does not claim {operation_id}, which this check needs")
+        before, self._step = self._step, Step.GIVEN
+        try:
+            reply: Reply = send()
+        finally:
+            self._step = before
+        if reply.status == 406:
+            raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
+        if not reply.ok:
+            reason = f"{operation_id} answered {reply.status} to an ordinary request"
+            raise Blocked(f"{operation_id}.200", reason, exchange=reply.exchange.ordinal)
+        return reply
+
+    def _table(self, namespace: Namespace, name: str, reply: Reply) -> Table:
+        metadata = reply.member("metadata")
+        if not isinstance(metadata, dict) or "table-uuid" not in metadata:
+            operation = reply.exchange.operation
+            raise Blocked(f"schema.{operation}.200", "the answer has no usable table metadata")
+        return Table(namespace, name, metadata, reply.json().get("metadata-location"))
+
+    # ---- cleaning up
+
+    def ledger_table(self, namespace: Namespace, name: str) -> None:
+        """Enter a table that something else (an engine) is about to create for this check."""
+        self.ledger.add(Entry("table", namespace, name))
+
+    def ledger_namespace(self, namespace: Namespace) -> None:
+        """Enter a namespace that something else is about to create for this check."""
+        self.ledger.add(Entry("namespace", namespace))
+
+    def undo(self) -> None:
+        """Remove everything this check made, newest first; what stays is residue, never raised."""
+        self._step = Step.UNDO
+        try:
+            for entry in self.ledger.newest_first():
+                self._remove(entry)
+        except Unreachable:
+            pass  # what is still in the ledger is reported as residue
+        self.session.absorb(self.ledger)
+
+    def _remove(self, entry: Entry) -> None:
+        if entry.kind == "table":
+            reply = self.drop_table(entry.namespace, entry.name)
+        else:
+            reply = self.drop_namespace(entry.namespace)
+            if reply.status == 409 and self._sweep(entry.namespace):
+                reply = self.drop_namespace(entry.namespace)
+        if reply.ok or reply.status == 404:
+            self.ledger.forget(entry, deleted=True)
+
+    def _sweep(self, namespace: Namespace) -> bool:
+        """Drop tables in a namespace of our own that a server or engine put there unasked."""
+        reply = self.list_tables(namespace)
+        try:
+            listed = reply.json()["identifiers"] if reply.ok else []
+            names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
+        except (KeyError, TypeError, ValueError):
+            return False
+        return all([self.drop_table(namespace, name).ok for name in names]) and bool(names)
+
+
+def _encode(body: Json) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,231 @@
+"""What a run's verdicts add up to: capabilities, profiles, the verdict and the exit code."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from icecheck.contract import Contract, Level
+from icecheck.target import Offer
+from icecheck.verdict import Capability, Cause, Outcome, Profile, SkipKind, Verdict
+
+__all__ = [
+    "Conclusion",
+    "ExitCode",
+    "capabilities_of",
+    "conclude",
+    "profiles_of",
+    "totals_of",
+]
+
+PROFILES = (
+    "core",
+    "read",
+    "write",
+    "views",
+    "transactions",
+    "register",
+    "credentials",
+    "remote-signing",
+    "scan-planning",
+    "metrics",
+    "pagination",
+    "etag",
+    "oauth2",
+)
+
+
+class ExitCode:
+    """The exit codes of the command line."""
+
+    SATISFIED = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    SUITE_ERROR = 3
+    TARGET_UNUSABLE = 4
+    NOTHING_VERIFIED = 5
+    RESIDUE = 6
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The verdict of a whole run, in the words of the report."""
+
+    status: str
+    headline: str
+    exit_code: int
+    exit_reason: str
+
+
+def totals_of(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Count outcomes; ``executed`` are those that judged something."""
+    totals = dict.fromkeys([*map(str, Outcome)], 0)
+    for verdict in verdicts:
+        totals[str(verdict.outcome)] += 1
+    executed = totals["pass"] + totals["fail"]
+    unexpected = totals["fail"] + totals["blocked"] + totals["error"]
+    return {
+        **totals,
+        "executed": executed,
+        "unexpected": unexpected,
+        "expected_failures": 0,
+        "stale_expectations": 0,
+        "flaky": 0,
+    }
+
+
+def capabilities_of(
+    verdicts: Sequence[Verdict], offer: Offer, contract: Contract
+) -> tuple[Capability, ...]:
+    """Return one row per operation of the document: claimed against observed."""
+    rows = []
+    for operation in contract.operations.values():
+        declared = offer.claims(operation.id, contract)
+        mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
+        observed = _observed(mine)
+        rows.append(
+            Capability(
+                id=f"endpoint:{operation.endpoint}",
+                declared=declared,
+                observed=observed,
+                assessment=_assess(declared, observed),
+                checks=tuple(v.check for v in mine),
+            )
+        )
+    return tuple(rows)
+
+
+def _observed(verdicts: Sequence[Verdict]) -> str:
+    ran = [v for v in verdicts if v.outcome in {Outcome.PASS, Outcome.FAIL}]
+    if not ran:
+        return "not-probed"
+    successes = [v for v in ran if any(r.rpartition(".")[2] in _SUCCESS for r in v.requirements)]
+    judged = successes or ran
+    if all(v.outcome is Outcome.PASS for v in judged):
+        return "works"
+    answers = {f.actual for v in judged for f in v.findings if f.symptom == "status"}
+    return "absent" if answers and answers <= {"404", "405", "406", "501"} else "broken"
+
+
+_SUCCESS = frozenset({"200", "204"})
+
+
+def _assess(declared: bool, observed: str) -> str:
+    match observed:
+        case "not-probed":
+            return "unknown" if declared else "not-supported"
+        case "works":
+            return "supported" if declared else "served-but-undeclared"
+        case "silent-no-op":
+            return "false-acceptance"
+        case _:
+            return "false-advertising" if declared else "not-supported"
+
+
+def profiles_of(
+    verdicts: Sequence[Verdict], offer: Offer, contract: Contract
+) -> tuple[Profile, ...]:
+    """Return every profile with its status; conformant needs a MUST check that ran and passed."""
+    return tuple(_profile(p, verdicts, offer, contract) for p in PROFILES)
+
+
+def _profile(
+    profile: str, verdicts: Sequence[Verdict], offer: Offer, contract: Contract
+) -> Profile:
+    mine = [v for v in verdicts if v.profile == profile]
+    operations = [o for o in contract.operations.values() if o.profile == profile]
+    claimed = profile == "core" or any(
+        offer.claims(o.id, contract) for o in operations if o.id not in {"getConfig", "getToken"}
+    )
+    if not operations or profile == "oauth2":
+        # No endpoint claims pagination, ETag or OAuth2: offering them is the claim.
+        claimed = profile == "core" or any(v.outcome is not Outcome.SKIP for v in mine)
+    counts = {
+        str(level): {
+            str(o): sum(v.level is level and v.outcome is o for v in mine) for o in Outcome
+        }
+        for level in Level
+    }
+    return Profile(profile, claimed, _profile_status(claimed, mine, counts["must"]), counts)
+
+
+def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[str, int]) -> str:
+    if not claimed:
+        return "not-claimed"
+    blocked = [v for v in verdicts if v.level is Level.MUST and v.outcome is Outcome.BLOCKED]
+    by_weather = bool(blocked) and all("target" in v.blocked_by for v in blocked)
+    if must["fail"] or (blocked and not by_weather):
+        return "not-conformant"
+    if by_weather or must["error"] or not must["pass"]:
+        return "not-verified"
+    gaps = {SkipKind.MISSING_FIXTURE, SkipKind.EXCLUDED_BY_USER, SkipKind.SAFETY_LEVEL}
+    if any(v.level is Level.MUST and v.skip and v.skip.kind in gaps for v in verdicts):
+        return "partial"
+    return "conformant"
+
+
+def conclude(
+    verdicts: Sequence[Verdict],
+    profiles: Sequence[Profile],
+    causes: Sequence[Cause],
+    *,
+    complete: bool,
+    residue: bool,
+    tripped: bool,
+) -> Conclusion:
+    """Return the run's verdict and what the command line exits with.
+
+    ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate.
+    """
+    totals = totals_of(verdicts)
+    status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
+    failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
+    gating = [v for v in failed if v.level is Level.MUST]
+    headline = _headline(totals, causes, len(gating))
+    # The order is that of how little is left to say about the catalog.
+    code, reason = ExitCode.SATISFIED, "gate-satisfied"
+    if not complete:
+        code, reason = ExitCode.INTERRUPTED, "interrupted"
+    elif tripped:
+        code, reason = ExitCode.TARGET_UNUSABLE, "target-unusable"
+    elif totals["error"]:
+        code, reason = ExitCode.SUITE_ERROR, "suite-error"
+    elif not totals["executed"]:
+        code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
+    elif gating:
+        code, reason = ExitCode.UNEXPECTED, "unexpected-failure"
+    elif residue:
+        code, reason = ExitCode.RESIDUE, "residue-left"
+    return Conclusion(status, headline, code, reason)
+
+
+def _status(
+    verdicts: Sequence[Verdict],
+    profiles: Sequence[Profile],
+    totals: Mapping[str, int],
+    *,
+    complete: bool,
+    tripped: bool,
+) -> str:
+    claimed = [p.status for p in profiles if p.claimed]
+    if tripped or not totals["executed"]:
+        return "no-verdict"
+    must_failed = any(v.outcome is Outcome.FAIL and v.level is Level.MUST for v in verdicts)
+    if must_failed or "not-conformant" in claimed:
+        return "not-conformant"
+    if not complete or totals["error"] or any(s != "conformant" for s in claimed):
+        return "partial"
+    return "conformant-with-warnings" if totals["fail"] or totals["blocked"] else "conformant"
+
+
+def _headline(totals: Mapping[str, int], causes: Sequence[Cause], gating: int) -> str:
+    if not totals["executed"]:
+        return "nothing was verified"
+    if not totals["unexpected"]:
+        return f"all {totals['executed']} checks that ran passed"
+    words = f"{totals['fail']} of {totals['executed']} checks fail"
+    if totals["blocked"]:
+        words += f", {totals['blocked']} are blocked"
+    if totals["error"]:
+        words += f", {totals['error']} ended in an error of the suite"
+    many = "causes" if len(causes) != 1 else "cause"
+    return f"{words}; {len(causes)} {many}, {gating} required checks affected"

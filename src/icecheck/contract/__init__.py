@@ -1,0 +1,150 @@
+"""The specification as data: operations, responses, errata, lines and the requirements register.
+
+`load()` gives the contract of one specification version. What costs time (the register, the
+corrected documents) is read when first asked for and then kept.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from icecheck.contract import document, operations
+from icecheck.contract.document import DEFAULT_SPEC_VERSION, SPEC_VERSIONS
+from icecheck.contract.model import (
+    Basis,
+    Erratum,
+    Level,
+    Lines,
+    Operation,
+    Parameter,
+    Ref,
+    RefKind,
+    Requirement,
+    Response,
+    UnknownRef,
+)
+
+__all__ = [
+    "DEFAULT_SPEC_VERSION",
+    "SPEC_VERSIONS",
+    "Basis",
+    "Contract",
+    "Erratum",
+    "Level",
+    "Lines",
+    "Operation",
+    "Parameter",
+    "Ref",
+    "RefKind",
+    "Requirement",
+    "Response",
+    "UnknownRef",
+    "load",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """One version of the specification. Everything it returns is shared and must not be changed."""
+
+    version: str
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """Operation id -> Operation, 30 of them in 1.10.0, in the document's order."""
+        return operations.operations(self.version)
+
+    @property
+    def default_endpoints(self) -> tuple[str, ...]:
+        """What a client assumes when the configuration lists no endpoints (L106-L136)."""
+        return operations.default_endpoints(self.version)
+
+    @property
+    def documented_responses(self) -> tuple[Response, ...]:
+        """Every row of every response table, 259 in 1.10.0."""
+        return tuple(
+            row for operation in self.operations.values() for row in operation.responses.values()
+        )
+
+    @property
+    def table_updates(self) -> tuple[str, ...]:
+        """The actions of a table commit, 23 in 1.10.0."""
+        return operations.table_updates(self.version)
+
+    @property
+    def view_updates(self) -> tuple[str, ...]:
+        """The actions of a view commit, 8 in 1.10.0."""
+        return operations.view_updates(self.version)
+
+    @property
+    def table_assertions(self) -> tuple[str, ...]:
+        """The requirement types of a table commit, 8 in 1.10.0."""
+        return operations.table_assertions(self.version)
+
+    @property
+    def view_assertions(self) -> tuple[str, ...]:
+        """The requirement types of a view commit, 1 in 1.10.0."""
+        return operations.view_assertions(self.version)
+
+    @property
+    def requirements(self) -> Mapping[str, Requirement]:
+        """Requirement id -> Requirement: the register, generated rows first."""
+        from icecheck.contract.register import requirements
+
+        return requirements(self.version)
+
+    @property
+    def errata(self) -> Mapping[str, Erratum]:
+        """Erratum id -> what is wrong in the official document."""
+        from icecheck.contract.overlay import errata
+
+        return errata(self.version)
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The document as published, without its prose and examples."""
+        return document.raw_document(self.version)
+
+    @property
+    def document_sha256(self) -> str:
+        """Hex sha256 of the official document's canonical structure."""
+        return document.official_sha256(self.version)
+
+    def corrected(
+        self, parts: Collection[str] = ("repair",), leave_out: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return the document with errata applied.
+
+        `parts` are "repair" and "strict"; `leave_out` names erratum ids not to apply. An unknown
+        part raises ValueError, an unknown erratum UnknownRef.
+        """
+        from icecheck.contract.overlay import corrected
+
+        return corrected(self.version, parts, leave_out)
+
+    def response(self, operation_id: str, status: int) -> Response | None:
+        """Return the documented row for a status, the 5XX row for an unlisted 5xx, or None."""
+        return operations.response(self.version, operation_id, status)
+
+    def lines(self, pointer: str) -> Lines:
+        """Return where a JSON pointer stands in the official document; else UnknownRef."""
+        return document.lines_of(self.version, pointer)
+
+    def permalink(self, lines: Lines) -> str:
+        """Return the URL of a span of lines of the official document at its release tag."""
+        return document.permalink(self.version, lines)
+
+    def where(self, ref: Ref) -> Lines:
+        """Return the lines a Ref points at; UnknownRef when it points at nothing."""
+        from icecheck.contract.register import lines_of_ref
+
+        return lines_of_ref(self.version, ref)
+
+
+@cache
+def load(version: str = DEFAULT_SPEC_VERSION) -> Contract:
+    """Return the contract of a specification version; ValueError names the known ones."""
+    if version not in SPEC_VERSIONS:
+        raise ValueError(f"unknown specification version {version!r}; known: {SPEC_VERSIONS}")
+    return Contract(version)

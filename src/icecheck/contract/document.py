@@ -1,0 +1,94 @@
+"""The files of one specification version, read once each and kept."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from icecheck.contract.model import Lines, UnknownRef
+
+__all__ = [
+    "DEFAULT_SPEC_VERSION",
+    "FOLDERS",
+    "SPEC_VERSIONS",
+    "facts",
+    "line_index",
+    "lines_of",
+    "official_sha256",
+    "overlay_document",
+    "permalink",
+    "raw_document",
+    "resolve",
+]
+
+FOLDERS: Mapping[str, str] = {"1.10.0": "v1_10_0"}
+SPEC_VERSIONS = tuple(FOLDERS)
+DEFAULT_SPEC_VERSION = "1.10.0"
+
+HERE = Path(__file__).parent
+OFFICIAL_URL = "https://github.com/apache/iceberg/blob/{tag}/open-api/rest-catalog-open-api.yaml#L{first}-L{last}"
+
+
+def _text(version: str, name: str) -> str:
+    return (HERE / FOLDERS[version] / name).read_text(encoding="utf-8")
+
+
+@cache
+def raw_document(version: str) -> dict[str, Any]:
+    """Return the document as published; shared between callers, who must not change it."""
+    document: dict[str, Any] = json.loads(_text(version, "openapi.json"))
+    return document
+
+
+@cache
+def line_index(version: str) -> Mapping[str, Lines]:
+    """Return JSON pointer -> first and last line of the official document."""
+    pairs = json.loads(_text(version, "lines.json")).items()
+    return {pointer: (first, last) for pointer, (first, last) in pairs}
+
+
+@cache
+def facts(version: str) -> Mapping[str, Any]:
+    """Return what the document says in prose only and the project needs as data."""
+    found: dict[str, Any] = json.loads(_text(version, "facts.json"))
+    return found
+
+
+@cache
+def overlay_document(version: str) -> Mapping[str, Any]:
+    """Return the errata overlay of this version."""
+    overlay: dict[str, Any] = json.loads(_text(version, "overlay.json"))
+    return overlay
+
+
+@cache
+def official_sha256(version: str) -> str:
+    """Return the hex sha256 of the official document's canonical structure."""
+    return _text(version, "official.sha256").strip()
+
+
+def lines_of(version: str, pointer: str) -> Lines:
+    """Return where a JSON pointer of the document stands; UnknownRef when it is not indexed."""
+    try:
+        return line_index(version)[pointer]
+    except KeyError:
+        raise UnknownRef(f"nothing at {pointer} in the line index of {version}") from None
+
+
+def permalink(version: str, lines: Lines) -> str:
+    """Return the URL of a span of lines in the official document, at its release tag."""
+    return OFFICIAL_URL.format(tag=facts(version)["tag"], first=lines[0], last=lines[1])
+
+
+def resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Follow the `$ref`s of a node to the node they end at; UnknownRef when one leads nowhere."""
+    while "$ref" in node:
+        target: Any = document
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            try:
+                target = target[part.replace("~1", "/").replace("~0", "~")]
+            except KeyError:
+                raise UnknownRef(f"{node['$ref']} leads nowhere") from None
+        node = target
+    return node

@@ -1,0 +1,186 @@
+"""Developer tool: turn an official OpenAPI document (YAML) into the files of one contract version.
+
+`python -m icecheck.contract.importing PATH [--version 1.10.0]` writes `openapi.json`, `lines.json`
+and `official.sha256` beside `prose.json`, which holds the prose of our own and is edited by hand.
+PyYAML is needed here and nowhere else.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from icecheck.contract.canonical import canonical_structure, sha256_of
+
+__all__ = ["LineIndex", "load_official", "main", "with_own_prose"]
+
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+YAML_NODE = Any  # PyYAML has no usable types; its nodes stay inside this module
+
+
+def load_official(path: Path) -> tuple[dict[str, Any], "LineIndex"]:
+    """Read the official document with string keys throughout, and where each part of it stands."""
+    import yaml
+
+    text = path.read_text(encoding="utf-8")
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    loader = yaml.SafeLoader("")
+    document = _python(loader, root)
+    return document, LineIndex(root, text.splitlines())
+
+
+def _python(loader: Any, node: YAML_NODE) -> Any:
+    """Build plain values from YAML nodes; statuses such as 200 become the string keys of JSON."""
+    if node.id == "mapping":
+        return {key.value: _python(loader, value) for key, value in node.value}
+    if node.id == "sequence":
+        return [_python(loader, item) for item in node.value]
+    return loader.construct_object(node)
+
+
+class LineIndex:
+    """JSON pointer to first and last line, for the parts of the document worth pointing at."""
+
+    def __init__(self, root: YAML_NODE, source: list[str]) -> None:
+        self._source = source
+        self.lines: dict[str, tuple[int, int]] = {}
+        self._paths(_member(root, "paths"))
+        components = _member(root, "components")
+        for section in ("parameters", "responses", "securitySchemes"):
+            for key, value in _member(components, section).value:
+                self._record(f"/components/{section}/{_escaped(key.value)}", key, value)
+        for key, value in _member(components, "schemas").value:
+            pointer = f"/components/schemas/{_escaped(key.value)}"
+            self._record(pointer, key, value)
+            self._properties(pointer, value)
+
+    def _paths(self, paths: YAML_NODE) -> None:
+        for path, item in paths.value:
+            pointer = f"/paths/{_escaped(path.value)}"
+            self._record(pointer, path, item)
+            for key, value in item.value:
+                if key.value == "parameters":
+                    self._items(f"{pointer}/parameters", value)
+                elif key.value in METHODS:
+                    self._record(f"{pointer}/{key.value}", key, value)
+                    self._operation(f"{pointer}/{key.value}", value)
+
+    def _operation(self, pointer: str, operation: YAML_NODE) -> None:
+        for key, value in operation.value:
+            if key.value == "parameters":
+                self._items(f"{pointer}/parameters", value)
+            elif key.value == "requestBody":
+                self._record(f"{pointer}/requestBody", key, value)
+            elif key.value == "responses":
+                for status, response in value.value:
+                    self._record(f"{pointer}/responses/{status.value}", status, response)
+
+    def _items(self, pointer: str, sequence: YAML_NODE) -> None:
+        for index, item in enumerate(sequence.value):
+            self._record(f"{pointer}/{index}", item, item)
+
+    def _properties(self, pointer: str, schema: YAML_NODE) -> None:
+        """Record the properties of a schema, also those of its nested schemas."""
+        if schema.id == "sequence":
+            for index, item in enumerate(schema.value):
+                self._properties(f"{pointer}/{index}", item)
+        elif schema.id == "mapping":
+            for key, value in schema.value:
+                if key.value in {"example", "examples", "default"}:
+                    continue
+                here = f"{pointer}/{_escaped(key.value)}"
+                if key.value == "properties" and value.id == "mapping":
+                    for name, member in value.value:
+                        self._record(f"{here}/{_escaped(name.value)}", name, member)
+                        self._properties(f"{here}/{_escaped(name.value)}", member)
+                else:
+                    self._properties(here, value)
+
+    def _record(self, pointer: str, key: YAML_NODE, value: YAML_NODE) -> None:
+        first = min(key.start_mark.line, value.start_mark.line)
+        self.lines[pointer] = (first + 1, self._last_line(value) + 1)
+
+    def _last_line(self, node: YAML_NODE) -> int:
+        """Find the last line with content; end marks of blocks run on to the next token."""
+        if node.id == "scalar" or node.flow_style or not node.value:
+            last = node.end_mark.line - (1 if node.end_mark.column == 0 else 0)
+        elif node.id == "mapping":
+            last = max(self._last_line(value) for _, value in node.value)
+        else:
+            last = max(self._last_line(item) for item in node.value)
+        while last > node.start_mark.line and not self._source[last].strip():
+            last -= 1
+        return int(last)
+
+
+def _member(mapping: YAML_NODE, name: str) -> YAML_NODE:
+    return next(value for key, value in mapping.value if key.value == name)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def with_own_prose(official: dict[str, Any], prose: dict[str, Any]) -> dict[str, Any]:
+    """Strip the official prose and add our own where OpenAPI demands some or where it helps.
+
+    Raises ValueError naming an operation or shared response that `prose` says nothing about.
+    """
+    document = canonical_structure(official)
+    document["info"] = {**document["info"], **prose["info"]}
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                item[method] = _described(item[method], f"{method} {path}", prose)
+    shared = document["components"]["responses"]
+    for name, response in shared.items():
+        shared[name] = {"description": _own(prose, "shared_responses", name), **response}
+    for scheme in document["components"]["securitySchemes"].values():
+        for flow in scheme.get("flows", {}).values():
+            flow["scopes"] = {name: _own(prose, "scopes", name) for name in flow["scopes"]}
+    return document
+
+
+def _described(operation: dict[str, Any], where: str, prose: dict[str, Any]) -> dict[str, Any]:
+    operation_id = operation.get("operationId")
+    if operation_id is None:
+        raise ValueError(f"{where} has no operationId")
+    for status, response in operation["responses"].items():
+        if "$ref" not in response:
+            operation["responses"][status] = {
+                "description": _own(prose, "statuses", status),
+                **response,
+            }
+    return {"summary": _own(prose, "summaries", operation_id), **operation}
+
+
+def _own(prose: dict[str, Any], section: str, name: str) -> str:
+    try:
+        return str(prose[section][name])
+    except KeyError:
+        raise ValueError(f"prose.json says nothing under {section!r} about {name!r}") from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the generated files of one version; returns 0."""
+    parser = argparse.ArgumentParser(prog="icecheck.contract.importing", description=__doc__)
+    parser.add_argument("path", type=Path, help="the official document, YAML")
+    parser.add_argument("--version", default="1.10.0", help="specification version it belongs to")
+    options = parser.parse_args(arguments)
+    folder = Path(__file__).parent / f"v{options.version.replace('.', '_')}"
+    official, index = load_official(options.path)
+    prose = json.loads((folder / "prose.json").read_text(encoding="utf-8"))
+    document = with_own_prose(official, prose)
+    _write(folder / "openapi.json", json.dumps(document, indent=1, ensure_ascii=False))
+    rows = [f"{json.dumps(k)}: [{a}, {b}]" for k, (a, b) in index.lines.items()]
+    _write(folder / "lines.json", "{\n" + ",\n".join(rows) + "\n}")
+    _write(folder / "official.sha256", sha256_of(official))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

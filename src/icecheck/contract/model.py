@@ -1,0 +1,163 @@
+"""The values the contract is made of: operations, responses, requirements and Refs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = [
+    "Basis",
+    "Erratum",
+    "Level",
+    "Lines",
+    "Operation",
+    "Parameter",
+    "Ref",
+    "RefKind",
+    "Requirement",
+    "Response",
+    "UnknownRef",
+]
+
+
+Lines = tuple[int, int]
+"""First and last line of the official document, counted from 1, both included."""
+
+
+class UnknownRef(LookupError):
+    """A Ref, pointer or erratum id points at nothing in this version of the contract."""
+
+
+class Level(StrEnum):
+    """How binding a requirement is; a MAY is written as a condition, not as a level."""
+
+    MUST = "must"
+    SHOULD = "should"
+    INTEROP = "interop"
+
+
+class Basis(StrEnum):
+    """What a requirement rests on."""
+
+    PROSE = "prose"
+    SCHEMA = "schema"
+    RESPONSE_TABLE = "response-table"
+    HTTP_RFC = "http-rfc"
+    AUTH_RFC = "auth-rfc"
+    CLIENT_NEED = "client-need"
+
+
+class RefKind(StrEnum):
+    """What a Ref may name."""
+
+    OPERATION = "operation"
+    RESPONSE = "response"
+    SCHEMA = "schema"
+    LINES = "lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation; `schema` is the document's own, `$ref` unresolved."""
+
+    name: str
+    location: str
+    required: bool
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One row of an operation's response table; `status` is text, such as 404 or 5XX."""
+
+    operation_id: str
+    status: str
+    has_body: bool
+    media_types: tuple[str, ...]
+    schema: Mapping[str, Any] | None
+    lines: Lines
+
+    @property
+    def id(self) -> str:
+        """The id of the requirement generated from this row, such as `createTable.409`."""
+        return f"{self.operation_id}.{self.status}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the document; `path` is the template, with `{prefix}` in it."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    deprecated: bool
+    parameters: tuple[Parameter, ...]
+    request_media_type: str | None
+    request_required: bool
+    request_schema: Mapping[str, Any] | None
+    responses: Mapping[str, Response]
+    lines: Lines
+    profile: str
+
+    @property
+    def endpoint(self) -> str:
+        """The operation as `/v1/config` names it: verb, one space, path template."""
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Erratum:
+    """One thing that is wrong in the official document and what the overlay does about it.
+
+    `part` is `repair` (makes legitimate payloads validate) or `strict` (makes forbidden ones fail);
+    `level` judges a payload that only a strict correction refuses (None for repairs).
+    """
+
+    id: str
+    part: str
+    level: Level | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A pointer into the contract: `operation:x`, `response:x.404`, `schema:X` or `lines:1-2`."""
+
+    kind: RefKind
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Ref":
+        """Read a Ref from its text form; raises UnknownRef when the form itself is wrong."""
+        kind, _, name = text.partition(":")
+        if not name or kind not in set(RefKind):
+            raise UnknownRef(f"{text!r} is not a Ref: write one of {[f'{k}:...' for k in RefKind]}")
+        return cls(RefKind(kind), name)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One thing the document demands of a catalog, as the register holds it.
+
+    `condition` limits it ("the catalog paginates"), `since` and `changed` are specification
+    versions, `errata` are overlay ids, `hurts` says which clients suffer, `not_tested` is the
+    written reason why no check can prove it (None where one can).
+    """
+
+    id: str
+    level: Level
+    basis: Basis
+    text: str
+    refs: tuple[Ref, ...]
+    lines: Lines
+    condition: str | None
+    since: str
+    changed: str | None
+    errata: tuple[str, ...]
+    hurts: str
+    profile: str
+    not_tested: str | None

@@ -1,0 +1,145 @@
+"""The operations of the document, with parameters and responses looked up through their `$ref`s."""
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from icecheck.contract.document import facts, lines_of, raw_document, resolve
+from icecheck.contract.model import Operation, Parameter, Response
+
+__all__ = [
+    "default_endpoints",
+    "operations",
+    "response",
+    "table_assertions",
+    "table_updates",
+    "view_assertions",
+    "view_updates",
+]
+
+JSON = Mapping[str, Any]
+METHODS = ("get", "head", "post", "put", "patch", "delete")
+
+
+@cache
+def operations(version: str) -> Mapping[str, Operation]:
+    """Return operation id -> Operation, in the document's order."""
+    document = raw_document(version)
+    profiles = {
+        operation_id: profile
+        for profile, operation_ids in facts(version)["profiles"].items()
+        for operation_id in operation_ids
+    }
+    found: dict[str, Operation] = {}
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                operation_id = item[method]["operationId"]
+                found[operation_id] = _operation(
+                    version, path, method, item, profiles[operation_id]
+                )
+    return MappingProxyType(found)
+
+
+def _operation(version: str, path: str, method: str, item: JSON, profile: str) -> Operation:
+    document = raw_document(version)
+    body = item[method]
+    pointer = f"/paths/{path.replace('~', '~0').replace('/', '~1')}/{method}"
+    parameters = [
+        resolve(document, p) for p in (*item.get("parameters", ()), *body.get("parameters", ()))
+    ]
+    request = body.get("requestBody", {})
+    content: JSON = request.get("content", {})
+    media_type = next(iter(content), None)
+    return Operation(
+        id=body["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=body["summary"],
+        deprecated=body.get("deprecated", False),
+        parameters=tuple(
+            Parameter(p["name"], p["in"], p.get("required", False), p["schema"]) for p in parameters
+        ),
+        request_media_type=media_type,
+        request_required=request.get("required", False),
+        request_schema=content[media_type].get("schema") if media_type else None,
+        responses=MappingProxyType(
+            {
+                status: _response(version, body["operationId"], status, row, pointer)
+                for status, row in body["responses"].items()
+            }
+        ),
+        lines=lines_of(version, pointer),
+        profile=profile,
+    )
+
+
+def _response(version: str, operation_id: str, status: str, row: JSON, pointer: str) -> Response:
+    content = resolve(raw_document(version), row).get("content", {})
+    return Response(
+        operation_id=operation_id,
+        status=status,
+        has_body=bool(content),
+        media_types=tuple(content),
+        schema=next(iter(content.values())).get("schema") if content else None,
+        lines=lines_of(version, f"{pointer}/responses/{status}"),
+    )
+
+
+def response(version: str, operation_id: str, status: int) -> Response | None:
+    """Return the row for a status, the operation's 5XX row for an unlisted 5xx, or None."""
+    rows = operations(version)[operation_id].responses
+    return rows.get(str(status)) or rows.get(f"{status // 100}XX")
+
+
+@cache
+def default_endpoints(version: str) -> tuple[str, ...]:
+    """Return the endpoints a client assumes when the configuration lists none (L106-L136)."""
+    served = operations(version)
+    return tuple(
+        served[operation_id].endpoint for operation_id in facts(version)["default_endpoints"]
+    )
+
+
+def _members(version: str, union: str) -> frozenset[str]:
+    schemas = raw_document(version)["components"]["schemas"]
+    return frozenset(member["$ref"] for member in schemas[union]["anyOf"])
+
+
+@cache
+def table_updates(version: str) -> tuple[str, ...]:
+    """Return the actions a table commit may hold, in the document's order.
+
+    The discriminator's mapping is the list to trust: the TableUpdate union forgot two (E14).
+    """
+    schemas = raw_document(version)["components"]["schemas"]
+    view_only = _members(version, "ViewUpdate") - _members(version, "TableUpdate")
+    mapping = schemas["BaseUpdate"]["discriminator"]["mapping"]
+    return tuple(action for action, target in mapping.items() if target not in view_only)
+
+
+@cache
+def view_updates(version: str) -> tuple[str, ...]:
+    """Return the actions a view commit may hold, in the order of the discriminator's mapping."""
+    members = _members(version, "ViewUpdate")
+    schemas = raw_document(version)["components"]["schemas"]
+    mapping = schemas["BaseUpdate"]["discriminator"]["mapping"]
+    return tuple(action for action, target in mapping.items() if target in members)
+
+
+@cache
+def table_assertions(version: str) -> tuple[str, ...]:
+    """Return the requirement types of a table commit."""
+    return _mapping(version, "TableRequirement")
+
+
+@cache
+def view_assertions(version: str) -> tuple[str, ...]:
+    """Return the requirement types of a view commit."""
+    return _mapping(version, "ViewRequirement")
+
+
+def _mapping(version: str, schema: str) -> tuple[str, ...]:
+    schemas = raw_document(version)["components"]["schemas"]
+    return tuple(schemas[schema]["discriminator"]["mapping"])

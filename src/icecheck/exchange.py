@@ -1,0 +1,180 @@
+"""One request and its answer, redacted in one place and reproducible as a curl line."""
+
+import base64
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+__all__ = ["TOKEN_VARIABLE", "Exchange", "Redactor", "Step", "as_curl"]
+
+TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
+
+Headers = tuple[tuple[str, str], ...]
+
+# Headers that a reproduction does not need: curl writes its own.
+_TRANSPORT_HEADERS = frozenset(
+    {"host", "connection", "content-length", "accept-encoding", "user-agent", "transfer-encoding"}
+)
+_SECRET_KEY = re.compile(
+    r"secret|password|session-token(?!-expires)|access-key-id|sas-token|oauth2\.token$|"
+    r"^token$|access_token|refresh_token|subject_token$|actor_token$|client_assertion|"
+    r"token-type:|private-key|\bcredential$",
+    re.IGNORECASE,
+)
+_SECRET_HEADER = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+
+
+class Step(StrEnum):
+    """Where in a check an exchange happened."""
+
+    PROBE = "probe"
+    GIVEN = "given"
+    DO = "do"
+    UNDO = "undo"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request as sent and the answer as received; ``status`` is None when there was none.
+
+    ``ordinal`` counts from 1 within a check. ``url`` is absolute and still percent-encoded.
+    """
+
+    check: str
+    ordinal: int
+    step: Step
+    operation: str | None
+    method: str
+    url: str
+    request_headers: Headers
+    request_body: bytes | None
+    status: int | None = None
+    response_headers: Headers = ()
+    response_body: bytes = b""
+    elapsed_ms: float = 0.0
+    error: str | None = None
+
+    def header(self, name: str) -> str | None:
+        """Return the first response header of that name, compared without case."""
+        wanted = name.lower()
+        return next((v for k, v in self.response_headers if k.lower() == wanted), None)
+
+    @property
+    def claims_json(self) -> bool:
+        """Whether the answer says that its body is JSON (an empty body claims nothing)."""
+        media = (self.header("content-type") or "").split(";")[0].strip().lower()
+        return bool(self.response_body) and (media == "application/json" or media.endswith("+json"))
+
+
+class Redactor:
+    """Replaces secrets by a short digest, so that equal secrets stay visibly equal.
+
+    Secrets are recognised by the header or member that holds them, and then by value wherever
+    they turn up again. Every JSON type is kept: offline schema verdicts must not change.
+    """
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._values = {s for s in secrets if len(s) >= 4}
+
+    def add(self, secret: str) -> None:
+        """Treat this value as secret from now on."""
+        if len(secret) >= 4:
+            self._values.add(secret)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """Return the exchange without its secrets."""
+        request_body = exchange.request_body
+        return replace(
+            exchange,
+            url=self._text(exchange.url),
+            request_headers=self._headers(exchange.request_headers),
+            request_body=None if request_body is None else self._body(request_body),
+            response_headers=self._headers(exchange.response_headers),
+            response_body=self._body(exchange.response_body),
+            error=None if exchange.error is None else self._text(exchange.error),
+        )
+
+    def _headers(self, headers: Headers) -> Headers:
+        return tuple((name, self._header(name.lower(), value)) for name, value in headers)
+
+    def _header(self, name: str, value: str) -> str:
+        if name == "authorization":
+            scheme, _, rest = value.partition(" ")
+            return f"{scheme} {_digest(rest)}" if rest else _digest(value)
+        if name in _SECRET_HEADER or _SECRET_KEY.search(name):
+            return _digest(value)
+        return self._text(value)
+
+    def _body(self, body: bytes) -> bytes:
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            return body
+        if text[:1] in "{[":
+            try:
+                parsed = json.loads(text)
+            except (ValueError, RecursionError):
+                return self._text(text).encode()
+            redacted = self._json(parsed)
+            # An untouched body stays byte for byte what was sent.
+            return body if redacted == parsed else json.dumps(redacted).encode()
+        if "grant_type=" in text:
+            pairs = parse_qsl(text, keep_blank_values=True)
+            kept = [(k, _digest(v) if _SECRET_KEY.search(k) else v) for k, v in pairs]
+            return self._text(urlencode(kept)).encode()
+        return self._text(text).encode()
+
+    def _json(self, value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {k: self._json(v, k) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self._json(v, key) for v in value]
+        if isinstance(value, str):
+            if key and _SECRET_KEY.search(key) and not value.startswith("<redacted:"):
+                return _digest(value)
+            return self._text(value)
+        return value
+
+    def _text(self, text: str) -> str:
+        for secret in self._values:
+            if secret in text:
+                text = text.replace(secret, _digest(secret))
+        return text
+
+
+def _digest(secret: str) -> str:
+    return f"<redacted:{hashlib.blake2s(secret.encode(), digest_size=3).hexdigest()}>"
+
+
+def as_curl(exchange: Exchange) -> str:
+    """Return one shell line that sends the same request; the token is ``$ICECHECK_TOKEN``."""
+    parts = ["curl", "-sS", "-i", "--globoff", "--path-as-is"]
+    parts += ["--head"] if exchange.method == "HEAD" else ["-X", exchange.method]
+    quoted = [shlex.quote(p) for p in parts]
+    for name, value in exchange.request_headers:
+        lower = name.lower()
+        if lower in _TRANSPORT_HEADERS:
+            continue
+        if lower == "authorization" and value.lower().startswith("bearer "):
+            quoted += ["-H", f'"Authorization: Bearer ${TOKEN_VARIABLE}"']
+        else:
+            quoted += ["-H", shlex.quote(f"{name}: {value}")]
+    pipe = ""
+    if exchange.request_body is not None:
+        try:
+            text = exchange.request_body.decode()
+            if "\0" in text:
+                raise UnicodeError
+            quoted += ["--data-binary", shlex.quote(text)]
+        except UnicodeError:
+            encoded = base64.b64encode(exchange.request_body).decode()
+            pipe = f"printf %s {encoded} | base64 -d | "
+            quoted += ["--data-binary", "@-"]
+    quoted.append(shlex.quote(exchange.url))
+    return pipe + " ".join(quoted)

@@ -1,0 +1,282 @@
+"""What a check expects of a reply: matchers on JSON as values, and the four ways to end early."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.exchange import Exchange
+from icecheck.schema import SchemaJudge
+from icecheck.verdict import Finding, SkipKind
+
+__all__ = [
+    "ABSENT",
+    "ABSENT_OR_NULL",
+    "ANY_INTEGER",
+    "ANY_OBJECT",
+    "ANY_STRING",
+    "Blocked",
+    "Matcher",
+    "NotOffered",
+    "Reply",
+    "Unreachable",
+    "Violation",
+    "containing",
+    "equal",
+    "lacking",
+    "one_of",
+]
+
+
+class Violation(Exception):
+    """The catalog is wrong: what was expected, what came, and which exchange shows it.
+
+    ``symptom`` names what is wrong independently of the operation; checks whose violations share
+    symptom, expected and actual are reported as one cause.
+    """
+
+    def __init__(
+        self,
+        symptom: str,
+        expected: str,
+        actual: str,
+        *,
+        detail: str = "",
+        pointer: str = "",
+        exchange: int | None = None,
+        others: tuple[Finding, ...] = (),
+    ) -> None:
+        self.finding = Finding(symptom, expected, actual, detail, pointer, exchange)
+        self.findings = (self.finding, *others)
+        super().__init__(f"{symptom}: expected {expected}, got {actual}")
+
+
+class Blocked(Exception):
+    """An arrange step that the catalog offers failed; ``by`` is a requirement or check id."""
+
+    def __init__(self, by: str, reason: str, *, exchange: int | None = None) -> None:
+        self.by = by
+        self.reason = reason
+        self.exchange = exchange
+        super().__init__(f"blocked by {by}: {reason}")
+
+
+class NotOffered(Exception):
+    """The catalog does not offer what the check needs; never a failure."""
+
+    def __init__(self, reason: str, kind: SkipKind = SkipKind.MISSING_FIXTURE) -> None:
+        self.kind = kind
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Unreachable(Exception):
+    """The target gave no usable answer: a transport error, or throttling that persisted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """A named predicate on a JSON value; the name is what a report prints as *expected*."""
+
+    name: str
+    accepts: Callable[[Any], bool]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class _Absent:
+    """The value of a member that is not there."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+ANY_STRING = Matcher("a string", lambda v: isinstance(v, str))
+ANY_INTEGER = Matcher("an integer", lambda v: isinstance(v, int) and not isinstance(v, bool))
+ANY_OBJECT = Matcher("an object", lambda v: isinstance(v, dict))
+ABSENT_OR_NULL = Matcher("absent or null", lambda v: v is ABSENT or v is None)
+
+
+def containing(*items: Any) -> Matcher:
+    """Match a list that has each of the items (each may be a subset of an object)."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, list) and all(
+            any(_mismatch(item, v, "") is None for v in value) for item in items
+        )
+
+    return Matcher(f"a list with {', '.join(map(show, items))}", accepts)
+
+
+def lacking(*items: Any) -> Matcher:
+    """Match a list that has none of the items."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, list) and not any(
+            _mismatch(item, v, "") is None for item in items for v in value
+        )
+
+    return Matcher(f"a list without {', '.join(map(show, items))}", accepts)
+
+
+def one_of(*values: Any) -> Matcher:
+    """Match any of the values (the document leaves the choice open)."""
+    return Matcher(" or ".join(map(show, values)), lambda v: v in values)
+
+
+def show(value: Any, limit: int = 160) -> str:
+    """Return a value as it would stand in JSON, shortened for a report."""
+    if isinstance(value, Matcher | _Absent):
+        return repr(value)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def equal(actual: Any, expected: Any, *, symptom: str, detail: str = "") -> None:
+    """Raise a Violation unless a value that a check derived equals what it must be."""
+    found = _mismatch(expected, actual, "", exact=True)
+    if found is not None:
+        pointer, wanted, got = found
+        raise Violation(symptom, show(wanted), show(got), detail=detail, pointer=pointer)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to be judged; every ``expect`` returns the reply so that they chain."""
+
+    exchange: Exchange
+    schemas: SchemaJudge
+
+    @property
+    def status(self) -> int:
+        """The HTTP status (a request without an answer never becomes a Reply)."""
+        return self.exchange.status or 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is a 2xx."""
+        return 200 <= self.status < 300
+
+    def header(self, name: str) -> str | None:
+        """Return a response header, compared without case."""
+        return self.exchange.header(name)
+
+    def expect(self, *statuses: int, detail: str = "") -> "Reply":
+        """Judge the status; several mean that the document leaves the choice open."""
+        if self.status not in statuses:
+            wanted = " or ".join(map(str, sorted(statuses)))
+            raise self.violation("status", wanted, str(self.status), detail=detail)
+        return self
+
+    def expect_refused(self, *statuses: int, detail: str = "") -> "Reply":
+        """Judge that a request was refused with one of the statuses, or else any 4xx."""
+        if statuses:
+            return self.expect(*statuses, detail=detail)
+        if not 400 <= self.status < 500:
+            raise self.violation("status", "4xx", str(self.status), detail=detail)
+        return self
+
+    def json(self) -> Any:
+        """Return the parsed body; a body that is no JSON is a Violation."""
+        try:
+            return json.loads(self.exchange.response_body)
+        except (ValueError, RecursionError):
+            got = show(self.exchange.response_body[:60].decode(errors="replace"))
+            raise self.violation("body-is-no-json", "a JSON body", got) from None
+
+    def member(self, *path: str | int) -> Any:
+        """Return a member of the body; without it the check is blocked or in violation."""
+        value = find(self.json(), path)
+        if value is ABSENT:
+            self._blocked_by_schema()
+            pointer = "".join(f"/{p}" for p in path)
+            raise self.violation("member-missing", f"a member {pointer}", "absent", pointer=pointer)
+        return value
+
+    def expect_json(
+        self, expected: Any, *, symptom: str = "", at: Collection[str | int] = (), detail: str = ""
+    ) -> "Reply":
+        """Judge the body: objects by the members named here, everything else exactly.
+
+        ``at`` is a path into the body; ``symptom`` groups findings of one cause.
+        """
+        body = self.json()
+        value = find(body, tuple(at))
+        found = _mismatch(expected, value, "".join(f"/{p}" for p in at))
+        if found is not None:
+            pointer, wanted, got = found
+            if got is ABSENT:
+                self._blocked_by_schema()
+            name = symptom or f"value:{self.exchange.check}"
+            raise self.violation(name, show(wanted), show(got), pointer=pointer, detail=detail)
+        return self
+
+    def violation(
+        self, symptom: str, expected: str, actual: str, *, detail: str = "", pointer: str = ""
+    ) -> Violation:
+        """Make a Violation that points at this exchange."""
+        return Violation(
+            symptom,
+            expected,
+            actual,
+            detail=detail,
+            pointer=pointer,
+            exchange=self.exchange.ordinal,
+        )
+
+    def _blocked_by_schema(self) -> None:
+        """A check that needs a member the schema check misses is blocked by that check."""
+        problems = self.schemas.judge(self.exchange)
+        if problems and self.exchange.operation:
+            response = self.schemas.contract.response(self.exchange.operation, self.status)
+            status = response.status if response else self.status
+            raise Blocked(
+                f"schema.{self.exchange.operation}.{status}",
+                problems[0].message,
+                exchange=self.exchange.ordinal,
+            )
+
+
+def find(value: Any, path: tuple[str | int, ...]) -> Any:
+    """Return what lies at a path in a JSON value, or ABSENT."""
+    for part in path:
+        if (isinstance(value, Mapping) and isinstance(part, str) and part in value) or (
+            isinstance(value, list) and isinstance(part, int) and -len(value) <= part < len(value)
+        ):
+            value = value[part]
+        else:
+            return ABSENT
+    return value
+
+
+def _mismatch(
+    expected: Any, actual: Any, pointer: str, *, exact: bool = False
+) -> tuple[str, Any, Any] | None:
+    """Return the first difference as (pointer, expected, actual), or None."""
+    if isinstance(expected, Matcher):
+        return None if expected.accepts(actual) else (pointer, expected, actual)
+    if expected is ABSENT or actual is ABSENT:
+        return None if expected is actual else (pointer, expected, actual)
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        if exact and set(actual) - set(expected):
+            return (pointer, expected, actual)
+        for key, wanted in expected.items():
+            found = _mismatch(wanted, actual.get(key, ABSENT), f"{pointer}/{key}", exact=exact)
+            if found is not None:
+                return found
+        return None
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        if len(expected) != len(actual):
+            return (pointer, list(expected), list(actual))
+        for index, (wanted, got) in enumerate(zip(expected, actual, strict=True)):
+            found = _mismatch(wanted, got, f"{pointer}/{index}", exact=exact)
+            if found is not None:
+                return found
+        return None
+    # 1 == True and 1 == 1.0 in Python, not in the protocol.
+    same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)
+    if same and isinstance(expected, int) != isinstance(actual, int):
+        same = False
+    return None if same else (pointer, expected, actual)

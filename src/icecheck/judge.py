@@ -1,0 +1,120 @@
+"""Runs one check against a catalog and says what happened; knows nothing of pytest."""
+
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.evidence import evidence_of
+from icecheck.expect import Blocked, NotOffered, Unreachable, Violation
+from icecheck.probes import has_capability
+from icecheck.verdict import Finding, Outcome, Skip, SkipKind, Verdict
+
+__all__ = ["TARGET", "judge", "not_run"]
+
+TARGET = "target"
+"""What a check is blocked by when the catalog gave no usable answer (verdict-rules 11)."""
+
+
+def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = None) -> Verdict:
+    """Run a check and return its verdict; whatever it made on the catalog is removed again.
+
+    ``resources`` are what the check's function takes beside the catalog (``spark``). The only
+    errors that pass through are those that are not exceptions of the program (an interrupt).
+    """
+    started = time.perf_counter()
+    skip = _reason_to_skip(check, catalog)
+    ending: BaseException | None = None
+    if skip is None:
+        try:
+            for need in check.needs:
+                if not has_capability(catalog, need):
+                    raise NotOffered(f"the catalog has no {need}", SkipKind.NOT_APPLICABLE)
+            check.function(catalog, **(resources or {}))
+        except Exception as error:  # noqa: BLE001 - every ending is a verdict
+            ending = error
+        finally:
+            catalog.undo()
+    return _verdict(check, catalog, ending, skip, (time.perf_counter() - started) * 1000)
+
+
+def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
+    """Return the verdict of a check that was not run, with its reason."""
+    return _make(check, Outcome.SKIP, summary=reason, skip=Skip(kind, reason))
+
+
+def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
+    undeclared = [o for o in check.operations if not catalog.claims(o)]
+    if not undeclared:
+        return None
+    reason = f"the catalog's config does not claim {', '.join(undeclared)}"
+    return Skip(SkipKind.NOT_DECLARED, reason)
+
+
+def _verdict(
+    check: Check,
+    catalog: Catalog,
+    ending: BaseException | None,
+    skip: Skip | None,
+    duration_ms: float,
+) -> Verdict:
+    facts: dict[str, Any] = {"requests": len(catalog.exchanges), "duration_ms": duration_ms}
+    if skip is not None:
+        return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)
+    match ending:
+        case None:
+            return _make(check, Outcome.PASS, **facts)
+        case Violation(findings=findings):
+            return _make(
+                check,
+                Outcome.FAIL,
+                summary=_summary(findings[0]),
+                findings=findings,
+                evidence=evidence_of(catalog, findings[0].exchange),
+                **facts,
+            )
+        case Blocked(by=by, reason=reason, exchange=exchange):
+            return _make(
+                check,
+                Outcome.BLOCKED,
+                summary=reason,
+                blocked_by=(by,),
+                evidence=evidence_of(catalog, exchange),
+                **facts,
+            )
+        case NotOffered(kind=kind, reason=reason):
+            return _make(check, Outcome.SKIP, summary=reason, skip=Skip(kind, reason), **facts)
+        case Unreachable():
+            return _make(check, Outcome.BLOCKED, summary=str(ending), blocked_by=(TARGET,), **facts)
+        case error:
+            words = "".join(traceback.format_exception(error))
+            return _make(
+                check,
+                Outcome.ERROR,
+                summary=f"{type(error).__name__}: {error}",
+                findings=(Finding("suite-error", "no error", type(error).__name__, words),),
+                evidence=evidence_of(catalog, None),
+                **facts,
+            )
+
+
+def _summary(finding: Finding) -> str:
+    where = f" at {finding.pointer}" if finding.pointer else ""
+    detail = f" ({finding.detail})" if finding.detail else ""
+    return f"expected {finding.expected}, got {finding.actual}{where}{detail}"
+
+
+def _make(check: Check, outcome: Outcome, **facts: Any) -> Verdict:
+    return Verdict(
+        check=check.id,
+        title=check.title,
+        group=check.group,
+        level=check.level,
+        requirements=check.proves,
+        operations=check.operations,
+        profile=check.profile,
+        outcome=outcome,
+        **facts,
+    )

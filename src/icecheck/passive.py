@@ -1,0 +1,211 @@
+"""Verdicts that no check asks for: every exchange of the run, judged by its schema and envelope."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from icecheck.contract import Contract, Level, Response
+from icecheck.evidence import evidence_from
+from icecheck.exchange import Exchange, Step, as_curl
+from icecheck.schema import SchemaJudge
+from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+
+__all__ = ["Observed", "observe", "passive_checks", "passive_verdicts"]
+
+_FINDINGS_MAX = 12
+
+# check id -> (title, requirement id, level) of the judgements that span operations.
+_WIRE = {
+    "error.code-equals-status": (
+        "The code in an error body is the HTTP status",
+        "error.code-equals-status",
+    ),
+    "response.no-content-without-body": (
+        "An answer with status 204 has no body",
+        "response.no-content-without-body",
+    ),
+}
+
+
+@dataclass(slots=True)
+class Observed:
+    """What passive judgement saw of one passive check: how often, and what was wrong."""
+
+    seen: int = 0
+    findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
+    evidence: Evidence | None = None
+
+    def merge(self, other: "Observed") -> None:
+        """Add what another worker saw."""
+        self.seen += other.seen
+        for key, finding in other.findings.items():
+            self.findings.setdefault(key, finding)
+        self.evidence = self.evidence or other.evidence
+
+
+def passive_checks(contract: Contract) -> tuple[str, ...]:
+    """Return the ids of all passive checks: the wire ones, then one per documented body."""
+    schema = [c for r in contract.documented_responses if r.has_body for c in _schema_ids(r)]
+    return (*_WIRE, *schema)
+
+
+def observe(
+    exchanges: Iterable[Exchange], schemas: SchemaJudge, into: dict[str, Observed] | None = None
+) -> dict[str, Observed]:
+    """Judge exchanges (already redacted) passively; returns passive check id -> what was seen."""
+    observed = {} if into is None else into
+    for exchange in exchanges:
+        if exchange.status is None or exchange.operation is None:
+            continue
+        # A wrong method was sent on purpose: its answer is no answer of the operation.
+        if schemas.contract.operations[exchange.operation].method != exchange.method:
+            continue
+        _observe_schema(exchange, schemas, observed)
+        _observe_wire(exchange, observed)
+    return observed
+
+
+def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> list[Verdict]:
+    """Turn what was seen into verdicts, in the order of ``passive_checks``."""
+    rows = {c: r for r in contract.documented_responses for c in _schema_ids(r)}
+    verdicts = []
+    for check_id in passive_checks(contract):
+        seen = observed.get(check_id)
+        if seen is None or not seen.seen:
+            continue
+        if check_id in _WIRE:
+            title, requirement = _WIRE[check_id]
+            level = contract.requirements[requirement].level
+            verdicts.append(_verdict(check_id, title, level, (requirement,), (), "core", seen))
+            continue
+        row = rows[check_id]
+        reading = check_id.endswith(".reading")
+        verdicts.append(
+            _verdict(
+                check_id,
+                _schema_title(row, reading=reading),
+                Level.SHOULD if reading else contract.requirements[row.id].level,
+                (row.id,),
+                (row.operation_id,),
+                contract.operations[row.operation_id].profile,
+                seen,
+            )
+        )
+    return verdicts
+
+
+def _schema_ids(row: Response) -> tuple[str, ...]:
+    base = f"schema.{row.operation_id}.{row.status}"
+    return (base, f"{base}.reading") if row.status.startswith("2") else (base,)
+
+
+def _schema_title(row: Response, *, reading: bool) -> str:
+    body = f"the body of {row.operation_id} {row.status}"
+    if reading:
+        return f"In {body} the strict reading of the prose holds"
+    return f"{body[0].upper()}{body[1:]} has the documented shape"
+
+
+def _observe_schema(
+    exchange: Exchange, schemas: SchemaJudge, observed: dict[str, Observed]
+) -> None:
+    if exchange.operation is None or exchange.status is None:
+        return
+    row = schemas.contract.response(exchange.operation, exchange.status)
+    if row is None or not row.has_body or exchange.method == "HEAD":
+        return
+    for check_id in _schema_ids(row):
+        observed.setdefault(check_id, Observed()).seen += 1
+    for problem in schemas.judge(exchange):
+        suffix = ".reading" if problem.level is Level.SHOULD else ""
+        entry = observed[f"schema.{exchange.operation}.{row.status}{suffix}"]
+        finding = Finding(
+            symptom=f"schema:{problem.kind}",
+            expected=_due(problem.kind, problem.pointer),
+            actual=problem.message[:160],
+            detail=f"in the body of {exchange.operation} {exchange.status}",
+            pointer=problem.pointer,
+            exchange=exchange.ordinal,
+        )
+        _add(entry, (problem.pointer, problem.kind), finding, exchange)
+
+
+def _due(kind: str, pointer: str) -> str:
+    match kind:
+        case "required":
+            return "every required member"
+        case "not-json":
+            return "a JSON body"
+        case _:
+            return f"the documented {kind} at {pointer or 'the top'}"
+
+
+def _observe_wire(exchange: Exchange, observed: dict[str, Observed]) -> None:
+    if exchange.status == 204:
+        entry = observed.setdefault("response.no-content-without-body", Observed())
+        entry.seen += 1
+        if exchange.response_body:
+            finding = Finding("body-on-204", "no body", "a body", exchange=exchange.ordinal)
+            _add(entry, (), finding, exchange)
+    if exchange.status is None or exchange.status < 400 or not exchange.claims_json:
+        return
+    code = _error_code(exchange.response_body)
+    if code is None or exchange.operation == "getToken":
+        return
+    entry = observed.setdefault("error.code-equals-status", Observed())
+    entry.seen += 1
+    if code != exchange.status:
+        finding = Finding(
+            "error-code",
+            "error.code equal to the status",
+            "another code",
+            detail=f"status {exchange.status} with error.code {code}",
+            pointer="/error/code",
+            exchange=exchange.ordinal,
+        )
+        _add(entry, (), finding, exchange)
+
+
+def _error_code(body: bytes) -> Any:
+    try:
+        parsed = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    error = parsed.get("error") if isinstance(parsed, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) else None
+
+
+def _add(entry: Observed, key: tuple[str, ...], finding: Finding, exchange: Exchange) -> None:
+    if len(entry.findings) < _FINDINGS_MAX:
+        entry.findings.setdefault(key, finding)
+    if entry.evidence is None or exchange.step is Step.DO != entry.evidence.step:
+        entry.evidence = evidence_from(exchange, as_curl(exchange))
+
+
+def _verdict(
+    check_id: str,
+    title: str,
+    level: Level,
+    requirements: tuple[str, ...],
+    operations: tuple[str, ...],
+    profile: str,
+    seen: Observed,
+) -> Verdict:
+    findings = tuple(seen.findings.values())
+    first = findings[0] if findings else None
+    return Verdict(
+        check=check_id,
+        title=title,
+        group=Group.CHECKS,
+        level=level,
+        requirements=requirements,
+        operations=operations,
+        profile=profile,
+        outcome=Outcome.FAIL if first else Outcome.PASS,
+        summary=f"expected {first.expected}, got {first.actual} ({first.detail})" if first else "",
+        findings=findings,
+        evidence=(seen.evidence,) if first and seen.evidence else (),
+        requests=0,
+    )

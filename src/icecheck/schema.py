@@ -1,0 +1,186 @@
+"""Every exchange judged by its schema: against the raw contract and against the corrected one."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from icecheck.contract import Contract, Level, load
+from icecheck.exchange import Exchange
+
+__all__ = ["SchemaJudge", "SchemaProblem", "schema_judge"]
+
+# Strict readings of the prose that are findings but never a MUST (overlay header, rule 3).
+_READINGS = frozenset({"E35", "E37", "E38"})
+# Statuses whose documented body must be JSON; 400 may be text/plain (L4512), 401, 403, 419 and
+# 5xx often come from a gateway in front of the catalog.
+_JSON_DUE = frozenset({200, 404, 406, 409, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProblem:
+    """One violation: where in the body (indices as ``*``), what kind, and in words."""
+
+    level: Level
+    pointer: str
+    kind: str
+    message: str
+
+
+class SchemaJudge:
+    """Validators for the documented responses and request bodies of one contract, compiled lazily.
+
+    A body that satisfies the raw document or the corrected one is accepted (verdict-rules 3);
+    a body that only breaks a strict reading is a SHOULD.
+    """
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+        self._strict_must = _select_strict(contract, readings=False)
+        self._strict_all = _select_strict(contract, readings=True)
+        self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+
+    def judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
+        """Return what is wrong with the answer's body; nothing when no body is documented."""
+        if exchange.operation is None or exchange.status is None or exchange.method == "HEAD":
+            return ()
+        response = self.contract.response(exchange.operation, exchange.status)
+        if response is None or not response.has_body:
+            return ()
+        if not exchange.claims_json:
+            if exchange.status not in _JSON_DUE:
+                return ()
+            media = exchange.header("content-type") or "no content type"
+            said = f"a body that says it is {media}" if exchange.response_body else "no body"
+            return (SchemaProblem(Level.MUST, "", "not-json", f"{said} where JSON is due"),)
+        try:
+            body = json.loads(exchange.response_body)
+        except (ValueError, RecursionError):
+            problem = "the body says it is JSON but cannot be parsed"
+            return (SchemaProblem(Level.MUST, "", "not-json", problem),)
+        return self.response_problems(exchange.operation, response.status, body)
+
+    def response_problems(
+        self, operation_id: str, status: str, body: Any
+    ) -> tuple[SchemaProblem, ...]:
+        """Judge a parsed body of one documented response (``status`` as documented: "5XX")."""
+        where = f"responses/{operation_id}/{status}"
+        # What satisfies the strictest document satisfies the others: usually one look.
+        if self._validator(where, "readings").is_valid(body):
+            return ()
+        raw, repaired = (self._validator(where, d) for d in ("raw", "repaired"))
+        if not raw.is_valid(body) and not repaired.is_valid(body):
+            return _problems(repaired, body, Level.MUST)
+        if not repaired.is_valid(body):  # only the raw reading accepts it: both readings pass
+            return ()
+        strict = self._validator(where, "strict")
+        if not strict.is_valid(body):
+            return _problems(strict, body, Level.MUST)
+        return _problems(self._validator(where, "readings"), body, Level.SHOULD)
+
+    def request_is_valid(self, operation_id: str, body: Any) -> bool:
+        """Whether a request body satisfies the corrected contract, strict part included."""
+        return self._validator(f"requests/{operation_id}", "strict").is_valid(body)
+
+    def request_problems(self, operation_id: str, body: Any) -> tuple[SchemaProblem, ...]:
+        """Return what the corrected contract says against a request body."""
+        return _problems(self._validator(f"requests/{operation_id}", "strict"), body, Level.MUST)
+
+    def _validator(self, where: str, dialect: str) -> jsonschema_rs.Validator:
+        key = (where, dialect)
+        if key not in self._validators:
+            self._validators[key] = self._compile(where, self._document(dialect))
+        return self._validators[key]
+
+    def _document(self, dialect: str) -> dict[str, Any]:
+        match dialect:
+            case "raw":
+                return self.contract.raw
+            case "repaired":
+                return self.contract.corrected(("repair",))
+            case "strict":
+                return self._strict_must
+            case _:
+                return self._strict_all
+
+    def _compile(self, where: str, document: dict[str, Any]) -> jsonschema_rs.Validator:
+        part, operation_id, *rest = where.split("/")
+        operation = self.contract.operations[operation_id]
+        node = document["paths"][operation.path][operation.method.lower()]
+        if part == "requests":
+            content = _resolve(document, node["requestBody"])["content"]
+        else:
+            content = _resolve(document, node["responses"][rest[0]])["content"]
+        schema = next(iter(content.values()))["schema"]
+        rooted = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "components": document["components"],
+            "allOf": [schema],
+        }
+        return jsonschema_rs.validator_for(rooted)
+
+
+@cache
+def schema_judge(version: str = "1.10.0") -> SchemaJudge:
+    """Return the shared judge of one contract: compiling validators is worth doing once."""
+    return SchemaJudge(load(version))
+
+
+def _select_strict(contract: Contract, *, readings: bool) -> dict[str, Any]:
+    skip = frozenset() if readings else _READINGS
+    return contract.corrected(("repair", "strict"), leave_out=skip)
+
+
+def _resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
+        target: Any = document
+        for part in str(node["$ref"]).removeprefix("#/").split("/"):
+            target = target[part.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def _problems(
+    validator: jsonschema_rs.Validator, body: Any, level: Level
+) -> tuple[SchemaProblem, ...]:
+    seen: dict[tuple[str, str], SchemaProblem] = {}
+    for error in validator.iter_errors(body):
+        for leaf in _leaves(error):
+            kind = _kind(leaf)
+            path = [*leaf.instance_path]
+            if kind == "required" and (member := _missing_member(leaf)):
+                path.append(member)
+            pointer = "".join(f"/{'*' if isinstance(p, int) else p}" for p in path)
+            seen.setdefault((pointer, kind), SchemaProblem(level, pointer, kind, leaf.message))
+    return tuple(seen.values())
+
+
+def _leaves(error: Any, depth: int = 0) -> Iterator[Any]:
+    """Follow a union to the branch that came closest: its deepest error says what is wrong."""
+    branches = getattr(error.kind, "context", None)
+    if not branches or depth > 8:
+        yield error
+        return
+    closest = max(branches, key=_closeness)
+    for inner in closest:
+        yield from _leaves(inner, depth + 1)
+
+
+def _closeness(branch: list[Any]) -> tuple[bool, int, int]:
+    # A branch whose discriminating constant fails is the wrong branch, however few its errors.
+    wrong_kind = any(_kind(e) in {"const", "type", "enum"} for e in branch)
+    depth = max((len(e.instance_path) for e in branch), default=0)
+    return (not wrong_kind, depth, -len(branch))
+
+
+def _kind(error: Any) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", str(error.kind.name)).lower()
+
+
+def _missing_member(error: Any) -> str | None:
+    member = getattr(error.kind, "property", None)
+    return str(member).strip('"') if member is not None else None

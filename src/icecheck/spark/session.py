@@ -1,0 +1,209 @@
+"""The Spark of one run: one JVM, and a session of its own for each check."""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from icecheck.spark.catalog_conf import catalog_conf
+from icecheck.spark.launcher import Jvm, SparkInstallation, find_installation
+from icecheck.spark.trust import trust_certificates
+from icecheck.spark.unavailable import SparkUnavailable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from icecheck.target import Target
+
+__all__ = ["CATALOG_NAME", "HasTarget", "SparkWorkbench", "spark_conf"]
+
+CATALOG_NAME = "icecheck"
+SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+class HasTarget(Protocol):
+    """Anything that knows the catalog under test, such as ``icecheck.client.Catalog``."""
+
+    @property
+    def target(self) -> "Target":
+        """Where the catalog is and how to speak to it."""
+        ...
+
+
+class SparkWorkbench:
+    """One JVM with Spark and Iceberg in it.
+
+    ``session`` gives each check a session with its own catalog, so that nothing a check caches or
+    configures is seen by the next. Use it as a context manager, or call ``stop``.
+    """
+
+    __slots__ = ("_jvm", "_spark", "_trusted", "installation")
+
+    def __init__(self, installation: SparkInstallation, jvm: Jvm, spark: "SparkSession") -> None:
+        self.installation = installation
+        self._jvm = jvm
+        self._spark = spark
+        self._trusted: set[str] = set()
+
+    @classmethod
+    def start(
+        cls,
+        conf: Mapping[str, str] | None = None,
+        *,
+        jar: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Start Spark; raise SparkUnavailable, which says what to install, if it cannot be.
+
+        ``conf`` holds Spark settings that win over ours; ``jar`` is the path of an Iceberg
+        runtime (see ``choose_runtime``). PySpark allows one Spark in a process at a time.
+        """
+        environment = os.environ if environment is None else environment
+        installation = find_installation(jar, environment)
+        from pyspark import SparkContext
+
+        if SparkContext._active_spark_context is not None:  # noqa: SLF001 - not to be asked publicly
+            raise SparkUnavailable(
+                "this process already runs Spark: stop that SparkContext before icecheck's"
+            )
+        jvm = Jvm(installation, environment)
+        try:
+            return cls(installation, jvm, _connect(jvm, conf or {}))
+        except BaseException:
+            _forget_gateway()
+            jvm.stop()
+            raise
+
+    @property
+    def version(self) -> str:
+        """The version of Spark and of the Iceberg runtime, as the run records them."""
+        iceberg = self._spark.sparkContext._jvm.org.apache.iceberg.IcebergBuild.version()  # noqa: SLF001
+        return f"Spark {self._spark.version}, Iceberg {iceberg}"
+
+    def session(self, catalog: HasTarget) -> "tuple[SparkSession, str]":
+        """Return a new session for the catalog under test, and the catalog's name in it."""
+        target = catalog.target
+        if target.ca_bundle is not None and target.ca_bundle not in self._trusted:
+            trust_certificates(self._spark, target.ca_bundle, self._jvm.work_directory)
+            self._trusted.add(target.ca_bundle)
+        return self.catalog_session(CATALOG_NAME, catalog_conf(target)), CATALOG_NAME
+
+    def catalog_session(self, catalog_name: str, catalog_conf: Mapping[str, str]) -> "SparkSession":
+        """Return a new session with one Iceberg catalog.
+
+        ``catalog_conf`` holds the catalog's properties without the ``spark.sql.catalog.`` prefix,
+        for example ``{"type": "rest", "uri": "http://127.0.0.1:8181"}``.
+        """
+        session = self._spark.newSession()
+        key = f"spark.sql.catalog.{catalog_name}"
+        session.conf.set(key, SPARK_CATALOG)
+        for name, value in catalog_conf.items():
+            session.conf.set(f"{key}.{name}", value)
+        return session
+
+    def stop(self) -> None:
+        """Stop Spark and its JVM and remove their files; safe to call twice."""
+        from py4j.protocol import Py4JError
+
+        with contextlib.suppress(Py4JError, OSError):
+            self._spark.stop()
+        _forget_gateway()
+        self._jvm.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def spark_conf(work_directory: Path) -> dict[str, str]:
+    """Return our Spark settings: local, quiet, small, and every file under ``work_directory``."""
+    return {
+        "spark.app.name": "icecheck",
+        # Two threads, so that concurrent statements really are concurrent.
+        "spark.master": "local[2]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.local.dir": str(work_directory / "tmp"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # One partition each: the data is small and every task has a price.
+        "spark.sql.shuffle.partitions": "1",
+        "spark.default.parallelism": "1",
+        # Generated code never pays for itself on statements that run once.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(work_directory / "warehouse"),
+    }
+
+
+def _connect(jvm: Jvm, conf: Mapping[str, str]) -> "SparkSession":
+    """Create Spark in a running JVM, through PySpark's own way of joining one."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    joining = {
+        "PYSPARK_GATEWAY_PORT": str(jvm.port),
+        "PYSPARK_GATEWAY_SECRET": jvm.secret,
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    with _environment(joining), _same_interrupt():
+        gateway = launch_gateway()
+        settings = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
+        for name, value in {**spark_conf(jvm.work_directory), **conf}.items():
+            settings.set(name, value)
+        return SparkSession(SparkContext(conf=settings, gateway=gateway))
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for a moment: PySpark reads them nowhere else."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _same_interrupt() -> Iterator[None]:
+    """Keep the process's own reaction to Ctrl-C; PySpark's would outlive the JVM and fail."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _forget_gateway() -> None:
+    """Close PySpark's connection to a JVM that is going away, so that another can be joined."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 - PySpark has no public way to do this
+    if gateway is not None:
+        gateway.shutdown()
+    SparkContext._gateway = None  # noqa: SLF001
+    SparkContext._jvm = None  # noqa: SLF001

@@ -1,0 +1,180 @@
+"""What a run found out, as plain data: outcomes, findings, verdicts, causes and the run itself."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from icecheck.contract import Level
+
+__all__ = [
+    "Capability",
+    "Cause",
+    "Evidence",
+    "Finding",
+    "Group",
+    "Level",
+    "Outcome",
+    "Profile",
+    "Run",
+    "Skip",
+    "SkipKind",
+    "Verdict",
+]
+
+
+class Outcome(StrEnum):
+    """What happened when a check ran; how much it matters is the requirement's level."""
+
+    PASS = "pass"  # noqa: S105 - an outcome, not a password
+    FAIL = "fail"
+    BLOCKED = "blocked"
+    SKIP = "skip"
+    ERROR = "error"
+
+
+class SkipKind(StrEnum):
+    """Why a check did not run; the reason in words goes beside it."""
+
+    NOT_DECLARED = "not-declared"
+    NOT_APPLICABLE = "not-applicable"
+    SPEC_VERSION = "spec-version"
+    EXCLUDED_BY_USER = "excluded-by-user"
+    SAFETY_LEVEL = "safety-level"
+    MISSING_FIXTURE = "missing-fixture"
+    HARNESS_GAP = "harness-gap"
+
+
+class Group(StrEnum):
+    """The four groups of checks that ``--only`` selects from."""
+
+    CHECKS = "checks"
+    GENERATED = "generated"
+    SCENARIOS = "scenarios"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A reason for not running: its kind and one line of words."""
+
+    kind: SkipKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One redacted exchange, small enough to travel with a verdict."""
+
+    ordinal: int
+    step: str
+    operation: str | None
+    request: str
+    status: int | None
+    request_body: str
+    response_headers: str
+    response_body: str
+    curl: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One expectation that did not hold.
+
+    ``symptom`` is a slug that does not name the operation, so that one root cause seen through
+    forty operations is one finding (verdict-rules 15); ``expected`` and ``actual`` are short.
+    """
+
+    symptom: str
+    expected: str
+    actual: str
+    detail: str = ""
+    pointer: str = ""
+    exchange: int | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What two findings of one cause have in common."""
+        return (self.symptom, self.expected, self.actual)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of one check on one catalog."""
+
+    check: str
+    title: str
+    group: Group
+    level: Level
+    requirements: tuple[str, ...]
+    operations: tuple[str, ...]
+    profile: str
+    outcome: Outcome
+    summary: str = ""
+    findings: tuple[Finding, ...] = ()
+    skip: Skip | None = None
+    blocked_by: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    requests: int = 0
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One finding for the reader: everything that shares a symptom, an expectation, an answer."""
+
+    id: str
+    title: str
+    level: Level
+    symptom: str
+    expected: str
+    actual: str
+    severity: int
+    requirements: tuple[str, ...]
+    members: tuple[str, ...]
+    blocked: tuple[str, ...]
+    hurts: tuple[str, ...]
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One row of the claims matrix: what the catalog announces against what it does."""
+
+    id: str
+    declared: bool | None
+    observed: str
+    assessment: str
+    checks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One coherent part of the protocol and whether the catalog conforms to it."""
+
+    id: str
+    claimed: bool
+    status: str
+    counts: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished (or interrupted) run: everything a report is rendered from.
+
+    ``facts`` holds the JSON blocks that are recorded rather than computed: suite, spec, target,
+    environment, config, timing, safety. Times are ISO 8601 in UTC, durations end in their unit.
+    """
+
+    run_id: str
+    generated_at: str
+    complete: bool
+    status: str
+    headline: str
+    exit_code: int
+    exit_reason: str
+    verdicts: tuple[Verdict, ...]
+    causes: tuple[Cause, ...]
+    capabilities: tuple[Capability, ...]
+    profiles: tuple[Profile, ...]
+    observations: tuple[dict[str, Any], ...] = ()
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
