@@ -107,7 +107,11 @@ async def _carry_out(effect: DoorEffect, scope: Message, send: Send, reply: Repl
 async def _opened(gate: Gate) -> None:
     loop = asyncio.get_running_loop()
     opened = asyncio.Event()
-    gate.when_open(lambda: loop.call_soon_threadsafe(opened.set))
+
+    def open_here() -> None:
+        loop.call_soon_threadsafe(opened.set)
+
+    gate.when_open(open_here)
     await opened.wait()
 
 

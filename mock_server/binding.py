@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import structs
 
 from icecheck.mock_server.column_types import is_primitive
-from icecheck.mock_server.model import PartitionField, PartitionSpec, SortOrder
+from icecheck.mock_server.model import PartitionField, PartitionSpec, SortField, SortOrder
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.requested import (
     RequestedPartitionField,
@@ -21,6 +21,7 @@ __all__ = [
     "UNSORTED_ORDER_ID",
     "bound_sort_order",
     "bound_spec",
+    "check_order_id",
     "check_order_resolves",
     "check_spec_resolves",
     "highest_partition_field_id",
@@ -158,10 +159,8 @@ def bound_sort_order(
     requested: RequestedSortOrder, columns: Mapping[int, Column], order_id: int
 ) -> SortOrder:
     """Bind a sort order to the columns; id 0 belongs to the order without fields, alone."""
-    if requested.order_id == UNSORTED_ORDER_ID and requested.fields:
-        raise bad_request("Sort order ID 0 is reserved for unsorted order")
-    if requested.order_id not in {None, UNSORTED_ORDER_ID} and not requested.fields:
-        raise bad_request("Unsorted order ID must be 0")
+    if requested.order_id is not None:
+        check_order_id(requested.order_id, requested.fields)
     order = SortOrder(
         order_id=order_id if requested.fields else UNSORTED_ORDER_ID,
         fields=tuple(
@@ -171,6 +170,14 @@ def bound_sort_order(
     )
     check_order_resolves(order, columns)
     return order
+
+
+def check_order_id(order_id: int, fields: tuple[SortField, ...]) -> None:
+    """Refuse (400) id 0 for a sorted order and any other id for the unsorted one."""
+    if order_id == UNSORTED_ORDER_ID and fields:
+        raise bad_request("Sort order ID 0 is reserved for unsorted order")
+    if order_id != UNSORTED_ORDER_ID and not fields:
+        raise bad_request("Unsorted order ID must be 0")
 
 
 def check_order_resolves(order: SortOrder, columns: Mapping[int, Column]) -> None:

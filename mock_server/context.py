@@ -14,8 +14,6 @@ from icecheck.mock_server.state import WarehouseState
 if TYPE_CHECKING:
     from icecheck.mock_server.warehouses import Warehouses
 
-JSON_CONTENT: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
-
 
 class Request(msgspec.Struct, frozen=True):
     """One HTTP request as it came: nothing is decoded yet.
@@ -32,7 +30,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """One HTTP answer; the door adds `content-length` and leaves the body out where HTTP says so."""
+    """One HTTP answer; the door adds `content-length` and leaves out what HTTP forbids."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()

@@ -51,7 +51,7 @@ def canonical_default(field_type: FieldType, value: JsonScalar) -> JsonScalar:
 
 
 def _fits(value: int, bits: int) -> bool:
-    return -(2**bits) <= value < 2**bits
+    return -(1 << bits) <= value < (1 << bits)
 
 
 def _as_float(value: float) -> float:

@@ -1,11 +1,8 @@
 """`MockCatalog`: a whole catalog as one object, for tests, notebooks and the command line."""
 
 import contextlib
-import shutil
 import signal
-import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType, MappingProxyType, TracebackType
@@ -17,11 +14,12 @@ from icecheck.contract import load
 from icecheck.mock_server import names
 from icecheck.mock_server.app import App
 from icecheck.mock_server.clock import Clock, clock_from
-from icecheck.mock_server.context import Context, Registries
+from icecheck.mock_server.context import Context
 from icecheck.mock_server.files import Files
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
-from icecheck.mock_server.operations.served import default_operations
+from icecheck.mock_server.operations.served import default_registries
+from icecheck.mock_server.root import Root
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.warehouses import (
     DEFAULT_WAREHOUSE,
@@ -45,6 +43,30 @@ class MockSnapshot(msgspec.Struct, frozen=True):
     """The states of all warehouses at one moment."""
 
     states: Mapping[str, WarehouseState]
+
+
+class MockWarehouse(msgspec.Struct, frozen=True):
+    """A warehouse of a running mock catalog: what a test needs to connect to it."""
+
+    mock: "MockCatalog"
+    warehouse: str
+
+    @property
+    def uri(self) -> str:
+        """The base address of the server, without `/v1`."""
+        return self.mock.uri
+
+    def pyiceberg(self, *, in_process: bool = False, **properties: str) -> "RestCatalog":
+        """A pyiceberg catalog on this warehouse."""
+        return self.mock.pyiceberg(self.warehouse, in_process=in_process, **properties)
+
+    def spark_conf(self, name: str) -> dict[str, str]:
+        """Spark's settings for a catalog of this name on this warehouse."""
+        return self.mock.spark_conf(name, self.warehouse)
+
+    def state(self) -> WarehouseState:
+        """What the warehouse holds now."""
+        return self.mock.state(self.warehouse)
 
 
 class MockCatalog:
@@ -86,7 +108,7 @@ class MockCatalog:
         self.registries = default_registries()
         self.journal = Journal(journal_entries_max)
         self._page_size_max = page_size_max
-        self._root = _Root(root)
+        self._root = Root(root, seed)
         self._host = host
         self._port = port
         self._server: Any = None
@@ -195,6 +217,16 @@ class MockCatalog:
 
     # State
 
+    def fresh_warehouse(self) -> MockWarehouse:
+        """A warehouse that nobody has used, for one test; `remove` it by name afterwards.
+
+        Its name is new to this server and not known to others. Only for servers that open
+        warehouses on demand.
+        """
+        if not self.warehouses.on_demand:
+            raise RuntimeError("a server with declared warehouses has no others")
+        return MockWarehouse(self, f"test-{self.identities.next_version()}")
+
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
         """What a warehouse holds now, as one immutable value."""
         return self._warehouse(warehouse).state
@@ -227,6 +259,11 @@ class MockCatalog:
             self.files.remove_below(emptied.context.location)
         self._root.remove_below(emptied.context.location)
 
+    def remove(self, warehouse: str) -> None:
+        """Forget a warehouse with its files; on demand it can be opened again, empty."""
+        self.reset(warehouse)
+        self.warehouses.remove(warehouse)
+
     def _warehouse(self, name: str) -> Warehouse:
         found = self.warehouses.open(name)
         if found is None:
@@ -247,3 +284,9 @@ class MockCatalog:
             location=location.rstrip("/"),
             page_size_max=self._page_size_max,
         )
+
+
+def _declaration(warehouse: str | WarehouseDeclaration) -> WarehouseDeclaration:
+    if isinstance(warehouse, WarehouseDeclaration):
+        return warehouse
+    return WarehouseDeclaration(warehouse)

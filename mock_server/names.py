@@ -57,10 +57,18 @@ def prefix_of(warehouse: str) -> str:
     """
     if is_prefix(warehouse):
         return warehouse
-    digest = hashlib.blake2b(warehouse.encode(), digest_size=4).hexdigest()
-    return f"{directory_of(warehouse)}-{digest}"
+    return _with_digest(warehouse)
 
 
 def directory_of(name: str) -> str:
-    """A directory name that every file system and engine takes literally; not unique."""
+    """A directory name that every file system and engine takes literally, one per name."""
+    return name if name and _safe(name) == name else _with_digest(name)
+
+
+def _safe(name: str) -> str:
     return _UNSAFE.sub("_", name)[:_DIRECTORY_LENGTH_MAX]
+
+
+def _with_digest(name: str) -> str:
+    digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{_safe(name)}-{digest}"

@@ -1,4 +1,4 @@
-"""Page tokens: they carry the last key of a page, and a signature that binds them to one listing."""
+"""Page tokens: the last key of a page, and a signature that binds it to one listing."""
 
 import base64
 import hashlib

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-class Problem(Exception):  # noqa: N818 - the word of the architecture; it is an answer, not a bug
+class Problem(Exception):
     """An error reply of the Iceberg REST protocol (document L1915, `ErrorModel`).
 
     `status` is the HTTP status and the body's `code`; `type` is the body's `type`.

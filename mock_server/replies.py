@@ -4,17 +4,17 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.context import JSON_CONTENT, Reply
+from icecheck.mock_server.context import Reply
 from icecheck.mock_server.problem import Problem
+
+JSON_CONTENT: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
 
 NO_CONTENT = Reply(204)
 
 _encode = msgspec.json.Encoder().encode
 
 
-def json_reply(
-    value: Any, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
-) -> Reply:
+def json_reply(value: Any, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
     """An answer with a JSON body."""
     return Reply(status, JSON_CONTENT + headers, _encode(value))
 

@@ -46,18 +46,20 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
         if not self.chunks:
             return SortedMap((key,), (((key,), (value,)),), 1)
         index = max(0, bisect_right(self.heads, key) - 1)
-        keys, values = self.chunks[index]
-        position = bisect_left(keys, key)
+        keys: tuple[K, ...] = self.chunks[index][0]
+        values: tuple[V, ...] = self.chunks[index][1]
+        position: int = bisect_left(keys, key)
         if position < len(keys) and keys[position] == key:
             changed = (keys, (*values[:position], value, *values[position + 1 :]))
             return self._replaced(index, (changed,), self.length)
-        keys = (*keys[:position], key, *keys[position:])
-        values = (*values[:position], value, *values[position:])
-        if len(keys) <= CHUNK_KEYS_MAX:
-            return self._replaced(index, ((keys, values),), self.length + 1)
-        half = len(keys) // 2
-        halves = ((keys[:half], values[:half]), (keys[half:], values[half:]))
-        return self._replaced(index, halves, self.length + 1)
+        more_keys = keys[:position] + (key,) + keys[position:]  # noqa: RUF005 - keeps the type
+        more_values = (*values[:position], value, *values[position:])
+        if len(more_keys) <= CHUNK_KEYS_MAX:
+            return self._replaced(index, ((more_keys, more_values),), self.length + 1)
+        half = len(more_keys) // 2
+        left = (more_keys[:half], more_values[:half])
+        right = (more_keys[half:], more_values[half:])
+        return self._replaced(index, (left, right), self.length + 1)
 
     def without(self, key: K) -> "SortedMap[K, V]":
         """A map without the key; KeyError if it is not there."""

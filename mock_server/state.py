@@ -1,4 +1,4 @@
-"""Everything a catalog knows: one immutable value per warehouse, sharing structure with its past."""
+"""Everything a catalog knows: one immutable value per warehouse, which shares with its past."""
 
 from collections.abc import Iterator
 

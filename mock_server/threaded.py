@@ -115,7 +115,7 @@ def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.Abstrac
 
     protocol_class = _protocol_class()
     config = Config(
-        app,  # type: ignore[arg-type]
+        app,
         http=protocol_class,
         ws="none",
         lifespan="off",

@@ -1,1 +1,4 @@
-"""Spark SQL and PySpark end to end through the catalog under test. PYTEST_DONT_REWRITE."""
+"""Spark SQL scripts and a data pipeline, end to end through the catalog under test.
+
+PYTEST_DONT_REWRITE: checks contain no assert statements.
+"""

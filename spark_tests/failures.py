@@ -27,10 +27,13 @@ _NO_ANSWER = frozenset(
         "UnknownHostException",
     }
 )
-_JVM_TROUBLE = frozenset({"OutOfMemoryError", "NoSuchMethodError", "AbstractMethodError"})
+_JVM_TROUBLE = frozenset(
+    {"OutOfMemoryError", "NoSuchMethodError", "AbstractMethodError", "NoClassDefFoundError"}
+)
 _OBJECT_STORE = re.compile(
     r"Failed to get file system for path|No FileSystem for scheme|"
-    r"(NoClassDefFoundError|ClassNotFoundException): *(software[/.]amazon|com[/.]google|com[/.]azure)"
+    r"(NoClassDefFoundError|ClassNotFoundException): "
+    r"(software[/.]amazon|com[/.]google[/.]cloud|com[/.]azure)"
 )
 _UNSUPPORTED_ENDPOINT = re.compile(r"Server does not support endpoint: (.*)")
 
@@ -47,7 +50,7 @@ class Throwable:
 
 
 Kind = str
-"""``finding``, ``no-answer``, ``not-claimed``, ``no-object-store`` or ``jvm`` (see Failure)."""
+"""``finding``, ``no-answer``, ``not-claimed`` or ``no-object-store`` (see Failure)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,8 @@ class Failure:
     ``kind``: "finding", the catalog is at fault unless the statement was to fail; "no-answer", the
     catalog could not be reached; "not-claimed", the client sent nothing because the catalog's
     config does not offer the endpoint; "no-object-store", the tables lie where this JVM has no
-    client to read or write; "jvm", the JVM is in trouble. ``words`` is one line without the
-    run's own names, so that equal failures read equal.
+    client to read or write. ``words`` is one line without the run's own names, so that equal
+    failures read equal.
     """
 
     kind: Kind
@@ -76,15 +79,16 @@ class Failure:
 
 
 def read_failure(error: BaseException, names: Mapping[str, str]) -> Failure | None:
-    """Read an error that PySpark raised; None if it did not come from a Java exception.
+    """Read an error that PySpark raised; None if it says nothing about the catalog.
 
-    ``names`` are the run's own: placeholder -> text, taken out of ``words``.
+    That is an error that did not come from a Java exception (the JVM is gone), or one of the JVM
+    itself. ``names`` are the run's own, placeholder -> text; they are taken out of ``words``.
     """
     chain = _chain(error)
-    if not chain:
+    kind = _kind(chain)
+    if kind is None:
         return None
-    telling = _telling(chain)
-    return Failure(_kind(chain), chain, _anonymous(str(telling), names))
+    return Failure(kind, chain, _anonymous(str(_telling(chain)), names))
 
 
 def _chain(error: BaseException) -> tuple[Throwable, ...]:
@@ -109,15 +113,15 @@ def _telling(chain: tuple[Throwable, ...]) -> Throwable:
     return (answers or said or list(chain))[-1]
 
 
-def _kind(chain: tuple[Throwable, ...]) -> Kind:
+def _kind(chain: tuple[Throwable, ...]) -> Kind | None:
     texts = [str(one) for one in chain]
     names = {one.name for one in chain}
     if any(_UNSUPPORTED_ENDPOINT.search(text) for text in texts):
         return "not-claimed"
     if any(_OBJECT_STORE.search(text) for text in texts):
         return "no-object-store"
-    if names & _JVM_TROUBLE:
-        return "jvm"
+    if not chain or names & _JVM_TROUBLE:
+        return None
     if names & _NO_ANSWER:
         return "no-answer"
     return "finding"

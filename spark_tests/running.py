@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from icecheck.client import Catalog
 from icecheck.expect import NotOffered, Unreachable, Violation
 from icecheck.spark_tests.failures import Failure, read_failure
-from icecheck.spark_tests.script import MayRefuse, Refusal, Rows, Save, Script, Statement
+from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
+from icecheck.spark_tests.script import Script, Statement
 from icecheck.verdict import SkipKind
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
     """Run every statement of a script; raise Violation at the first that is not as expected."""
     names = _names(script, catalog)
     session, names["catalog"] = spark.session(catalog)
-    for placeholder in ("table", "table2"):
-        parts = (names["catalog"], names["namespace"], names[placeholder.replace("table", "name")])
-        names[placeholder] = ".".join(parts)
+    within = f"{names['catalog']}.{names['namespace']}"
+    names["table"], names["table2"] = (f"{within}.{names[name]}" for name in ("name", "name2"))
+    names["parent"] = ".".join(filter(None, (names["catalog"], names["parent"])))
     for statement in script.statements:
         _Step(script, statement, session, names).run()
 
@@ -58,15 +59,13 @@ def qualified(namespace: Sequence[str]) -> str:
 
 def failure_outcome(
     failure: Failure, where: str, optional: str = ""
-) -> Violation | NotOffered | Unreachable | None:
-    """Return what a failed statement means for its check; None: our own trouble, raise it.
+) -> Violation | NotOffered | Unreachable:
+    """Return what a failed statement means for its check.
 
     ``where`` names script, line and statement; ``optional`` is what a catalog may decline, if it
     may.
     """
     match failure.kind:
-        case "jvm":
-            return None
         case "no-answer":
             return Unreachable(f"Spark got no answer from the catalog: {failure.words}")
         case "not-claimed":
@@ -113,10 +112,11 @@ class _Step:
             rows = self._execute()
         except (Py4JError, PySparkException) as error:
             failure = read_failure(error, self._names)
-            if failure is None or failure.kind == "jvm":
+            if failure is None:
                 raise
-            self._judge_failure(failure, error)
-            return
+            if isinstance(outcome, Refusal) and failure.is_a(outcome.exception):
+                return
+            raise self._raised(failure) from error
         match outcome:
             case Rows():
                 self._judge_rows(outcome, rows)
@@ -141,32 +141,30 @@ class _Step:
         wanted = isinstance(self._statement.outcome, Rows | Save | Refusal)
         return fetch_rows(frame) if wanted else []
 
-    def _judge_failure(self, failure: Failure, error: BaseException) -> None:
+    def _raised(self, failure: Failure) -> Violation | NotOffered | Unreachable:
         outcome = self._statement.outcome
-        if isinstance(outcome, Refusal):
-            if failure.is_a(outcome.exception):
-                return
-            expected = f"the statement fails with {outcome.exception}"
-            raise Violation(
-                "spark-error-class", expected, failure.words, detail=self._where
-            ) from error
         optional = outcome.reason if isinstance(outcome, MayRefuse) else ""
         raised = failure_outcome(failure, self._where, optional)
-        if raised is None:
-            raise error
-        raise raised from error
+        if isinstance(outcome, Refusal) and isinstance(raised, Violation):
+            expected = f"the statement fails with {outcome.exception}"
+            return Violation("spark-error-class", expected, failure.words, detail=self._where)
+        return raised
 
     def _judge_rows(self, expected: Rows, rows: list[Row]) -> None:
         wanted = [
             tuple(None if cell is None else self._filled(cell) for cell in row)
             for row in expected.rows
         ]
-        same = rows == wanted if expected.ordered else Counter(rows) == Counter(wanted)
+        if expected.partial:
+            same, how = not Counter(wanted) - Counter(rows), " among others"
+        elif expected.ordered:
+            same, how = rows == wanted, " in this order"
+        else:
+            same, how = Counter(rows) == Counter(wanted), ""
         if not same:
-            order = " in this order" if expected.ordered else ""
             raise Violation(
                 "spark-rows",
-                f"{self._shown(wanted)}{order}",
+                f"{self._shown(wanted)}{how}",
                 self._shown(rows),
                 detail=self._where,
             )
@@ -200,7 +198,7 @@ class _Step:
 def _names(script: Script, catalog: Catalog) -> dict[str, str]:
     """Choose the run's own names for a script's placeholders; enter what it may create."""
     namespace = catalog.given_namespace()
-    names = {"namespace": qualified(namespace)}
+    names = {"namespace": qualified(namespace), "parent": qualified(namespace[:-1])}
     for placeholder in ("name", "name2"):
         name = catalog.new_name()
         names[placeholder] = _quoted(name)

@@ -39,13 +39,11 @@ def list_namespaces(context: Context, state: WarehouseState, call: Call) -> Outc
         raise problem.no_such_namespace(parent)
     children, more = page.cut(state.children(parent, page.after))
     token = page.next_token(children[-1][-1]) if more else None
-    return Outcome(
-        state, replies.json_reply({"namespaces": children, "next-page-token": token})
-    )
+    return Outcome(state, replies.json_reply({"namespaces": children, "next-page-token": token}))
 
 
 @operation("createNamespace")
-def create_namespace(context: Context, state: WarehouseState, call: Call) -> Outcome:
+def create_namespace(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Create a namespace; ancestors that are missing are created too, without properties.
 
     The document says nothing about ancestors. Refusing would break clients written against the
@@ -63,7 +61,7 @@ def create_namespace(context: Context, state: WarehouseState, call: Call) -> Out
 
 
 @operation("loadNamespaceMetadata")
-def load_namespace_metadata(context: Context, state: WarehouseState, call: Call) -> Outcome:
+def load_namespace_metadata(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the stored properties."""
     entry = _existing(state, call.namespace)
     body = {"namespace": call.namespace, "properties": entry.properties}
@@ -71,14 +69,14 @@ def load_namespace_metadata(context: Context, state: WarehouseState, call: Call)
 
 
 @operation("namespaceExists")
-def namespace_exists(context: Context, state: WarehouseState, call: Call) -> Outcome:
+def namespace_exists(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer 204 or 404, either without a body."""
     _existing(state, call.namespace)
     return Outcome(state, replies.NO_CONTENT)
 
 
 @operation("dropNamespace")
-def drop_namespace(context: Context, state: WarehouseState, call: Call) -> Outcome:
+def drop_namespace(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Drop an empty namespace: neither tables nor child namespaces may be in it."""
     entry = _existing(state, call.namespace)
     if entry.tables or next(state.children(call.namespace), None) is not None:
@@ -87,7 +85,7 @@ def drop_namespace(context: Context, state: WarehouseState, call: Call) -> Outco
 
 
 @operation("updateProperties")
-def update_properties(context: Context, state: WarehouseState, call: Call) -> Outcome:
+def update_properties(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Set and remove properties; a key in both lists is 422, before the namespace is looked up.
 
     All three lists are always sent: pyiceberg needs `missing` although it is optional.
@@ -105,9 +103,7 @@ def update_properties(context: Context, state: WarehouseState, call: Call) -> Ou
         "removed": [key for key in removals if key in before],
         "missing": [key for key in removals if key not in before],
     }
-    return Outcome(
-        state.with_namespace(call.namespace, kept | updates), replies.json_reply(body)
-    )
+    return Outcome(state.with_namespace(call.namespace, kept | updates), replies.json_reply(body))
 
 
 def _existing(state: WarehouseState, namespace: tuple[str, ...]) -> NamespaceEntry:

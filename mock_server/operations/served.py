@@ -1,13 +1,24 @@
-"""The operations a faithful server offers: importing their modules registers them."""
+"""What a faithful server does: importing the operation modules registers them."""
 
-from icecheck.mock_server.context import Operation
-from icecheck.mock_server.operations import config, namespaces, registry
+from icecheck.mock_server import commit
+from icecheck.mock_server.context import Registries
+from icecheck.mock_server.operations import (
+    commits,
+    config,
+    metrics,
+    namespaces,
+    register,
+    registry,
+    rename,
+    tables,
+)
 
-__all__ = ["default_operations"]
+__all__ = ["default_registries"]
 
-_MODULES = (config, namespaces)
+_MODULES = (commits, config, metrics, namespaces, register, rename, tables)
 
 
-def default_operations() -> dict[str, Operation]:
-    """A fresh dictionary, operationId -> function, for one server's registry."""
-    return registry.registered()
+def default_registries() -> Registries:
+    """Fresh dictionaries of operations, updates and assertions, for one server to keep."""
+    assertions, updates = commit.default_registries()
+    return Registries(registry.registered(), updates, assertions)

@@ -1,11 +1,11 @@
 """What a run's verdicts add up to: capabilities, profiles, the verdict and the exit code."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from icecheck.contract import Contract, Level
 from icecheck.target import Offer
-from icecheck.verdict import Capability, Cause, Outcome, Profile, SkipKind, Verdict
+from icecheck.verdict import Capability, Cause, Outcome, Profile, SkipKind, Verdict, totals_of
 
 __all__ = [
     "Conclusion",
@@ -13,7 +13,6 @@ __all__ = [
     "capabilities_of",
     "conclude",
     "profiles_of",
-    "totals_of",
 ]
 
 PROFILES = (
@@ -54,23 +53,6 @@ class Conclusion:
     headline: str
     exit_code: int
     exit_reason: str
-
-
-def totals_of(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Count outcomes; ``executed`` are those that judged something."""
-    totals = dict.fromkeys([*map(str, Outcome)], 0)
-    for verdict in verdicts:
-        totals[str(verdict.outcome)] += 1
-    executed = totals["pass"] + totals["fail"]
-    unexpected = totals["fail"] + totals["blocked"] + totals["error"]
-    return {
-        **totals,
-        "executed": executed,
-        "unexpected": unexpected,
-        "expected_failures": 0,
-        "stale_expectations": 0,
-        "flaky": 0,
-    }
 
 
 def capabilities_of(

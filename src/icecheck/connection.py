@@ -54,7 +54,7 @@ class Connection:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.target = target
-        self.redactor = Redactor(s for s in (target.token, target.credential) if s)
+        self.redactor = Redactor(target.secrets)
         self.requests = 0
         self.latencies_ms: list[float] = []
         self._sleep = sleep
@@ -69,8 +69,6 @@ class Connection:
             trust_env=False,
             limits=httpx.Limits(max_connections=64, max_keepalive_connections=64),
         )
-        if target.credential:
-            self.redactor.add(target.credential.partition(":")[2])
 
     def close(self) -> None:
         """Close the pool."""

@@ -1,10 +1,12 @@
 """The exchanges that travel with a verdict: redacted, shortened, with a curl line."""
 
-from icecheck.client import Catalog
-from icecheck.exchange import Exchange, Step, as_curl
-from icecheck.verdict import Evidence
+from dataclasses import replace
 
-__all__ = ["evidence_from", "evidence_of"]
+from icecheck.client import Catalog
+from icecheck.exchange import Exchange, Redactor, Step, as_curl
+from icecheck.verdict import Evidence, Finding
+
+__all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]
 
 _BODY_CHARACTERS_MAX = 4000
 _EXCHANGES_MAX = 4
@@ -19,7 +21,19 @@ def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
     if ordinal is not None:
         told = [e for e in told if e.ordinal <= ordinal]
     redactor = catalog.session.connection.redactor
-    return tuple(evidence_from(redactor.exchange(e), as_curl(e)) for e in told[-_EXCHANGES_MAX:])
+    shown = [redactor.exchange(e) for e in told[-_EXCHANGES_MAX:]]
+    return tuple(evidence_from(e, as_curl(e)) for e in shown)
+
+
+def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
+    """Return a finding as it may be shown: what it quotes of an answer may have been vended."""
+    member = finding.pointer.rpartition("/")[2]
+    return replace(
+        finding,
+        expected=redactor.value(member, finding.expected),
+        actual=redactor.value(member, finding.actual),
+        detail=redactor.text(finding.detail),
+    )
 
 
 def evidence_from(exchange: Exchange, curl: str) -> Evidence:

@@ -5,13 +5,13 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-__all__ = ["TOKEN_VARIABLE", "Exchange", "Redactor", "Step", "as_curl"]
+__all__ = ["TOKEN_VARIABLE", "Exchange", "Redactor", "Step", "as_curl", "is_secret_header"]
 
 TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -27,7 +27,17 @@ _SECRET_KEY = re.compile(
     r"token-type:|private-key|\bcredential$",
     re.IGNORECASE,
 )
-_SECRET_HEADER = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_SECRET_HEADER = re.compile(
+    r"authorization|cookie|api-?key|secret|password|credential|(^|-)token$|security-token",
+    re.IGNORECASE,
+)
+# Members of JSON quoted in running text, as findings do; a shortened text may end in the middle.
+_QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
+# A shorter or plainer value may stand in an answer by chance; it is then only taken out where
+# its own member or header says what it is.
+_LEARNED_CHARACTERS_MIN = 12
+_LEARNED_DISTINCT_MIN = 6
+_VENDED_MAX = 64
 
 
 class Step(StrEnum):
@@ -75,21 +85,26 @@ class Exchange:
 class Redactor:
     """Replaces secrets by a short digest, so that equal secrets stay visibly equal.
 
-    Secrets are recognised by the header or member that holds them, and then by value wherever
-    they turn up again. Every JSON type is kept: offline schema verdicts must not change.
+    Secrets are recognised by the header or member that holds them; those that the user gave or the
+    catalog vended are then known by value wherever they turn up again. Every JSON type is kept:
+    offline schema verdicts must not change.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._values = {s for s in secrets if len(s) >= 4}
+        # Longest first: a credential contains its secret.
+        given = sorted((s for s in secrets if len(s) >= 4), key=len, reverse=True)
+        self._given: dict[str, None] = dict.fromkeys(given)
+        self._vended: dict[str, None] = {}
 
     def add(self, secret: str) -> None:
         """Treat this value as secret from now on."""
         if len(secret) >= 4:
-            self._values.add(secret)
+            self._given[secret] = None
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""
         request_body = exchange.request_body
+        self._learn(exchange.response_body)
         return replace(
             exchange,
             url=self._text(exchange.url),
@@ -100,6 +115,27 @@ class Redactor:
             error=None if exchange.error is None else self._text(exchange.error),
         )
 
+    def text(self, text: str) -> str:
+        """Return words about an exchange (a finding, an error) without secrets."""
+        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text))
+
+    def value(self, name: str, text: str) -> str:
+        """Return what a member of that name holds without secrets."""
+        return _digest(text) if _SECRET_KEY.search(name) else self.text(text)
+
+    def _learn(self, body: bytes) -> None:
+        if body[:1] not in {b"{", b"["}:
+            return
+        try:
+            parsed = json.loads(body)
+        except (ValueError, RecursionError):
+            return
+        for secret in _vended_in(parsed):
+            self._vended[secret] = None
+        # Every answer may vend new ones: those of long ago no longer turn up.
+        while len(self._vended) > _VENDED_MAX:
+            del self._vended[next(iter(self._vended))]
+
     def _headers(self, headers: Headers) -> Headers:
         return tuple((name, self._header(name.lower(), value)) for name, value in headers)
 
@@ -107,7 +143,7 @@ class Redactor:
         if name == "authorization":
             scheme, _, rest = value.partition(" ")
             return f"{scheme} {_digest(rest)}" if rest else _digest(value)
-        if name in _SECRET_HEADER or _SECRET_KEY.search(name):
+        if is_secret_header(name) or _SECRET_KEY.search(name):
             return _digest(value)
         return self._text(value)
 
@@ -120,7 +156,7 @@ class Redactor:
             try:
                 parsed = json.loads(text)
             except (ValueError, RecursionError):
-                return self._text(text).encode()
+                return self.text(text).encode()
             redacted = self._json(parsed)
             # An untouched body stays byte for byte what was sent.
             return body if redacted == parsed else json.dumps(redacted).encode()
@@ -136,19 +172,49 @@ class Redactor:
         if isinstance(value, list):
             return [self._json(v, key) for v in value]
         if isinstance(value, str):
-            if key and _SECRET_KEY.search(key) and not value.startswith("<redacted:"):
+            if key and _SECRET_KEY.search(key):
                 return _digest(value)
             return self._text(value)
         return value
 
     def _text(self, text: str) -> str:
-        for secret in self._values:
+        for secret in (*self._given, *self._vended):
             if secret in text:
                 text = text.replace(secret, _digest(secret))
         return text
 
 
+def is_secret_header(name: str) -> bool:
+    """Whether a header of this name carries a secret."""
+    return _SECRET_HEADER.search(name) is not None
+
+
+def _vended_in(value: Any, key: str = "") -> Iterator[str]:
+    """Yield the values under secret members that are long and varied enough to know again."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _vended_in(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _vended_in(inner, key)
+    elif (
+        isinstance(value, str)
+        and _SECRET_KEY.search(key)
+        and len(value) >= _LEARNED_CHARACTERS_MIN
+        and len(set(value)) >= _LEARNED_DISTINCT_MIN
+        and not value.startswith("<redacted:")
+    ):
+        yield value
+
+
+def _quoted_member(match: re.Match[str]) -> str:
+    start, name, value = match.groups()
+    return f"{start}{_digest(value)}" if _SECRET_KEY.search(name) else match[0]
+
+
 def _digest(secret: str) -> str:
+    if secret.startswith("<redacted:"):
+        return secret
     return f"<redacted:{hashlib.blake2s(secret.encode(), digest_size=3).hexdigest()}>"
 
 

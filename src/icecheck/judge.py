@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.check import Check
 from icecheck.client import Catalog
-from icecheck.evidence import evidence_of
+from icecheck.evidence import evidence_of, finding_without_secrets
 from icecheck.expect import Blocked, NotOffered, Unreachable, Violation
 from icecheck.probes import has_capability
 from icecheck.verdict import Finding, Outcome, Skip, SkipKind, Verdict
@@ -61,12 +61,14 @@ def _verdict(
     duration_ms: float,
 ) -> Verdict:
     facts: dict[str, Any] = {"requests": len(catalog.exchanges), "duration_ms": duration_ms}
+    redactor = catalog.session.connection.redactor
     if skip is not None:
         return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)
     match ending:
         case None:
             return _make(check, Outcome.PASS, **facts)
-        case Violation(findings=findings):
+        case Violation(findings=said):
+            findings = tuple(finding_without_secrets(f, redactor) for f in said)
             return _make(
                 check,
                 Outcome.FAIL,
@@ -79,21 +81,23 @@ def _verdict(
             return _make(
                 check,
                 Outcome.BLOCKED,
-                summary=reason,
+                summary=redactor.text(reason),
                 blocked_by=(by,),
                 evidence=evidence_of(catalog, exchange),
                 **facts,
             )
         case NotOffered(kind=kind, reason=reason):
-            return _make(check, Outcome.SKIP, summary=reason, skip=Skip(kind, reason), **facts)
+            why = redactor.text(reason)
+            return _make(check, Outcome.SKIP, summary=why, skip=Skip(kind, why), **facts)
         case Unreachable():
-            return _make(check, Outcome.BLOCKED, summary=str(ending), blocked_by=(TARGET,), **facts)
+            why = redactor.text(str(ending))
+            return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(TARGET,), **facts)
         case error:
-            words = "".join(traceback.format_exception(error))
+            words = redactor.text("".join(traceback.format_exception(error)))
             return _make(
                 check,
                 Outcome.ERROR,
-                summary=f"{type(error).__name__}: {error}",
+                summary=redactor.text(f"{type(error).__name__}: {error}"),
                 findings=(Finding("suite-error", "no error", type(error).__name__, words),),
                 evidence=evidence_of(catalog, None),
                 **facts,

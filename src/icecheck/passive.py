@@ -21,9 +21,9 @@ _WIRE = {
         "The code in an error body is the HTTP status",
         "error.code-equals-status",
     ),
-    "response.no-content-without-body": (
+    "http.no-body-on-204": (
         "An answer with status 204 has no body",
-        "response.no-content-without-body",
+        "http.no-body-on-204",
     ),
 }
 
@@ -143,7 +143,7 @@ def _due(kind: str, pointer: str) -> str:
 
 def _observe_wire(exchange: Exchange, observed: dict[str, Observed]) -> None:
     if exchange.status == 204:
-        entry = observed.setdefault("response.no-content-without-body", Observed())
+        entry = observed.setdefault("http.no-body-on-204", Observed())
         entry.seen += 1
         if exchange.response_body:
             finding = Finding("body-on-204", "no body", "a body", exchange=exchange.ordinal)

@@ -16,7 +16,7 @@ from icecheck.ledger import Entry, Ledger
 from icecheck.schema import SchemaJudge, schema_judge
 from icecheck.target import Namespace, Offer, Target, UsageError
 
-__all__ = ["Isolation", "Session", "open_session"]
+__all__ = ["Isolation", "Session", "SessionSummary", "open_session", "preflight"]
 
 _RUN_ID = re.compile(r"[a-z0-9]{1,16}")
 
@@ -32,6 +32,22 @@ class Isolation:
 
     mode: str
     base: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a session leaves to a report, in builtins only so that a worker can send it."""
+
+    config: dict[str, Any]
+    isolation: str
+    owner: str
+    server_header: str | None
+    requests: int
+    latencies_ms: list[float]
+    created: int
+    deleted: int
+    residue: list[str]
+    foreign: list[str]
 
 
 @dataclass(slots=True)
@@ -75,6 +91,21 @@ class Session:
         self.deleted += ledger.deleted
         self.residue += [str(entry) for entry in ledger]
         self.foreign += ledger.foreign
+
+    def summary(self) -> SessionSummary:
+        """Return what a report needs of this session; call it after ``close``."""
+        return SessionSummary(
+            config=self.config,
+            isolation=self.isolation.mode,
+            owner=self.owner,
+            server_header=self.server_header,
+            requests=self.connection.requests,
+            latencies_ms=self.connection.latencies_ms,
+            created=self.created,
+            deleted=self.deleted,
+            residue=self.residue,
+            foreign=self.foreign,
+        )
 
     def close(self) -> None:
         """Remove the root namespace, if this run made one, and hang up."""
@@ -139,6 +170,17 @@ def open_session(
     return session
 
 
+def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> None:
+    """Ask for the config once and hang up; raises TargetUnusable when there is no catalog."""
+    connection = Connection(target, transport)
+    try:
+        _fetch_config(connection, target, lambda _: None)
+    except Unreachable as trouble:
+        raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
+    finally:
+        connection.close()
+
+
 def _fetch_config(
     connection: Connection, target: Target, record: Callable[[Exchange], None]
 ) -> tuple[Exchange, dict[str, Any]]:
@@ -156,7 +198,7 @@ def _fetch_config(
                 f"{where} answered {exchange.status}: the credentials were refused; "
                 "check --token or --credential"
             )
-        case 400 | 404 if target.warehouse is not None:
+        case 400 | 404 if target.warehouse is not None and exchange.claims_json:
             raise TargetUnusable(
                 f"{where} answered {exchange.status}{_error_words(exchange)}: "
                 f"is --warehouse {target.warehouse!r} right?"

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from icecheck.contract import Contract
+from icecheck.exchange import is_secret_header
 
 __all__ = ["Offer", "Target", "UsageError"]
 
@@ -60,6 +61,17 @@ class Target:
     def base_url(self) -> str:
         """The URL that ``/v1/...`` is appended to (clients strip a trailing slash too)."""
         return self.url.rstrip("/")
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every value that the user gave and that nothing may show."""
+        given = [self.token, self.credential]
+        if self.credential and ":" in self.credential:
+            given.append(self.credential.partition(":")[2])
+        for name, value in self.headers.items():
+            if is_secret_header(name):
+                given += [value, value.partition(" ")[2]]
+        return tuple(secret for secret in given if secret)
 
     @property
     def token_endpoint(self) -> str:

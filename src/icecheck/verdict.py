@@ -1,5 +1,6 @@
 """What a run found out, as plain data: outcomes, findings, verdicts, causes and the run itself."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = [
     "Skip",
     "SkipKind",
     "Verdict",
+    "totals_of",
 ]
 
 
@@ -178,3 +180,20 @@ class Run:
     profiles: tuple[Profile, ...]
     observations: tuple[dict[str, Any], ...] = ()
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def totals_of(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Count outcomes; ``executed`` are those that judged something."""
+    totals = dict.fromkeys([*map(str, Outcome)], 0)
+    for verdict in verdicts:
+        totals[str(verdict.outcome)] += 1
+    executed = totals["pass"] + totals["fail"]
+    unexpected = totals["fail"] + totals["blocked"] + totals["error"]
+    return {
+        **totals,
+        "executed": executed,
+        "unexpected": unexpected,
+        "expected_failures": 0,
+        "stale_expectations": 0,
+        "flaky": 0,
+    }

@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import icecheck
-from icecheck.session import Session
+from icecheck.contract import Contract
+from icecheck.session import SessionSummary
+from icecheck.target import Offer
 
 if TYPE_CHECKING:
     from icecheck.assembly.run import RunOptions
@@ -19,14 +21,14 @@ __all__ = ["facts_of"]
 
 def facts_of(
     options: "RunOptions",
-    session: Session,
+    session: SessionSummary,
+    contract: Contract,
     *,
     started_at: datetime,
     finished_at: datetime,
     wall: float,
 ) -> dict[str, dict[str, Any]]:
     """Return the recorded blocks of run.json; nothing in them is a secret. ``wall`` is seconds."""
-    contract = session.contract
     return {
         "suite": {
             "name": "icecheck",
@@ -55,7 +57,7 @@ def facts_of(
             "safety": "standard",
             "groups": [str(g) for g in options.groups],
             "globs": list(options.globs),
-            "isolation": session.isolation.mode,
+            "isolation": session.isolation,
             "timeout_seconds": options.target.timeout_seconds,
             "command": options.command,
         },
@@ -71,19 +73,20 @@ def facts_of(
     }
 
 
-def _target(options: "RunOptions", session: Session) -> dict[str, Any]:
+def _target(options: "RunOptions", session: SessionSummary) -> dict[str, Any]:
     target = options.target
+    offer = Offer.read(session.config, target)
     method = "bearer" if target.token else "none"
     if target.credential:
         method = "oauth2-client-credentials"
     return {
         "url": target.url,
         "warehouse": target.warehouse,
-        "prefix": session.offer.prefix,
+        "prefix": offer.prefix,
         "namespace": list(target.namespace),
         "implementation": {"project": options.implementation or "unnamed"},
         "auth": {"method": method, "principals": 0 if method == "none" else 1},
-        "endpoints": None if session.offer.endpoints is None else list(session.offer.endpoints),
+        "endpoints": None if offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {
             "server_header": session.server_header,
             "config_sha256": _sha256(session.config),
@@ -92,9 +95,9 @@ def _target(options: "RunOptions", session: Session) -> dict[str, Any]:
 
 
 def _timing(
-    session: Session, started_at: datetime, finished_at: datetime, wall: float
+    session: SessionSummary, started_at: datetime, finished_at: datetime, wall: float
 ) -> dict[str, Any]:
-    latencies = sorted(session.connection.latencies_ms)
+    latencies = sorted(session.latencies_ms)
 
     def percentile(share: float) -> float:
         if not latencies:
@@ -105,7 +108,7 @@ def _timing(
         "started_at": started_at.isoformat(timespec="seconds"),
         "finished_at": finished_at.isoformat(timespec="seconds"),
         "wall_s": round(wall, 2),
-        "requests": session.connection.requests,
+        "requests": session.requests,
         "latency_ms": {"p50": percentile(0.5), "p95": percentile(0.95)},
     }
 

@@ -10,14 +10,12 @@ from typing import Any, Protocol
 import httpx
 
 from icecheck.assembly.collect import collect, select
-from icecheck.assembly.facts import facts_of
-from icecheck.causes import causes_of
+from icecheck.assembly.finish import finish
 from icecheck.check import Check
 from icecheck.client import Catalog
-from icecheck.conclusion import capabilities_of, conclude, profiles_of
 from icecheck.exchange import Exchange
 from icecheck.judge import TARGET, judge
-from icecheck.passive import Observed, observe, passive_verdicts
+from icecheck.passive import Observed, observe
 from icecheck.session import Session, open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Outcome, Run, Verdict
@@ -130,11 +128,11 @@ def run_checks(
         resources.stop()
         session.close()
     interrupted = not complete and not tripped
-    verdicts += passive_verdicts(observed, session.contract)
-    return _finish(
+    return finish(
         options,
-        session,
+        [session.summary()],
         verdicts,
+        observed,
         interrupted=interrupted,
         tripped=tripped,
         started_at=started_at,
@@ -174,43 +172,3 @@ def _drained(session: Session, observed: dict[str, Observed]) -> Iterator[None]:
     finally:
         observe(session.exchanges, session.schemas, observed)
         session.exchanges.clear()
-
-
-def _finish(
-    options: RunOptions,
-    session: Session,
-    verdicts: list[Verdict],
-    *,
-    interrupted: bool,
-    tripped: bool,
-    started_at: datetime,
-    wall_seconds: float,
-) -> Run:
-    contract = session.contract
-    causes = causes_of(verdicts, contract.requirements)
-    profiles = profiles_of(verdicts, session.offer, contract)
-    conclusion = conclude(
-        verdicts,
-        profiles,
-        causes,
-        complete=not interrupted,
-        residue=bool(session.residue),
-        tripped=tripped,
-    )
-    finished_at = datetime.now(UTC)
-    return Run(
-        run_id=options.run_id,
-        generated_at=finished_at.isoformat(timespec="seconds"),
-        complete=not (interrupted or tripped),
-        status=conclusion.status,
-        headline=conclusion.headline,
-        exit_code=conclusion.exit_code,
-        exit_reason=conclusion.exit_reason,
-        verdicts=tuple(verdicts),
-        causes=causes,
-        capabilities=capabilities_of(verdicts, session.offer, contract),
-        profiles=profiles,
-        facts=facts_of(
-            options, session, started_at=started_at, finished_at=finished_at, wall=wall_seconds
-        ),
-    )

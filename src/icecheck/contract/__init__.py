@@ -6,7 +6,6 @@ corrected documents) is read when first asked for and then kept.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from icecheck.contract import document, operations
@@ -57,7 +56,7 @@ class Contract:
 
     @property
     def default_endpoints(self) -> tuple[str, ...]:
-        """What a client assumes when the configuration lists no endpoints (L106-L136)."""
+        """What a client assumes when the configuration lists no endpoints (L109-L138)."""
         return operations.default_endpoints(self.version)
 
     @property
@@ -142,7 +141,6 @@ class Contract:
         return lines_of_ref(self.version, ref)
 
 
-@cache
 def load(version: str = DEFAULT_SPEC_VERSION) -> Contract:
     """Return the contract of a specification version; ValueError names the known ones."""
     if version not in SPEC_VERSIONS:

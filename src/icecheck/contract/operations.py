@@ -95,7 +95,7 @@ def response(version: str, operation_id: str, status: int) -> Response | None:
 
 @cache
 def default_endpoints(version: str) -> tuple[str, ...]:
-    """Return the endpoints a client assumes when the configuration lists none (L106-L136)."""
+    """Return the endpoints a client assumes when the configuration lists none (L109-L138)."""
     served = operations(version)
     return tuple(
         served[operation_id].endpoint for operation_id in facts(version)["default_endpoints"]

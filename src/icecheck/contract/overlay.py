@@ -49,12 +49,12 @@ def _apply(document: dict[str, Any], action: Mapping[str, Any]) -> None:
                 f"{action.get('x-id', 'unnamed')}: {action['target']} does not exist (at {step!r})"
             ) from None
     if action.get("remove"):
+        if not steps:
+            raise ValueError("an overlay cannot remove the whole document")
         del parent[steps[-1]]
         return
     merged = _merged(node, copy.deepcopy(action["update"]))
-    if parent is None:
-        document.update(merged)
-    else:
+    if steps:
         parent[steps[-1]] = merged
 
 
@@ -68,7 +68,7 @@ def _steps(target: str) -> list[str | int]:
         name = match["name"] or match["quoted"]
         steps.append(name if name is not None else int(match["index"]))
         position = match.end()
-    if not steps or position != len(target):
+    if not target.startswith("$") or position != len(target):
         raise ValueError(f"this applier cannot read the overlay target {target!r}")
     return steps
 

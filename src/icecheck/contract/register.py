@@ -152,7 +152,9 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
         changed=_text(row, "changed", where),
         errata=_errata(version, row, where),
         hurts=_text(row, "hurts", where) or NO_KNOWN_CLIENT,
-        profile=_profile(row.get("profile") or _derived_profile(version, refs, where), where),
+        profile=_profile(
+            row.get("profile") or _derived_profile(version, row["id"], refs, where), where
+        ),
         not_tested=_text(row, "not_tested", where),
     )
 
@@ -191,11 +193,14 @@ def _lines(version: str, pair: Any) -> Lines:
     raise UnknownRef(f"lines {pair!r} are not in the document of {version}")
 
 
-def _derived_profile(version: str, refs: tuple[Ref, ...], where: str) -> str:
-    for ref in refs:
-        if ref.kind in {RefKind.OPERATION, RefKind.RESPONSE}:
-            return operations(version)[ref.name.partition(".")[0]].profile
-    raise RegisterError(f"{where}: no operation among the refs to take the profile from")
+def _derived_profile(version: str, row_id: str, refs: tuple[Ref, ...], where: str) -> str:
+    """Take the profile of the operation that the id starts with, else of the first one referred to."""
+    names = [row_id, *(r.name for r in refs if r.kind in {RefKind.OPERATION, RefKind.RESPONSE})]
+    for name in names:
+        operation = operations(version).get(name.partition(".")[0])
+        if operation is not None:
+            return operation.profile
+    raise RegisterError(f"{where}: no operation to take the profile from; name a profile")
 
 
 def _profile(name: Any, where: str) -> str:

@@ -1,0 +1,59 @@
+"""Ready-made connections of real clients to a mock catalog; each library is imported when used."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog.rest import RestCatalog
+    from requests import Session
+    from requests.adapters import BaseAdapter
+
+
+def pyiceberg_catalog(
+    uri: str,
+    warehouse: str,
+    token: str | None,
+    adapter: "BaseAdapter | None",
+    properties: Mapping[str, str],
+) -> "RestCatalog":
+    """A pyiceberg REST catalog; with an adapter its requests never reach a socket.
+
+    `properties` are added to, and win over, the ones made here.
+    """
+    from pyiceberg.catalog.rest import RestCatalog
+
+    settings = {"uri": uri, "warehouse": warehouse}
+    if token is not None:
+        settings["token"] = token
+    settings.update(properties)
+    if adapter is None:
+        return RestCatalog("icecheck", **settings)
+
+    class InProcessRestCatalog(RestCatalog):  # type: ignore[misc]
+        """Mounts the adapter on every session, also on the one that fetches the configuration."""
+
+        def _create_session(self) -> "Session":
+            session = super()._create_session()
+            session.mount(uri, adapter)
+            return session
+
+    return InProcessRestCatalog("icecheck", **settings)
+
+
+def spark_conf(name: str, uri: str, warehouse: str, token: str | None) -> dict[str, str]:
+    """Spark's settings, key -> value, for a catalog of this name on a warehouse of a server."""
+    catalog = f"spark.sql.catalog.{name}"
+    settings = {
+        "spark.sql.extensions": (
+            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+        ),
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.type": "rest",
+        f"{catalog}.uri": uri,
+        f"{catalog}.warehouse": warehouse,
+        f"{catalog}.io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
+        f"{catalog}.cache-enabled": "false",
+    }
+    if token is not None:
+        settings[f"{catalog}.token"] = token
+    return settings

@@ -1,0 +1,107 @@
+"""Building blocks for defects: wrap an operation and change what it answers or what it keeps."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+__all__ = [
+    "alter_body",
+    "alter_call",
+    "answer_status",
+    "forget_effect",
+    "refuse_as",
+    "wrap",
+]
+
+Around = Callable[[Operation, Context, WarehouseState, Call], Outcome]
+
+
+def wrap(registries: Registries, operation_id: str, around: Around) -> None:
+    """Replace an operation by a function that gets the faithful one as its first argument."""
+    faithful = registries.operations[operation_id]
+
+    def wrapped(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
+        return around(faithful, context, state, call)
+
+    registries.operations[operation_id] = wrapped
+
+
+def answer_status(registries: Registries, operation_id: str, status: int) -> None:
+    """Answer successes with another status, effect and body unchanged."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        reply = msgspec.structs.replace(outcome.reply, status=status)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+def forget_effect(registries: Registries, operation_id: str) -> None:
+    """Answer as if all had gone well, and keep nothing."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        return msgspec.structs.replace(outcome, state=state, effects=())
+
+    wrap(registries, operation_id, around)
+
+
+def refuse_as(
+    registries: Registries,
+    operation_id: str,
+    status: int,
+    new_status: int,
+    new_type: str | None = None,
+) -> None:
+    """Refuse with another status (and type) where the faithful server refuses with `status`.
+
+    A `new_status` below 300 is answered as a success without effect.
+    """
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as problem:
+            if problem.status != status:
+                raise
+            if new_status < 300:
+                content = () if new_status == 204 else (("content-type", "application/json"),)
+                body = b"" if new_status == 204 else b"{}"
+                return Outcome(state, Reply(new_status, content, body))
+            raise Problem(new_status, new_type or problem.type, problem.message) from None
+
+    wrap(registries, operation_id, around)
+
+
+def alter_body(
+    registries: Registries, operation_id: str, alter: Callable[[Any], Any]
+) -> None:
+    """Change the JSON body of successful answers; `alter` gets and returns parsed JSON."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if not outcome.reply.body:
+            return outcome
+        body = json.dumps(alter(json.loads(outcome.reply.body))).encode()
+        reply = msgspec.structs.replace(outcome.reply, body=body)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+def alter_call(
+    registries: Registries, operation_id: str, alter: Callable[[Call], Call]
+) -> None:
+    """Let the faithful operation see another call than was sent."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        return faithful(context, state, alter(call))
+
+    wrap(registries, operation_id, around)

@@ -1,0 +1,178 @@
+"""What holds for every table's metadata as a whole, whoever made it."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from operator import attrgetter
+
+from icecheck.mock_server.binding import check_order_resolves, check_spec_resolves
+from icecheck.mock_server.model import MAIN_BRANCH, Schema, SnapshotRef, TableMetadata
+from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.schemas import columns_by_id
+
+__all__ = [
+    "FORMAT_VERSION_MAX",
+    "FORMAT_VERSION_MIN",
+    "LOG_TOLERANCE_MS",
+    "check_format_version",
+    "check_metadata",
+    "check_ref",
+    "current_schema",
+]
+
+FORMAT_VERSION_MIN = 1
+FORMAT_VERSION_MAX = 3
+"""The document's bounds (`TableMetadata.format-version`)."""
+
+LOG_TOLERANCE_MS = 60_000
+"""How far back a log entry may be dated: clocks of writers differ."""
+
+
+def check_format_version(format_version: int) -> None:
+    """Refuse (400) a format version that the document does not know."""
+    if not FORMAT_VERSION_MIN <= format_version <= FORMAT_VERSION_MAX:
+        raise bad_request(
+            f"Unsupported format version: v{format_version} (supported: v{FORMAT_VERSION_MAX})"
+        )
+
+
+def check_metadata(metadata: TableMetadata, base: TableMetadata | None = None) -> None:
+    """Refuse (400) metadata that contradicts itself.
+
+    With `base`, which is known to be sound, what is still the same value is not looked at again.
+    """
+    check_format_version(metadata.format_version)
+    if not metadata.location:
+        raise bad_request("Invalid table metadata: the location is empty")
+    _check_defaults_exist(metadata)
+    _check_defaults_resolve(metadata, base)
+    _check_sequence_numbers(metadata)
+    _check_refs(metadata, base)
+    _check_logs(metadata, base)
+
+
+def check_ref(name: str, ref: SnapshotRef) -> None:
+    """Refuse (400) retention values that are not positive, or that a tag cannot have."""
+    retention = {
+        "min-snapshots-to-keep": ref.min_snapshots_to_keep,
+        "max-snapshot-age-ms": ref.max_snapshot_age_ms,
+        "max-ref-age-ms": ref.max_ref_age_ms,
+    }
+    for member, value in retention.items():
+        if value is None:
+            continue
+        if value <= 0:
+            raise bad_request(f"Invalid {member} for ref {name}: must be greater than 0")
+        if ref.type == "tag" and member != "max-ref-age-ms":
+            raise bad_request(f"Tags do not support setting {member}: {name}")
+
+
+def current_schema(metadata: TableMetadata) -> Schema:
+    """The schema that `current-schema-id` names; a 400 Problem if there is none."""
+    for schema in metadata.schemas:
+        if schema.schema_id == metadata.current_schema_id:
+            return schema
+    raise bad_request(f"Invalid table metadata: no schema with id {metadata.current_schema_id}")
+
+
+def _check_defaults_exist(metadata: TableMetadata) -> None:
+    _check_among(
+        "schema", metadata.current_schema_id, map(attrgetter("schema_id"), metadata.schemas)
+    )
+    _check_among(
+        "partition spec",
+        metadata.default_spec_id,
+        map(attrgetter("spec_id"), metadata.partition_specs),
+    )
+    _check_among(
+        "sort order",
+        metadata.default_sort_order_id,
+        map(attrgetter("order_id"), metadata.sort_orders),
+    )
+
+
+def _check_among(kind: str, chosen: int, ids: Iterable[int]) -> None:
+    known = list(ids)
+    if not known:
+        raise bad_request(f"Invalid table metadata: there is no {kind}")
+    if len(set(known)) != len(known):
+        raise bad_request(f"Invalid table metadata: two of kind {kind} have the same id")
+    if chosen not in known:
+        raise bad_request(f"Invalid table metadata: no {kind} with id {chosen}")
+
+
+def _check_defaults_resolve(metadata: TableMetadata, base: TableMetadata | None) -> None:
+    if (
+        base is not None
+        and metadata.schemas is base.schemas
+        and metadata.current_schema_id == base.current_schema_id
+        and metadata.partition_specs is base.partition_specs
+        and metadata.default_spec_id == base.default_spec_id
+        and metadata.sort_orders is base.sort_orders
+        and metadata.default_sort_order_id == base.default_sort_order_id
+    ):
+        return
+    columns = columns_by_id(current_schema(metadata))
+    for spec in metadata.partition_specs:
+        if spec.spec_id == metadata.default_spec_id:
+            check_spec_resolves(spec, columns)
+    for order in metadata.sort_orders:
+        if order.order_id == metadata.default_sort_order_id:
+            check_order_resolves(order, columns)
+
+
+def _check_sequence_numbers(metadata: TableMetadata) -> None:
+    last = metadata.last_sequence_number
+    if metadata.format_version == 1 and last != 0:
+        raise bad_request(f"Sequence number must be 0 in v1: {last}")
+    highest = max(map(attrgetter("sequence_number"), metadata.snapshots), default=0)
+    if highest > last:
+        raise bad_request(
+            f"Invalid snapshot with sequence number {highest} greater than "
+            f"last sequence number {last}"
+        )
+
+
+def _check_refs(metadata: TableMetadata, base: TableMetadata | None) -> None:
+    if (
+        base is not None
+        and metadata.refs is base.refs
+        and metadata.snapshots is base.snapshots
+        and metadata.current_snapshot_id == base.current_snapshot_id
+    ):
+        return
+    snapshot_ids = set(map(attrgetter("snapshot_id"), metadata.snapshots))
+    if len(snapshot_ids) != len(metadata.snapshots):
+        raise bad_request("Invalid table metadata: two snapshots have the same id")
+    for name, ref in metadata.refs.items():
+        if ref.snapshot_id not in snapshot_ids:
+            raise bad_request(
+                f"Snapshot for reference {name} does not exist in the existing snapshots list"
+            )
+    current, main = metadata.current_snapshot_id, metadata.refs.get(MAIN_BRANCH)
+    if current is None:
+        if main is not None:
+            raise bad_request("Current snapshot is not set, but main branch exists")
+        return
+    if current not in snapshot_ids:
+        raise bad_request(f"Current snapshot does not exist: {current}")
+    if main is not None and main.snapshot_id != current:
+        raise bad_request(
+            f"Current snapshot ID does not match main branch ({current} != {main.snapshot_id})"
+        )
+
+
+def _check_logs(metadata: TableMetadata, base: TableMetadata | None) -> None:
+    for name, log, previous in (
+        ("snapshot log", metadata.snapshot_log, base and base.snapshot_log),
+        ("metadata log", metadata.metadata_log, base and base.metadata_log),
+    ):
+        stamps = list(map(attrgetter("timestamp_ms"), log))
+        if log is not previous and any(
+            later - earlier < -LOG_TOLERANCE_MS for earlier, later in pairwise(stamps)
+        ):
+            raise bad_request(f"Expected sorted {name} entries")
+        if stamps and metadata.last_updated_ms - stamps[-1] < -LOG_TOLERANCE_MS:
+            raise bad_request(
+                f"Invalid update timestamp {metadata.last_updated_ms}: "
+                f"before the latest {name} entry at {stamps[-1]}"
+            )

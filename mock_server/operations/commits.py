@@ -1,0 +1,52 @@
+"""updateTable: assertions, updates, one new version; also how staged tables come into being."""
+
+from icecheck.mock_server import problem, publication, replies
+from icecheck.mock_server.commit import apply_commit, decode_commit
+from icecheck.mock_server.context import Call, Context, Outcome, Reply
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.state import WarehouseState
+
+
+@operation("updateTable")
+def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Commit to a table, or create it if the commit asserts that it does not exist (L975-L1064).
+
+    The path names the table; an `identifier` in the body is ignored. A commit that changes
+    nothing answers the present version, and no file is written.
+    """
+    commit = decode_commit(call.request.body)
+    entry = state.table(call.namespace, call.name)
+    if entry is None and not commit.is_create:
+        raise problem.no_such_table(call.namespace, call.name)
+    location = None
+    if entry is None:
+        uuid = context.identities.new_uuid()
+        location = publication.default_location(context, call.namespace, call.name, uuid)
+    metadata = apply_commit(
+        None if entry is None else entry.metadata,
+        commit,
+        assertions=context.registries.assertions,
+        updates=context.registries.updates,
+        now_ms=context.clock.now_ms(),
+        new_uuid=context.identities.new_uuid,
+        base_location=None if entry is None else entry.metadata_location,
+        default_location=location,
+    )
+    if call.namespace not in state.namespaces:
+        raise problem.no_such_namespace(call.namespace)
+    if metadata is None:
+        if entry is None:
+            raise problem.bad_request("A commit that creates a table needs updates")
+        return Outcome(state, _commit_reply(publication.body_of(entry)))
+    changed, effects = publication.published(context, metadata, entry)
+    if entry is None:
+        effects = (*publication.prepared_directories(context, metadata.location), *effects)
+    return Outcome(
+        state.with_table(call.namespace, call.name, changed),
+        _commit_reply(publication.body_of(changed)),
+        effects,
+    )
+
+
+def _commit_reply(body: bytes) -> Reply:
+    return Reply(200, replies.JSON_CONTENT, body)

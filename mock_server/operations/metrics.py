@@ -1,0 +1,88 @@
+"""reportMetrics: a report is checked, and then only counted by the journal."""
+
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.operations.tables import existing_table
+from icecheck.mock_server.state import WarehouseState
+
+
+class MetricResult(msgspec.Struct, frozen=True, rename="kebab"):
+    """A counter (unit, value) or a timer (time-unit, count, total-duration)."""
+
+    unit: str | None = None
+    value: int | None = None
+    time_unit: str | None = None
+    count: int | None = None
+    total_duration: int | None = None
+
+    def is_complete(self) -> bool:
+        """Whether it is one of the two."""
+        timer = (self.time_unit, self.count, self.total_duration)
+        return None not in (self.unit, self.value) or None not in timer
+
+
+class ReportKind(msgspec.Struct, frozen=True, rename="kebab"):
+    """What every report says of itself."""
+
+    report_type: str
+
+
+class ScanReport(msgspec.Struct, frozen=True, rename="kebab"):
+    """What a client found when it planned a scan (document L3788).
+
+    The filter is taken as it is: Java writes constants as bare JSON booleans.
+    """
+
+    table_name: str
+    snapshot_id: int
+    filter: Any
+    schema_id: int
+    projected_field_ids: tuple[int, ...]
+    projected_field_names: tuple[str, ...]
+    metrics: dict[str, MetricResult]
+    metadata: dict[str, str] | None = None
+
+
+class CommitReport(msgspec.Struct, frozen=True, rename="kebab"):
+    """What a client measured when it committed (document L3823)."""
+
+    table_name: str
+    snapshot_id: int
+    sequence_number: int
+    operation: str
+    metrics: dict[str, MetricResult]
+    metadata: dict[str, str] | None = None
+
+
+@operation("reportMetrics")
+def report_metrics(_context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Accept a report about a table; 404 if there is no such table.
+
+    Java reports the commit that creates a table before it sends that commit, and ignores the
+    404 that the document prescribes.
+    """
+    report = _decoded(call.request.body)
+    if not all(metric.is_complete() for metric in report.metrics.values()):
+        raise problem.bad_request("A metric must be a counter or a timer")
+    existing_table(state, call)
+    return Outcome(state, replies.NO_CONTENT)
+
+
+def _decoded(body: bytes) -> ScanReport | CommitReport:
+    match decode_body(ReportKind, body).report_type:
+        case "scan-report":
+            return decode_body(ScanReport, body)
+        case "commit-report":
+            return decode_body(CommitReport, body)
+        case _:
+            # The document names no report types: any will do that looks like one of the two.
+            try:
+                return decode_body(ScanReport, body)
+            except problem.Problem:
+                return decode_body(CommitReport, body)

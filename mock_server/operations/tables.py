@@ -1,0 +1,112 @@
+"""Tables: list, create, load, exists, drop."""
+
+from icecheck.mock_server import names, problem, publication, replies
+from icecheck.mock_server.context import Call, Context, Outcome, RemoveFile, Reply
+from icecheck.mock_server.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.paging import PageRequest
+from icecheck.mock_server.state import TableEntry, WarehouseState
+
+_REPRESENTATIONS = (publication.ALL_SNAPSHOTS, publication.REFERENCED_SNAPSHOTS)
+_BOOLEANS = {"true": True, "false": False}
+
+
+@operation("listTables")
+def list_tables(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """List the tables of one namespace by name; views are never among them."""
+    page = PageRequest(
+        call.query,
+        context.identities.token_key,
+        ("tables", context.warehouse, *call.namespace),
+        context.page_size_max,
+    )
+    entry = state.namespace(call.namespace)
+    if entry is None:
+        raise problem.no_such_namespace(call.namespace)
+    found, more = page.cut(name for name, _ in entry.tables.after(page.after))
+    body = {
+        "identifiers": [{"namespace": call.namespace, "name": name} for name in found],
+        "next-page-token": page.next_token(found[-1]) if more else None,
+    }
+    return Outcome(state, replies.json_reply(body))
+
+
+@operation("createTable")
+def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Create a table, or with `stage-create` only its metadata (L514-L575).
+
+    What is wrong with the request itself (400) is said before what is wrong with the names.
+    """
+    request = decode_create_table(call.request.body)
+    name = names.checked_name(request.name)
+    uuid = context.identities.new_uuid()
+    metadata = new_table_metadata(
+        request,
+        uuid=uuid,
+        location=publication.default_location(context, call.namespace, name, uuid),
+        now_ms=context.clock.now_ms(),
+    )
+    if call.namespace not in state.namespaces:
+        raise problem.no_such_namespace(call.namespace)
+    if state.table(call.namespace, name) is not None:
+        raise name_taken(call.namespace, name)
+    directories = publication.prepared_directories(context, metadata.location)
+    if request.stage_create:
+        staged = Reply(200, replies.JSON_CONTENT, publication.staged_body(metadata))
+        return Outcome(state, staged, directories)
+    entry, effects = publication.published(context, metadata)
+    return Outcome(
+        state.with_table(call.namespace, name, entry),
+        publication.load_reply(entry),
+        (*directories, *effects),
+    )
+
+
+@operation("loadTable")
+def load_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer the metadata with all snapshots or the referenced ones; 304 if the client has it."""
+    representation = call.query.get("snapshots", publication.ALL_SNAPSHOTS)
+    if representation not in _REPRESENTATIONS:
+        raise problem.bad_request(f"snapshots must be all or refs, not {representation[:40]!r}")
+    entry = existing_table(state, call)
+    if_none_match = call.request.headers.get("if-none-match")
+    if if_none_match is not None:
+        tag = publication.entity_tag(entry, representation)
+        if publication.matches(if_none_match, tag):
+            return Outcome(state, Reply(304, (("etag", tag),)))
+    return Outcome(state, publication.load_reply(entry, representation))
+
+
+@operation("tableExists")
+def table_exists(_context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer 204 or 404, either without a body."""
+    existing_table(state, call)
+    return Outcome(state, replies.NO_CONTENT)
+
+
+@operation("dropTable")
+def drop_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Drop a table; with `purgeRequested` also remove the files that its metadata names."""
+    purge = _BOOLEANS.get(call.query.get("purgeRequested", "false").lower())
+    if purge is None:
+        raise problem.bad_request("purgeRequested must be true or false")
+    entry = existing_table(state, call)
+    files = publication.known_files(entry) if purge else ()
+    return Outcome(
+        state.without_table(call.namespace, call.name),
+        replies.NO_CONTENT,
+        tuple(RemoveFile(file) for file in files),
+    )
+
+
+def existing_table(state: WarehouseState, call: Call) -> TableEntry:
+    """The table a path names; a missing namespace is a missing table too (clients need that)."""
+    entry = state.table(call.namespace, call.name)
+    if entry is None:
+        raise problem.no_such_table(call.namespace, call.name)
+    return entry
+
+
+def name_taken(namespace: tuple[str, ...], name: str) -> problem.Problem:
+    """The refusal of a name that a table has already."""
+    return problem.already_exists(f"Table already exists: {'.'.join((*namespace, name))}")

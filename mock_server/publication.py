@@ -1,0 +1,140 @@
+"""From metadata to a published table version: file name, entry, answer bodies, entity tags."""
+
+import hashlib
+
+import msgspec
+
+from icecheck.mock_server import names, problem, replies
+from icecheck.mock_server.context import (
+    Context,
+    FileEffect,
+    MakeDirectory,
+    RemoveFile,
+    Reply,
+    WriteFile,
+)
+from icecheck.mock_server.files import gzipped, local_path, metadata_file_number
+from icecheck.mock_server.metadata import encode, encode_with_snapshots
+from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.state import TableEntry
+
+ALL_SNAPSHOTS = "all"
+REFERENCED_SNAPSHOTS = "refs"
+
+_METADATA_PATH = "write.metadata.path"
+_COMPRESSION = "write.metadata.compression-codec"
+_DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
+_SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
+
+
+def default_location(context: Context, namespace: tuple[str, ...], name: str, uuid: str) -> str:
+    """Where a table goes if the client does not say.
+
+    Part of the uuid is in it, so that a table created again, or under a name that was renamed
+    away, never meets the files of the other one.
+    """
+    directories = [names.directory_of(part) for part in (*namespace, name)]
+    return f"{context.location}/{'/'.join(directories)}-{uuid[:8]}"
+
+
+def published(
+    context: Context, metadata: TableMetadata, previous: TableEntry | None = None
+) -> tuple[TableEntry, tuple[FileEffect, ...]]:
+    """The entry of a new table version, and what has to happen to files for it.
+
+    Problem 400 for a compression codec that does not exist.
+    """
+    content = encode(metadata)
+    codec = metadata.properties.get(_COMPRESSION, "none").lower()
+    if codec not in _SUFFIXES:
+        raise problem.bad_request(f"Unknown {_COMPRESSION}: {codec}")
+    location = _file_location(
+        metadata, previous, f"{context.identities.new_uuid()}{_SUFFIXES[codec]}"
+    )
+    effects: list[FileEffect] = [
+        WriteFile(location, gzipped(content) if codec == "gzip" else content)
+    ]
+    if previous is not None and _is_true(metadata.properties.get(_DELETE_AFTER_COMMIT)):
+        kept = {entry.metadata_file for entry in metadata.metadata_log}
+        effects += [
+            RemoveFile(entry.metadata_file)
+            for entry in previous.metadata.metadata_log
+            if entry.metadata_file not in kept
+        ]
+    return entry_of(context, metadata, location, content), tuple(effects)
+
+
+def entry_of(
+    context: Context, metadata: TableMetadata, metadata_location: str, content: bytes
+) -> TableEntry:
+    """The entry of a table version whose file exists, or is about to; `content` is its JSON."""
+    body = _load_result(metadata_location, content)
+    version = context.identities.next_version()
+    return TableEntry(metadata, metadata_location, version, {ALL_SNAPSHOTS: body})
+
+
+def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory, ...]:
+    """The directories of a new table in its warehouse: some engines do not make them."""
+    if not location.startswith(context.location + "/") or local_path(location) is None:
+        return ()
+    return (MakeDirectory(f"{location}/data"), MakeDirectory(f"{location}/metadata"))
+
+
+def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:
+    """The LoadTableResult of a table version, with its entity tag."""
+    headers = (*replies.JSON_CONTENT, ("etag", entity_tag(entry, representation)))
+    return Reply(200, headers, body_of(entry, representation))
+
+
+def body_of(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> bytes:
+    """The encoded LoadTableResult (also a CommitTableResponse) of a table version."""
+    body = entry.bodies.get(representation)
+    if body is None:
+        content = encode_with_snapshots(
+            entry.metadata, refs_only=representation == REFERENCED_SNAPSHOTS
+        )
+        body = entry.bodies[representation] = _load_result(entry.metadata_location, content)
+    return body
+
+
+def staged_body(metadata: TableMetadata) -> bytes:
+    """The encoded LoadTableResult of a table that is not committed: no metadata location."""
+    return b'{"metadata":%b}' % encode(metadata)
+
+
+def entity_tag(entry: TableEntry, representation: str) -> str:
+    """A strong entity tag: it differs per version and per representation, and between servers."""
+    digest = hashlib.blake2b(entry.metadata_location.encode(), digest_size=8).hexdigest()
+    return f'"{entry.version}-{digest}-{representation}"'
+
+
+def matches(if_none_match: str, tag: str) -> bool:
+    """Whether an If-None-Match header names this tag, by weak comparison (RFC 9110, 13.1.2)."""
+    candidates = [candidate.strip() for candidate in if_none_match.split(",")]
+    return "*" in candidates or any(candidate.removeprefix("W/") == tag for candidate in candidates)
+
+
+def known_files(entry: TableEntry) -> tuple[str, ...]:
+    """The files that a table version names itself: metadata, statistics, manifest lists."""
+    metadata = entry.metadata
+    found = [logged.metadata_file for logged in metadata.metadata_log]
+    found.append(entry.metadata_location)
+    found += [file.statistics_path for file in metadata.statistics]
+    found += [file.statistics_path for file in metadata.partition_statistics]
+    found += [snapshot.manifest_list for snapshot in metadata.snapshots if snapshot.manifest_list]
+    return tuple(dict.fromkeys(found))
+
+
+def _load_result(metadata_location: str, content: bytes) -> bytes:
+    quoted = msgspec.json.encode(metadata_location)
+    return b'{"metadata-location":%b,"metadata":%b}' % (quoted, content)
+
+
+def _file_location(metadata: TableMetadata, previous: TableEntry | None, name: str) -> str:
+    number = metadata_file_number(None if previous is None else previous.metadata_location)
+    directory = metadata.properties.get(_METADATA_PATH) or f"{metadata.location}/metadata"
+    return f"{directory.rstrip('/')}/{number:05d}-{name}"
+
+
+def _is_true(text: str | None) -> bool:
+    return text is not None and text.lower() == "true"

@@ -1,0 +1,45 @@
+"""Updates of a table's encryption keys."""
+
+import base64
+import binascii
+
+from msgspec import Struct
+
+from icecheck.mock_server.builder import Draft
+from icecheck.mock_server.model import EncryptedKey
+from icecheck.mock_server.problem import bad_request
+
+__all__ = ["AddEncryptionKeyUpdate", "RemoveEncryptionKeyUpdate"]
+
+
+class AddEncryptionKeyUpdate(
+    Struct, frozen=True, gc=False, tag="add-encryption-key", tag_field="action", rename="kebab"
+):
+    """Add a wrapped key; one that exists under the same id is kept as it is."""
+
+    encryption_key: EncryptedKey
+
+    def apply(self, draft: Draft) -> None:
+        """Append the key unless its id is known; refuse (400) metadata that is not base64."""
+        key, keys = self.encryption_key, draft.metadata.encryption_keys
+        try:
+            base64.b64decode(key.encrypted_key_metadata, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise bad_request(f"Invalid encrypted-key-metadata of {key.key_id}: {error}") from error
+        if all(known.key_id != key.key_id for known in keys):
+            draft.change(encryption_keys=(*keys, key))
+
+
+class RemoveEncryptionKeyUpdate(
+    Struct, frozen=True, gc=False, tag="remove-encryption-key", tag_field="action", rename="kebab"
+):
+    """Remove a wrapped key, if there is one with this id."""
+
+    key_id: str
+
+    def apply(self, draft: Draft) -> None:
+        """Remove the key; nothing changes if there is none."""
+        keys = draft.metadata.encryption_keys
+        kept = tuple(key for key in keys if key.key_id != self.key_id)
+        if len(kept) != len(keys):
+            draft.change(encryption_keys=kept)

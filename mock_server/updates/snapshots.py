@@ -1,0 +1,150 @@
+"""Updates of a table's snapshots and of the branches and tags that name them."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from icecheck.mock_server.builder import Draft
+from icecheck.mock_server.column_types import Int32, Int64
+from icecheck.mock_server.invariants import check_ref
+from icecheck.mock_server.model import Snapshot, SnapshotRef, TableMetadata
+from icecheck.mock_server.problem import bad_request
+
+__all__ = [
+    "AddSnapshotUpdate",
+    "RemoveSnapshotRefUpdate",
+    "RemoveSnapshotsUpdate",
+    "SetSnapshotRefUpdate",
+]
+
+_OPERATIONS = frozenset({"append", "replace", "overwrite", "delete"})
+_ROW_LINEAGE_SINCE = 3
+_INT64_MAX = 2**63 - 1
+
+
+class AddSnapshotUpdate(Struct, frozen=True, gc=False, tag="add-snapshot", tag_field="action"):
+    """Add a snapshot, which makes no ref point at it.
+
+    Members that the document does not know are kept and written again.
+    """
+
+    snapshot: Snapshot
+
+    def apply(self, draft: Draft) -> None:
+        """Append the snapshot; refuse (400) a used id and numbers that fall behind the table."""
+        metadata, snapshot = draft.metadata, self.snapshot
+        if not (metadata.schemas and metadata.partition_specs and metadata.sort_orders):
+            raise bad_request("Cannot add a snapshot before a schema, a spec and a sort order")
+        if draft.has_snapshot(snapshot.snapshot_id):
+            raise bad_request(f"Snapshot already exists for id: {snapshot.snapshot_id}")
+        _check_content(snapshot, metadata.format_version)
+        _check_sequence_number(snapshot, metadata)
+        draft.add_snapshot(
+            snapshot,
+            last_sequence_number=snapshot.sequence_number,
+            next_row_id=_next_row_id(snapshot, metadata),
+        )
+
+
+def _check_content(snapshot: Snapshot, format_version: int) -> None:
+    # Version 1 may list manifests in place and have no summary; the document, which demands
+    # both manifest-list and summary.operation, describes what newer versions write.
+    if snapshot.manifest_list is None and (format_version > 1 or snapshot.manifests is None):
+        raise bad_request(f"Invalid snapshot {snapshot.snapshot_id}: missing manifest-list")
+    if snapshot.summary is None:
+        if format_version > 1:
+            raise bad_request(f"Invalid snapshot {snapshot.snapshot_id}: missing summary")
+        return
+    operation = snapshot.summary.get("operation")
+    if operation not in _OPERATIONS:
+        raise bad_request(
+            f"Invalid snapshot {snapshot.snapshot_id}: summary.operation is {operation!r}"
+        )
+
+
+def _check_sequence_number(snapshot: Snapshot, metadata: TableMetadata) -> None:
+    number, last = snapshot.sequence_number, metadata.last_sequence_number
+    if number < 0:
+        raise bad_request(f"Invalid sequence number: {number}")
+    if metadata.format_version == 1:
+        if number:
+            raise bad_request(f"Sequence number must be 0 in v1: {number}")
+    elif number <= last and snapshot.parent_snapshot_id is not None:
+        raise bad_request(
+            f"Cannot add snapshot with sequence number {number} "
+            f"older than last sequence number {last}"
+        )
+
+
+def _next_row_id(snapshot: Snapshot, metadata: TableMetadata) -> int:
+    """The next-row-id after a snapshot: higher than every row id the snapshot may assign."""
+    if metadata.format_version < _ROW_LINEAGE_SINCE:
+        return metadata.next_row_id
+    first, added = snapshot.first_row_id, snapshot.added_rows
+    if first is None:
+        raise bad_request("Cannot add a snapshot: first-row-id is null")
+    if added is None:
+        raise bad_request("Cannot add a snapshot: added-rows is null")
+    if first < metadata.next_row_id:
+        raise bad_request(
+            f"Cannot add a snapshot, first-row-id is behind table next-row-id: "
+            f"{first} < {metadata.next_row_id}"
+        )
+    if added < 0 or first + added > _INT64_MAX:
+        raise bad_request(f"Cannot add a snapshot: invalid added-rows {added}")
+    return first + added
+
+
+class RemoveSnapshotsUpdate(
+    Struct, frozen=True, gc=False, tag="remove-snapshots", tag_field="action", rename="kebab"
+):
+    """Remove snapshots; unknown ids are ignored.
+
+    Their statistics go with them, and every ref that names them, `main` included.
+    """
+
+    snapshot_ids: tuple[Int64, ...]
+
+    def apply(self, draft: Draft) -> None:
+        """Remove those that exist; children keep naming a parent that is gone."""
+        draft.remove_snapshots(self.snapshot_ids)
+
+
+class SetSnapshotRefUpdate(
+    Struct, frozen=True, gc=False, tag="set-snapshot-ref", tag_field="action", rename="kebab"
+):
+    """Create or replace a branch or tag; retention members that are not sent are cleared.
+
+    Setting `main` makes the snapshot the current one. Ages are in milliseconds.
+    """
+
+    ref_name: str
+    type: Literal["branch", "tag"]
+    snapshot_id: Int64
+    min_snapshots_to_keep: Int32 | None = None
+    max_snapshot_age_ms: Int64 | None = None
+    max_ref_age_ms: Int64 | None = None
+
+    def apply(self, draft: Draft) -> None:
+        """Set the ref; refuse (400) an unknown snapshot and retention that the type forbids."""
+        ref = SnapshotRef(
+            snapshot_id=self.snapshot_id,
+            type=self.type,
+            min_snapshots_to_keep=self.min_snapshots_to_keep,
+            max_snapshot_age_ms=self.max_snapshot_age_ms,
+            max_ref_age_ms=self.max_ref_age_ms,
+        )
+        check_ref(self.ref_name, ref)
+        draft.set_ref(self.ref_name, ref)
+
+
+class RemoveSnapshotRefUpdate(
+    Struct, frozen=True, gc=False, tag="remove-snapshot-ref", tag_field="action", rename="kebab"
+):
+    """Remove a branch or tag; its snapshots and the snapshot log stay."""
+
+    ref_name: str
+
+    def apply(self, draft: Draft) -> None:
+        """Remove the ref if it is there; without `main` nothing is current."""
+        draft.remove_ref(self.ref_name)

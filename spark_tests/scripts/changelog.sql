@@ -1,0 +1,22 @@
+-- check: spark.changelog
+-- title: The changes between two snapshots are read as rows
+-- proves: client.spark.changelog
+
+CREATE TABLE {table} (id INT, name STRING) USING iceberg;
+
+INSERT INTO {table} VALUES (1, 'a'), (2, 'b');
+
+SELECT snapshot_id FROM {table}.refs WHERE name = 'main';
+-- save: start
+
+INSERT INTO {table} VALUES (3, 'c');
+
+DELETE FROM {table} WHERE id = 1;
+
+CALL {catalog}.system.create_changelog_view(table => '{namespace}.{name}',
+  options => map('start-snapshot-id', '{start}'), changelog_view => 'changes');
+
+SELECT id, name, _change_type, _change_ordinal FROM changes ORDER BY _change_ordinal;
+-- expect:
+-- 3 | c | INSERT | 0
+-- 1 | a | DELETE | 1

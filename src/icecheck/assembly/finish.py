@@ -1,0 +1,86 @@
+"""Turns what one or several workers saw into the finished run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from icecheck.assembly.facts import facts_of
+from icecheck.causes import causes_of
+from icecheck.conclusion import capabilities_of, conclude, profiles_of
+from icecheck.contract import load
+from icecheck.passive import Observed, passive_verdicts
+from icecheck.session import SessionSummary
+from icecheck.target import Offer
+from icecheck.verdict import Run, Verdict
+
+if TYPE_CHECKING:
+    from icecheck.assembly.run import RunOptions
+
+__all__ = ["finish"]
+
+
+def finish(
+    options: "RunOptions",
+    sessions: Sequence[SessionSummary],
+    verdicts: Sequence[Verdict],
+    observed: Mapping[str, Observed],
+    *,
+    interrupted: bool,
+    tripped: bool,
+    started_at: datetime,
+    wall_seconds: float,
+) -> Run:
+    """Return the run: passive verdicts added, causes grouped, profiles and exit code computed."""
+    contract = load(options.spec)
+    session = _together(sessions)
+    offer = Offer.read(session.config, options.target)
+    everything = (*verdicts, *passive_verdicts(observed, contract))
+    causes = causes_of(everything, contract.requirements)
+    profiles = profiles_of(everything, offer, contract)
+    conclusion = conclude(
+        everything,
+        profiles,
+        causes,
+        complete=not interrupted,
+        residue=bool(session.residue),
+        tripped=tripped,
+    )
+    finished_at = datetime.now(UTC)
+    return Run(
+        run_id=options.run_id,
+        generated_at=finished_at.isoformat(timespec="seconds"),
+        complete=not (interrupted or tripped),
+        status=conclusion.status,
+        headline=conclusion.headline,
+        exit_code=conclusion.exit_code,
+        exit_reason=conclusion.exit_reason,
+        verdicts=everything,
+        causes=causes,
+        capabilities=capabilities_of(everything, offer, contract),
+        profiles=profiles,
+        facts=facts_of(
+            options,
+            session,
+            contract,
+            started_at=started_at,
+            finished_at=finished_at,
+            wall=wall_seconds,
+        ),
+    )
+
+
+def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
+    """Add up what the sessions of several workers leave behind."""
+    first, *others = sessions
+    for other in others:
+        first = replace(
+            first,
+            requests=first.requests + other.requests,
+            latencies_ms=[*first.latencies_ms, *other.latencies_ms],
+            created=first.created + other.created,
+            deleted=first.deleted + other.deleted,
+            residue=[*first.residue, *other.residue],
+            foreign=[*first.foreign, *other.foreign],
+        )
+    return first

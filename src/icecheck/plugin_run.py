@@ -1,0 +1,169 @@
+"""A conformance run under pytest: from the options to the finished report, with or without xdist."""
+
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from icecheck.assembly.finish import finish
+from icecheck.assembly.run import RunOptions
+from icecheck.card import card_of
+from icecheck.connection import TargetUnusable
+from icecheck.passive import Observed
+from icecheck.recording import PROPERTY, Recorder, WorkerReport
+from icecheck.session import preflight
+from icecheck.target import Target, UsageError
+from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
+
+__all__ = ["CatalogRun"]
+
+
+class CatalogRun:
+    """Collects verdicts in the controlling process and concludes at the end of the session."""
+
+    def __init__(self, options: RunOptions, recorder: Recorder, report: str | None) -> None:
+        self.options = options
+        self.recorder = recorder
+        self.report = report
+        self.verdicts: list[Verdict] = []
+        self.workers: list[WorkerReport] = []
+        self.run: Run | None = None
+        self._started_at = datetime.now(UTC)
+        self._started = time.monotonic()
+
+    @classmethod
+    def from_config(cls, config: pytest.Config) -> "CatalogRun":
+        """Read the options; a bad one is one line and pytest's usage error."""
+        run_id = config.getoption("--conformance-run-id") or secrets.token_hex(3)
+        # xdist hands the options to its workers: all of them must use one run id.
+        config.option.conformance_run_id = run_id
+        try:
+            target = _target(config)
+        except UsageError as misuse:
+            raise pytest.UsageError(str(misuse)) from None
+        worker = getattr(config, "workerinput", {}).get("workerid", "")
+        seed = config.getoption("--conformance-seed")
+        options = RunOptions(
+            target=target, run_id=run_id, seed=seed, groups=tuple(Group), command="pytest"
+        )
+        recorder = Recorder(target=target, run_id=run_id, seed=seed, worker=worker)
+        return cls(options, recorder, config.getoption("--conformance-report"))
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Find out in one request whether there is a catalog, before anything is collected."""
+        if hasattr(session.config, "workerinput") or session.config.option.collectonly:
+            return
+        try:
+            preflight(self.options.target)
+        except TargetUnusable as unusable:
+            raise pytest.UsageError(str(unusable)) from None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the verdict out of a report, whichever process it comes from."""
+        if report.when == "call":
+            for key, value in report.user_properties:
+                if key == PROPERTY:
+                    self.verdicts.append(msgspec.convert(value, Verdict))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what an xdist worker knows when it ends."""
+        sent = getattr(node, "workeroutput", {}).get(PROPERTY)
+        if sent is not None:
+            self.workers.append(msgspec.convert(sent, WorkerReport))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Close this process's part; in the controller, conclude and write the report."""
+        mine = self.recorder.finished()
+        if hasattr(session.config, "workerinput"):
+            if mine is not None:
+                session.config.workeroutput[PROPERTY] = msgspec.to_builtins(mine)
+            return
+        if mine is not None:
+            # Through builtins, as a worker's report comes: one form, one code path.
+            self.workers.append(msgspec.convert(msgspec.to_builtins(mine), WorkerReport))
+        if not self.workers:
+            return
+        stopped = bool(session.shouldstop)
+        self.run = finish(
+            self.options,
+            [w.session for w in self.workers],
+            self.verdicts,
+            _merged(self.workers),
+            interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED and not stopped,
+            tripped=stopped and "no usable answer" in str(session.shouldstop),
+            started_at=self._started_at,
+            wall_seconds=time.monotonic() - self._started,
+        )
+        if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+            session.exitstatus = _exit_status(self.run)
+        if self.report:
+            from icecheck.assembly.output import write_report
+
+            write_report(self.run, Path(self.report))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what pytest's own summary cannot: passive failures, verdict, causes."""
+        if self.run is None:
+            return
+        write = terminalreporter.write_line
+        terminalreporter.section("icecheck")
+        asked = {v.check for v in self.verdicts}
+        for verdict in self.run.verdicts:
+            if verdict.check not in asked and verdict.outcome is Outcome.FAIL:
+                write(card_of(verdict))
+        for cause in self.run.causes[:10]:
+            write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
+        write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
+
+
+def _exit_status(run: Run) -> int:
+    """Return pytest's own number: a passive MUST failure is a failure like any other."""
+    if any(v.outcome is Outcome.FAIL and v.level is Level.MUST for v in run.verdicts):
+        return pytest.ExitCode.TESTS_FAILED
+    if not any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in run.verdicts):
+        return pytest.ExitCode.NO_TESTS_COLLECTED
+    return pytest.ExitCode.OK
+
+
+def _merged(workers: list[WorkerReport]) -> dict[str, Observed]:
+    merged: dict[str, Observed] = {}
+    for worker in workers:
+        for check, (seen, findings, evidence) in worker.observed.items():
+            merged.setdefault(check, Observed()).merge(
+                Observed(
+                    seen=seen,
+                    findings={tuple(k): msgspec.convert(f, Finding) for k, f in findings},
+                    evidence=None if evidence is None else msgspec.convert(evidence, Evidence),
+                )
+            )
+    return merged
+
+
+def _target(config: pytest.Config) -> Target:
+    headers = {}
+    for header in config.getoption("--catalog-header"):
+        name, colon, value = header.partition(":")
+        if not colon or not name.strip():
+            raise UsageError(f"--catalog-header {header!r}: write NAME:VALUE")
+        headers[name.strip()] = value.strip()
+    namespace = config.getoption("--catalog-namespace")
+    return Target(
+        url=config.getoption("--catalog-url"),
+        warehouse=config.getoption("--catalog-warehouse"),
+        prefix=config.getoption("--catalog-prefix"),
+        token=config.getoption("--catalog-token"),
+        credential=config.getoption("--catalog-credential"),
+        oauth2_server_uri=config.getoption("--catalog-oauth2-server-uri"),
+        scope=config.getoption("--catalog-scope"),
+        headers=headers,
+        ca_bundle=config.getoption("--catalog-ca-bundle"),
+        timeout_seconds=config.getoption("--catalog-timeout"),
+        namespace=tuple(namespace.split(".")) if namespace else (),
+        isolation=config.getoption("--catalog-isolation"),
+    )

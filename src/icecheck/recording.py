@@ -1,0 +1,132 @@
+"""pytest in, verdicts out: a pytest item that is a check calls the judge."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pytest
+
+from icecheck.card import card_of
+from icecheck.check import Check, check_of
+from icecheck.client import Catalog
+from icecheck.judge import TARGET, judge
+from icecheck.passive import Observed, observe
+from icecheck.session import Session, SessionSummary, open_session
+from icecheck.target import Target
+from icecheck.verdict import Level, Outcome, Verdict
+
+__all__ = ["BREAKER_THRESHOLD", "PROPERTY", "Recorder", "WorkerReport", "checks_among"]
+
+PROPERTY = "icecheck"
+"""Key of the user property that carries a verdict, as builtins, from worker to controller."""
+
+BREAKER_THRESHOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What one worker (or the only process) knows at its end, beside the verdicts."""
+
+    session: SessionSummary
+    observed: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Recorder:
+    """The part of the plugin that lives in the process where the checks run."""
+
+    target: Target
+    run_id: str
+    seed: int
+    worker: str = ""
+    spark_options: Mapping[str, str] = field(default_factory=dict)
+    observed: dict[str, Observed] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+    _session: Session | None = None
+    _bench: Any = None
+    _unreached: int = 0
+
+    @pytest.fixture(name="catalog")
+    def catalog_fixture(self) -> Iterator[Catalog]:
+        """The catalog under test; replaced by one that bears the check's id when a check runs."""
+        yield Catalog(self.session, "fixture")
+
+    @pytest.fixture(name="spark")
+    def spark_fixture(self) -> Any:
+        """A running Spark, started when the first check wants it."""
+        return self.bench
+
+    @property
+    def session(self) -> Session:
+        """The conversation with the catalog, opened on first use."""
+        if self._session is None:
+            self._session = open_session(
+                self.target, run_id=self.run_id, seed=self.seed, worker=self.worker
+            )
+        return self._session
+
+    @property
+    def bench(self) -> Any:
+        """The Spark bench, started on first use."""
+        if self._bench is None:
+            from icecheck.spark.bench import start_bench
+
+            self._bench = start_bench(dict(self.spark_options))
+        return self._bench
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Let the judge call the function when it is a check."""
+        check = check_of(pyfuncitem.obj)
+        if check is None:
+            return None
+        self._call(pyfuncitem, check)
+        return True
+
+    def _call(self, item: pytest.Function, check: Check) -> None:
+        resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
+        verdict = judge(check, Catalog(self.session, check.id), resources)
+        observe(self.session.exchanges, self.session.schemas, self.observed)
+        self.session.exchanges.clear()
+        item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
+        unreached = verdict.outcome is Outcome.BLOCKED and TARGET in verdict.blocked_by
+        self._unreached = self._unreached + 1 if unreached else 0
+        if self._unreached >= BREAKER_THRESHOLD:
+            item.session.shouldstop = "the catalog gives no usable answer"
+        _show(item, verdict)
+
+    def finished(self) -> WorkerReport | None:
+        """End the session and return what this process knows; None if no check ran."""
+        if self._bench is not None:
+            self._bench.stop()
+        if self._session is None:
+            return None
+        self._session.close()
+        observe(self._session.exchanges, self._session.schemas, self.observed)
+        return WorkerReport(
+            session=self._session.summary(),
+            observed={
+                check: [seen.seen, list(seen.findings.items()), seen.evidence]
+                for check, seen in self.observed.items()
+            },
+        )
+
+
+def checks_among(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the items that are checks of a catalog."""
+    return [i for i in items if check_of(getattr(i, "obj", None)) is not None]
+
+
+def _show(item: pytest.Function, verdict: Verdict) -> None:
+    """Map a verdict to what pytest knows: blocked and error are red, less than MUST warns."""
+    match verdict.outcome:
+        case Outcome.PASS:
+            return
+        case Outcome.SKIP:
+            pytest.skip(f"{verdict.skip.kind if verdict.skip else 'skip'}: {verdict.summary}")
+        case Outcome.FAIL if verdict.level is not Level.MUST:
+            item.warn(pytest.PytestWarning(f"{verdict.check} ({verdict.level}): {verdict.summary}"))
+        case _:
+            pytest.fail(card_of(verdict), pytrace=False)

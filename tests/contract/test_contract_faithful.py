@@ -1,0 +1,154 @@
+"""Law 5: our document is the official one, prose and examples apart."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from icecheck.contract import SPEC_VERSIONS, document, load
+from icecheck.contract.canonical import canonical_structure, sha256_of, structural_differences
+from icecheck.contract.importing import LineIndex, load_official, with_own_prose
+
+OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
+FOLDER = Path(document.__file__).parent / "v1_10_0"
+
+with_the_official_document = pytest.mark.skipif(
+    not OFFICIAL, reason="ICECHECK_OFFICIAL_DOCUMENT names no file: only the hash is compared"
+)
+
+
+@pytest.fixture(scope="module")
+def official() -> tuple[dict[str, Any], LineIndex]:
+    assert OFFICIAL is not None
+    return load_official(Path(OFFICIAL))
+
+
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_our_document_hashes_to_the_official_one(version: str) -> None:
+    contract = load(version)
+    assert sha256_of(contract.raw) == contract.document_sha256
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["paths"]["/v1/config"]["get"]["responses"].pop("419"),
+        lambda d: d["components"]["schemas"]["ErrorModel"]["required"].remove("code"),
+        lambda d: d["components"]["schemas"]["ErrorModel"]["properties"].update(description={}),
+        lambda d: d["components"]["parameters"]["page-size"]["schema"].update(minimum=0),
+        lambda d: d["components"]["responses"]["LoadTableResponse"].pop("headers"),
+        lambda d: d["security"].reverse(),
+    ],
+)
+def test_a_structural_change_changes_the_hash(change: Any) -> None:
+    changed = json.loads(json.dumps(load().raw))
+    change(changed)
+    assert sha256_of(changed) != load().document_sha256
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["paths"]["/v1/config"]["get"].update(summary="other", description="other"),
+        lambda d: d["paths"]["/v1/config"]["get"].update(tags=["other"]),
+        lambda d: d["components"]["schemas"]["ErrorModel"].update(description="x", example={}),
+        lambda d: d["components"].update(examples={"One": {"value": 1}}),
+        lambda d: d["info"].update(title="other", description="other"),
+        lambda d: d["servers"][0].update(description="other"),
+    ],
+)
+def test_prose_and_examples_do_not_change_the_hash(change: Any) -> None:
+    changed = json.loads(json.dumps(load().raw))
+    change(changed)
+    assert sha256_of(changed) == load().document_sha256
+
+
+def test_members_named_like_prose_are_structure() -> None:
+    schema = {
+        "description": "prose",
+        "properties": {
+            "description": {"type": "string", "description": "prose"},
+            "example": {"type": "integer"},
+            "properties": {"type": "object", "title": "prose"},
+        },
+        "default": {"description": "data"},
+    }
+    assert canonical_structure(schema) == {
+        "properties": {
+            "description": {"type": "string"},
+            "example": {"type": "integer"},
+            "properties": {"type": "object"},
+        },
+        "default": {"description": "data"},
+    }
+
+
+def test_differences_are_named_by_pointer() -> None:
+    left = {"paths": {"/v1": {"get": [1, 2]}}, "a": 1}
+    right = {"paths": {"/v1": {"get": [1, 3]}}, "b": 1}
+    assert list(structural_differences(left, right)) == [
+        "/a: only on the left",
+        "/b: only on the right",
+        "/paths/~1v1/get/1: 2 is not 3",
+    ]
+
+
+def test_a_boolean_is_not_a_number_in_a_comparison() -> None:
+    assert list(structural_differences({"minimum": 1}, {"minimum": True})) != []
+
+
+@with_the_official_document
+def test_the_structure_is_the_official_one_in_full(
+    official: tuple[dict[str, Any], LineIndex],
+) -> None:
+    left, right = canonical_structure(official[0]), canonical_structure(load().raw)
+    assert list(structural_differences(left, right)) == []
+
+
+@with_the_official_document
+def test_the_committed_files_are_what_the_generator_writes(
+    official: tuple[dict[str, Any], LineIndex],
+) -> None:
+    theirs, index = official
+    prose = json.loads((FOLDER / "prose.json").read_text(encoding="utf-8"))
+    assert with_own_prose(theirs, prose) == load().raw
+    written = json.loads((FOLDER / "lines.json").read_text(encoding="utf-8"))
+    assert {pointer: tuple(lines) for pointer, lines in written.items()} == index.lines
+
+
+@with_the_official_document
+def test_lines_begin_at_what_they_name() -> None:
+    assert OFFICIAL is not None
+    source = Path(OFFICIAL).read_text(encoding="utf-8").splitlines()
+    written = json.loads((FOLDER / "lines.json").read_text(encoding="utf-8"))
+    for pointer, (first, last) in written.items():
+        name = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+        begin = source[first - 1].strip()
+        assert begin.startswith("- " if name.isdecimal() and "parameters" in pointer else name)
+        assert source[last - 1].strip(), f"{pointer} ends on an empty line"
+
+
+@with_the_official_document
+def test_no_sentence_of_the_official_document_is_in_ours(
+    official: tuple[dict[str, Any], LineIndex],
+) -> None:
+    theirs = {" ".join(text.split()).rstrip(".") for text in _prose(official[0])}
+    ours = {" ".join(text.split()).rstrip(".") for text in _prose(load().raw)}
+    ours |= {requirement.text.rstrip(".") for requirement in load().requirements.values()}
+    shared = {text for text in theirs & ours if len(text.split()) > 3}
+    assert shared == set()
+
+
+def _prose(node: Any) -> set[str]:
+    found: set[str] = set()
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in {"description", "summary", "title"} and isinstance(value, str):
+                found.add(value)
+            found |= _prose(value)
+    elif isinstance(node, list):
+        for item in node:
+            found |= _prose(item)
+    return found

@@ -1,0 +1,227 @@
+"""Sessions and the client: isolation by probe, names, the ledger, and leaving nothing behind."""
+
+import json
+import re
+
+import httpx
+import pytest
+
+from icecheck.client import Catalog
+from icecheck.connection import TargetUnusable
+from icecheck.expect import Blocked, NotOffered
+from icecheck.mock_server import MockCatalog
+from icecheck.session import open_session
+from icecheck.target import Target, UsageError
+
+CONFIG = {"defaults": {}, "overrides": {}}
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with MockCatalog(seed=1) as running:
+        yield running
+
+
+def opened(mock, warehouse, **target):
+    return open_session(
+        Target(mock.uri, warehouse=warehouse, **target),
+        run_id="r1",
+        transport=mock.httpx_transport(),
+    )
+
+
+def scripted(answer):
+    """A catalog that answers every request by a function of method and path."""
+
+    def handler(request):
+        if request.url.path == "/v1/config":
+            return httpx.Response(200, json=CONFIG)
+        status, body = answer(request.method, request.url.path)
+        return httpx.Response(status, json=body)
+
+    return httpx.MockTransport(handler)
+
+
+def test_a_catalog_with_nested_namespaces_is_worked_in_under_one_root(mock):
+    session = opened(mock, "nested")
+    assert session.isolation.mode == "nested"
+    assert session.isolation.base == ("icecheck_r1",)
+    session.close()
+    assert session.summary().residue == []
+
+
+def test_a_catalog_without_nested_namespaces_is_worked_in_flat():
+    def answer(method, path):
+        if method == "POST":
+            return (400, {}) if "probe" in path else (200, {"namespace": ["icecheck_r1"]})
+        return (204, None) if method == "DELETE" else (404, {})
+
+    def handler(request):
+        if request.url.path == "/v1/config":
+            return httpx.Response(200, json=CONFIG)
+        levels = json.loads(request.content)["namespace"] if request.content else []
+        if len(levels) > 1:
+            return httpx.Response(400, json={})
+        status, body = answer(request.method, request.url.path)
+        return httpx.Response(status, json=body)
+
+    session = open_session(
+        Target("http://h"), run_id="r1", transport=httpx.MockTransport(handler)
+    )
+    assert session.isolation.mode == "flat"
+    assert session.capabilities["nested-namespaces"] is False
+    session.close()
+    assert session.summary().residue == []
+
+
+def test_a_parent_that_the_user_gave_is_worked_under_and_left_alone(mock):
+    httpx.Client(transport=mock.httpx_transport()).get(f"{mock.uri}/v1/config?warehouse=parent")
+    given = opened(mock, "parent", isolation="flat")
+    Catalog(given, "x").call("createNamespace", body={"namespace": ["theirs"]})
+    session = opened(mock, "parent", namespace=("theirs",))
+    namespace = Catalog(session, "c").given_namespace()
+    assert namespace[0] == "theirs"
+    session.close()
+    assert Catalog(given, "x").load_namespace_metadata(("theirs",)).status == 200
+
+
+def test_a_catalog_that_does_not_delete_stops_the_run_before_it_litters():
+    def answer(method, path):
+        if method == "POST":
+            return 200, {"namespace": []}
+        if method == "DELETE":
+            return 204, None
+        return 200, {"namespace": path.rpartition("/")[2].replace("\x1f", "%1F").split("%1F")}
+
+    with pytest.raises(TargetUnusable, match="does not delete"):
+        open_session(Target("http://h"), run_id="r1", transport=scripted(answer))
+
+
+@pytest.mark.parametrize("run_id", ["", "UPPER", "with space", "x" * 17, "a_b"])
+def test_a_run_id_that_is_no_plain_token_is_refused(run_id):
+    with pytest.raises(UsageError, match="run id"):
+        open_session(Target("http://h"), run_id=run_id, transport=scripted(lambda *_: (404, {})))
+
+
+def test_names_depend_on_the_run_and_the_check_and_on_nothing_else(mock):
+    session = opened(mock, "names")
+    one, again, other = (Catalog(session, c) for c in ("a", "a", "b"))
+    assert [one.new_name(), one.new_name()] == [again.new_name(), again.new_name()]
+    assert one.new_name() != other.new_name()
+    assert re.fullmatch(r"icecheck_r1_[0-9a-f]{6}_1", other.new_name("")[:-1] + "1")
+    session.close()
+
+
+def test_undo_removes_what_was_made_and_nothing_else(mock):
+    session = opened(mock, "undo", isolation="flat")
+    foreign = Catalog(session, "foreign")
+    foreign.call("createNamespace", body={"namespace": ["icecheck_foreign"]})
+    catalog = Catalog(session, "c")
+    table = catalog.given_table()
+    moved = (table.namespace, catalog.new_name())
+    catalog.rename_table((table.namespace, table.name), moved).expect(204)
+    catalog.undo()
+    listed = Catalog(session, "d").list_namespaces().json()["namespaces"]
+    assert listed == [["icecheck_foreign"]]
+    assert session.residue == []
+    assert session.created == session.deleted == 3
+
+
+def test_a_table_that_nobody_ledgered_in_an_own_namespace_is_swept(mock):
+    session = opened(mock, "sweep")
+    catalog = Catalog(session, "c")
+    namespace = catalog.given_namespace()
+    stranger = Catalog(session, "stranger")
+    stranger.given_table(namespace)
+    catalog.undo()
+    assert session.residue == []
+
+
+def test_what_cannot_be_removed_is_residue(mock):
+    session = opened(mock, "residue")
+    catalog = Catalog(session, "c")
+    namespace = catalog.given_namespace()
+    child = (*namespace, "not_ours")
+    Catalog(session, "other").create_namespace(child)
+    catalog.undo()
+    assert session.residue == [f"namespace {'.'.join(namespace)}"]
+
+
+def test_an_object_outside_the_run_is_noted_and_never_deleted(mock):
+    session = opened(mock, "foreign")
+    catalog = Catalog(session, "c")
+    catalog.create_namespace(("somebody_elses",))
+    catalog.undo()
+    assert session.foreign == ["namespace somebody_elses"]
+    assert Catalog(session, "d").load_namespace_metadata(("somebody_elses",)).status == 200
+
+
+def test_a_failed_arrange_step_blocks_and_names_the_requirement():
+    def answer(method, path):
+        if method == "POST" and path.endswith("/tables"):
+            return 500, {"error": {"message": "x", "type": "y", "code": 500}}
+        return 200, {"namespace": []}
+
+    session = open_session(
+        Target("http://h", isolation="flat"), run_id="r1", transport=scripted(answer)
+    )
+    with pytest.raises(Blocked) as caught:
+        Catalog(session, "c").given_table()
+    assert caught.value.by == "createTable.200"
+
+
+def test_an_arrange_step_that_is_not_offered_is_no_failure():
+    session = open_session(
+        Target("http://h", isolation="flat"),
+        run_id="r1",
+        transport=scripted(lambda *_: (406, {})),
+    )
+    with pytest.raises(NotOffered):
+        Catalog(session, "c").given_namespace()
+
+
+def test_a_prefix_is_used_verbatim_and_a_separator_as_announced():
+    seen = []
+
+    def handler(request):
+        seen.append(request.url.raw_path.decode())
+        if request.url.path == "/v1/config":
+            overrides = {"prefix": "ws/a%7Cb", "namespace-separator": "%2E"}
+            return httpx.Response(200, json={"defaults": {}, "overrides": overrides})
+        return httpx.Response(404, json={})
+
+    session = open_session(
+        Target("http://h/", isolation="flat"), run_id="r1", transport=httpx.MockTransport(handler)
+    )
+    catalog = Catalog(session, "c")
+    catalog.load_table(("a b", "c/d"), "t%+é")
+    catalog.list_namespaces(parent=("a", "b"))
+    assert seen[1] == "/v1/ws/a%7Cb/namespaces/a%20b%2Ec%2Fd/tables/t%25%2B%C3%A9"
+    assert seen[2] == "/v1/ws/a%7Cb/namespaces?parent=a.b"
+
+
+def test_dot_segments_are_not_normalised_away():
+    seen = []
+
+    def handler(request):
+        seen.append(request.url.raw_path.decode())
+        return httpx.Response(200, json=CONFIG)
+
+    session = open_session(
+        Target("http://h", isolation="flat"), run_id="r1", transport=httpx.MockTransport(handler)
+    )
+    Catalog(session, "c").load_table(("..",), ".")
+    assert seen[-1] == "/v1/namespaces/%2E%2E/tables/%2E"
+
+
+def test_secrets_never_reach_the_record(mock):
+    with MockCatalog(seed=2, token="tok-canary-1") as secured:
+        session = open_session(
+            Target(secured.uri, warehouse="w", token="tok-canary-1"),
+            run_id="r1",
+            transport=secured.httpx_transport(),
+        )
+        Catalog(session, "c").given_namespace()
+        assert session.exchanges
+        assert "tok-canary-1" not in repr(session.exchanges)
+        session.close()

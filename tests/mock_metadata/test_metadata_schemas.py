@@ -1,0 +1,197 @@
+"""Whole schemas: field ids, names, identifier fields, what a format version allows."""
+
+import msgspec
+import pytest
+
+from icecheck.mock_server.column_types import ListType, MapType, StructField, StructType
+from icecheck.mock_server.json_input import DEPTH_MAX
+from icecheck.mock_server.requested import RequestedSchema
+from icecheck.mock_server.schemas import (
+    assign_fresh_ids,
+    columns_by_id,
+    highest_field_id,
+    same_schema,
+    valid_schema,
+)
+
+
+def field(field_id, name, kind, *, required=False, **members):
+    return StructField(id=field_id, name=name, type=kind, required=required, **members)
+
+
+def struct(*fields):
+    return StructType(fields=fields)
+
+
+def list_of(field_id, element, *, required=False):
+    return ListType(element_id=field_id, element=element, element_required=required)
+
+
+def map_of(key_id, key, value_id, value):
+    return MapType(key_id=key_id, key=key, value_id=value_id, value=value, value_required=False)
+
+
+def schema(*fields, identifiers=None, version=3):
+    sent = RequestedSchema(type="struct", fields=fields, identifier_field_ids=identifiers)
+    return valid_schema(sent, 0, version)
+
+
+def test_fresh_ids_number_a_struct_before_what_is_in_it():
+    sent = schema(
+        field(70, "a", struct(field(61, "p", "int"), field(60, "q", list_of(59, "int")))),
+        field(0, "b", map_of(9, "string", 8, struct(field(7, "z", "int")))),
+        field(5, "c", "long"),
+    )
+    fresh, renumbered = assign_fresh_ids(sent)
+    names = {column.name: number for number, column in columns_by_id(fresh).items()}
+    assert names == {
+        "a": 1,
+        "b": 2,
+        "c": 3,
+        "a.p": 4,
+        "a.q": 5,
+        "a.q.element": 6,
+        "b.key": 7,
+        "b.value": 8,
+        "b.value.z": 9,
+    }
+    assert renumbered == {70: 1, 0: 2, 5: 3, 61: 4, 60: 5, 59: 6, 9: 7, 8: 8, 7: 9}
+    assert highest_field_id(fresh) == 9
+
+
+def test_fresh_ids_carry_the_identifier_fields_along():
+    sent = schema(
+        field(4, "a", "int"), field(0, "b", "long", required=True), identifiers=(0,), version=2
+    )
+    assert assign_fresh_ids(sent)[0].identifier_field_ids == (2,)
+
+
+def test_a_schema_without_fields_is_a_schema():
+    assert highest_field_id(schema()) == 0
+
+
+def test_the_same_schema_differs_in_its_id_at_most():
+    one = schema(field(1, "a", "decimal(9,2)"))
+    assert same_schema(one, msgspec.structs.replace(one, schema_id=7))
+    assert same_schema(one, schema(field(1, "a", "decimal(9, 2)")))
+    assert not same_schema(one, schema(field(1, "a", "decimal(9, 2)", doc="price")))
+    assert not same_schema(one, schema(field(2, "a", "decimal(9, 2)")))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (field(1, "a", "int"), field(1, "b", "int")),
+        (field(1, "a", list_of(1, "int")),),
+        (field(1, "a", map_of(2, "int", 2, "int")),),
+    ],
+)
+def test_two_fields_with_one_id_are_refused(fields, refused):
+    with refused(400, "multiple fields with id"):
+        schema(*fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (field(1, "a", "int"), field(2, "a", "long")),
+        (field(1, "a", struct(field(2, "b", "int"), field(3, "b", "int"))),),
+        (field(1, "a.b", "int"), field(2, "a", struct(field(3, "b", "int")))),
+    ],
+)
+def test_two_fields_of_one_name_are_refused(fields, refused):
+    with refused(400, "multiple fields for name"):
+        schema(*fields)
+
+
+def test_names_that_differ_in_case_are_two_names():
+    assert len(columns_by_id(schema(field(1, "a", "int"), field(2, "A", "int")))) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ((), "not found"),
+        ((field(1, "a", "int"),), "not a required field"),
+        ((field(1, "a", struct(), required=True),), "not a primitive"),
+        ((field(1, "a", "variant", required=True),), "not a primitive"),
+        ((field(1, "a", "double", required=True),), "float or double"),
+        ((field(2, "a", list_of(1, "int", required=True), required=True),), "list or map"),
+        ((field(2, "a", struct(field(1, "b", "int", required=True))),), "optional field"),
+    ],
+)
+def test_an_identifier_field_is_a_required_plain_column(fields, why, refused):
+    with refused(400, why):
+        schema(*fields, identifiers=(1,))
+
+
+def test_an_identifier_field_may_sit_in_a_required_struct():
+    inner = struct(field(2, "b", "int", required=True))
+    made = schema(field(1, "a", inner, required=True), identifiers=(2, 2))
+    assert made.identifier_field_ids == (2,)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("place", ["column", "element", "key", "value", "nested"])
+def test_a_version_3_type_needs_version_3_wherever_it_stands(version, place, refused):
+    kind = {
+        "column": "timestamp_ns",
+        "element": list_of(2, "timestamp_ns"),
+        "key": map_of(2, "timestamp_ns", 3, "int"),
+        "value": map_of(2, "int", 3, "timestamp_ns"),
+        "nested": struct(field(2, "b", "timestamp_ns")),
+    }[place]
+    assert schema(field(1, "a", kind), version=3).fields[0].type == kind
+    with refused(400, "needs format version 3"):
+        schema(field(1, "a", kind), version=version)
+
+
+def test_an_initial_default_needs_version_3(refused):
+    column = field(1, "a", "int", initial_default=7, write_default=8)
+    assert schema(column).fields == (column,)
+    with refused(400, "Invalid initial default"):
+        schema(column, version=2)
+
+
+def test_a_default_of_the_wrong_type_is_refused(refused):
+    with refused(400, "Invalid default value for int"):
+        schema(field(1, "a", "int", write_default="x"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        field(1, "a", "unknown", required=True),
+        field(1, "a", list_of(2, "unknown", required=True)),
+        field(1, "a", map_of(2, "unknown", 3, "int")),
+    ],
+)
+def test_a_column_of_unknown_type_is_never_required(column, refused):
+    with refused(400, "unknown type"):
+        schema(column)
+
+
+def nested(depth):
+    kind = "int"
+    for number in range(depth):
+        kind = list_of(number + 10, kind)
+    return field(1, "a", kind)
+
+
+def test_types_are_nested_to_a_limit(refused):
+    assert highest_field_id(schema(nested(DEPTH_MAX))) == DEPTH_MAX + 9
+    with refused(400, "nested more than"):
+        schema(nested(DEPTH_MAX + 1))
+
+
+def test_columns_have_a_short_name_that_leaves_out_struct_wrappers():
+    made = schema(
+        field(1, "a", list_of(2, struct(field(3, "x", "int")))),
+        field(4, "b", map_of(5, struct(field(6, "k", "int")), 7, struct(field(8, "v", "int")))),
+        field(9, "c", list_of(10, "int")),
+    )
+    shorts = {column.name: column.short_name for column in columns_by_id(made).values()}
+    assert shorts["a.element.x"] == "a.x"
+    assert shorts["b.key.k"] == "b.key.k"
+    assert shorts["b.value.v"] == "b.v"
+    assert shorts["c.element"] == "c.element"
