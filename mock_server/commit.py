@@ -91,17 +91,24 @@ def decode_commit(body: bytes) -> CommitRequest:
     return _with_unknown_members(commit, decode_json(_COMMIT_AS_SENT, body))
 
 
-def decode_commit_transaction(body: bytes) -> tuple[CommitRequest, ...]:
-    """Read a commitTransaction body: changes in order, each with an identifier, at least one."""
+def decode_commit_transaction(body: bytes) -> tuple[tuple[TableIdentifier, CommitRequest], ...]:
+    """Read a commitTransaction body: at least one change, in order, each with its table.
+
+    The document demands the identifier in words only (L3507); without one it is a 400 Problem.
+    """
     changes = decode_json(_TRANSACTION, body).table_changes
     if not changes:
         raise bad_request("Invalid transaction: there are no table changes")
-    if any(change.identifier is None for change in changes):
+    if any(map(_adds_snapshots, changes)):
+        sent = decode_json(_TRANSACTION_AS_SENT, body).table_changes
+        changes = tuple(map(_with_unknown_members, changes, sent))
+    return tuple((_identifier(change), change) for change in changes)
+
+
+def _identifier(change: CommitRequest) -> TableIdentifier:
+    if change.identifier is None:
         raise bad_request("Invalid transaction: a table identifier is required in every change")
-    if not any(map(_adds_snapshots, changes)):
-        return changes
-    sent = decode_json(_TRANSACTION_AS_SENT, body).table_changes
-    return tuple(map(_with_unknown_members, changes, sent))
+    return change.identifier
 
 
 def _adds_snapshots(commit: CommitRequest) -> bool:

@@ -150,12 +150,14 @@ class Registries(msgspec.Struct, frozen=True):
     """The behaviour of one server, by name: replace or remove an entry to misbehave.
 
     `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by
-    type: (assertion, metadata or None) -> None.
+    type: (assertion, metadata or None) -> None; `gates`: (request, the server's token) -> the
+    refusal of a request before it is routed, or None.
     """
 
     operations: MutableMapping[str, Operation]
     updates: MutableMapping[str, Callable[[Any, Any], None]]
     assertions: MutableMapping[str, Callable[[Any, Any], None]]
+    gates: MutableMapping[str, Callable[[Request, str | None], Reply | None]]
 
 
 class Context(msgspec.Struct, frozen=True):

@@ -66,9 +66,11 @@ class PageRequest:
 def _page_size(text: str | None, size_max: int) -> int:
     if text is None:
         return size_max
-    if not (text.isascii() and text.isdigit() and len(text) < 20) or int(text) < 1:
+    digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
+    if not digits:
         raise problem.bad_request(f"pageSize must be a positive integer: {text[:40]!r}")
-    return min(int(text), size_max)
+    # A number of more digits than the limit has is above it; parsing could take long.
+    return size_max if len(digits) > len(str(size_max)) else min(int(digits), size_max)
 
 
 def _signature(key: bytes, listing: tuple[str, ...], name: bytes) -> bytes:

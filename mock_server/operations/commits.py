@@ -1,10 +1,10 @@
 """updateTable: assertions, updates, one new version; also how staged tables come into being."""
 
 from icecheck.mock_server import problem, publication, replies
-from icecheck.mock_server.commit import apply_commit, decode_commit
-from icecheck.mock_server.context import Call, Context, Outcome, Reply
+from icecheck.mock_server.commit import CommitRequest, apply_commit, decode_commit
+from icecheck.mock_server.context import Call, Context, FileEffect, Outcome, Reply
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.state import TableEntry, WarehouseState
 
 
 @operation("updateTable")
@@ -15,13 +15,29 @@ def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     nothing answers the present version, and no file is written.
     """
     commit = decode_commit(call.request.body)
-    entry = state.table(call.namespace, call.name)
+    state, entry, effects = committed(context, state, call.namespace, call.name, commit)
+    reply = Reply(200, replies.JSON_CONTENT, publication.body_of(entry))
+    return Outcome(state, reply, effects)
+
+
+def committed(
+    context: Context,
+    state: WarehouseState,
+    namespace: tuple[str, ...],
+    name: str,
+    commit: CommitRequest,
+) -> tuple[WarehouseState, TableEntry, tuple[FileEffect, ...]]:
+    """The state after a commit, the table's version in it, and what has to happen to files.
+
+    Raises Problem 400, 404 or 409; a commit without effect gives the present version.
+    """
+    entry = state.table(namespace, name)
     if entry is None and not commit.is_create:
-        raise problem.no_such_table(call.namespace, call.name)
+        raise problem.no_such_table(namespace, name)
     location = None
     if entry is None:
         uuid = context.identities.new_uuid()
-        location = publication.default_location(context, call.namespace, call.name, uuid)
+        location = publication.default_location(context, namespace, name, uuid)
     metadata = apply_commit(
         None if entry is None else entry.metadata,
         commit,
@@ -32,21 +48,13 @@ def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome
         base_location=None if entry is None else entry.metadata_location,
         default_location=location,
     )
-    if call.namespace not in state.namespaces:
-        raise problem.no_such_namespace(call.namespace)
+    if namespace not in state.namespaces:
+        raise problem.no_such_namespace(namespace)
     if metadata is None:
         if entry is None:
             raise problem.bad_request("A commit that creates a table needs updates")
-        return Outcome(state, _commit_reply(publication.body_of(entry)))
+        return state, entry, ()
     changed, effects = publication.published(context, metadata, entry)
     if entry is None:
         effects = (*publication.prepared_directories(context, metadata.location), *effects)
-    return Outcome(
-        state.with_table(call.namespace, call.name, changed),
-        _commit_reply(publication.body_of(changed)),
-        effects,
-    )
-
-
-def _commit_reply(body: bytes) -> Reply:
-    return Reply(200, replies.JSON_CONTENT, body)
+    return state.with_table(namespace, name, changed), changed, effects

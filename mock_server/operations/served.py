@@ -1,6 +1,6 @@
 """What a faithful server does: importing the operation modules registers them."""
 
-from icecheck.mock_server import commit
+from icecheck.mock_server import authorization, commit
 from icecheck.mock_server.context import Registries
 from icecheck.mock_server.operations import (
     commits,
@@ -11,14 +11,16 @@ from icecheck.mock_server.operations import (
     registry,
     rename,
     tables,
+    transactions,
 )
 
 __all__ = ["default_registries"]
 
-_MODULES = (commits, config, metrics, namespaces, register, rename, tables)
+_MODULES = (commits, config, metrics, namespaces, register, rename, tables, transactions)
 
 
 def default_registries() -> Registries:
-    """Fresh dictionaries of operations, updates and assertions, for one server to keep."""
+    """Fresh dictionaries of everything a server does, for one server to keep."""
     assertions, updates = commit.default_registries()
-    return Registries(registry.registered(), updates, assertions)
+    gates = {"authorization": authorization.refusal}
+    return Registries(registry.registered(), updates, assertions, gates)

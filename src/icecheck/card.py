@@ -23,8 +23,11 @@ _ANSWER_CHARACTERS_MAX = 600
 _OTHERS_MAX = 5
 _LABEL_WIDTH = 12
 
-# Control characters could drive a terminal, and bidirectional ones could reorder what is read.
-_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters could drive a terminal, bidirectional ones reorder what is read, and the
+# rest cannot stand in XML or UTF-8.
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 
 @dataclass(frozen=True, slots=True)

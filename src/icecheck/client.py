@@ -247,6 +247,12 @@ class Catalog:
         """POST a metrics report."""
         return self.call("reportMetrics", {"namespace": namespace, "table": name}, body=report)
 
+    # ---- transactions
+
+    def commit_transaction(self, changes: Sequence[Json]) -> Reply:
+        """POST changes of several tables, each with identifier, requirements and updates."""
+        return self.call("commitTransaction", body={"table-changes": [*changes]})
+
     # ---- arrange steps
 
     def given_namespace(

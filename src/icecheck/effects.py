@@ -1,7 +1,7 @@
 """Which objects a request may create or remove, read from the request itself."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,8 @@ def effect_of(
             return _named("removes", namespace, table)
         case "updateTable" if _asserts_create(parsed):
             return _named("creates", namespace, table)
+        case "commitTransaction":
+            return Effect(creates=tuple(_created_by_changes(parsed.get("table-changes"))))
         case "renameTable":
             source, destination = (_identifier(parsed.get(k)) for k in ("source", "destination"))
             if source is None or destination is None or source == destination:
@@ -77,6 +79,14 @@ def _identifier(value: Any) -> Entry | None:
         return None
     namespace = _levels(value.get("namespace"))
     return Entry("table", namespace, value["name"]) if namespace else None
+
+
+def _created_by_changes(changes: Any) -> Iterator[Entry]:
+    for change in changes if isinstance(changes, list) else ():
+        if isinstance(change, dict) and _asserts_create(change):
+            entry = _identifier(change.get("identifier"))
+            if entry is not None:
+                yield entry
 
 
 def _asserts_create(body: dict[str, Any]) -> bool:

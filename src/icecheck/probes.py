@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from icecheck import bodies
 from icecheck.client import Catalog
-from icecheck.expect import Blocked, NotOffered, Violation
+from icecheck.expect import Blocked, NotOffered, Reply, Violation
 
 __all__ = ["CAPABILITIES", "has_capability"]
 
@@ -79,9 +79,47 @@ def _format_version(version: int) -> Callable[[Catalog], bool]:
     return probe
 
 
+def _branches(catalog: Catalog) -> bool:
+    empty = catalog.given_table()
+    table = catalog.given_snapshot(empty)
+    update = bodies.snapshot_ref(bodies.snapshot(empty.metadata)["snapshot-id"], "probe")
+    return not _refuses(catalog.update_table(table.namespace, table.name, [update]))
+
+
+def _snapshot_history(catalog: Catalog) -> bool:
+    table = catalog.given_table()
+    for ordinal in (1, 2):
+        table = catalog.given_snapshot(table, ordinal)
+    current = table.metadata.get("current-snapshot-id")
+    shown = [s.get("snapshot-id") for s in table.metadata.get("snapshots") or ()]
+    # Only the current snapshot is a design; none, or another one, is for the checks to judge.
+    return shown != [current]
+
+
+def _client_location(catalog: Catalog) -> bool:
+    table = catalog.given_table()
+    update = {"action": "set-location", "location": f"{table.metadata.get('location')}_moved"}
+    return not _refuses(catalog.update_table(table.namespace, table.name, [update]))
+
+
+def _refuses(reply: Reply) -> bool:
+    return 400 <= reply.status < 500 or reply.status == 501
+
+
 def _etag(catalog: Catalog) -> bool:
     table = catalog.given_table()
     return catalog.load_table(table.namespace, table.name).header("etag") is not None
+
+
+def _snapshot_history(catalog: Catalog) -> bool:
+    table = catalog.given_snapshot(catalog.given_table(), ordinal=1)
+    table = catalog.given_snapshot(table, ordinal=2)
+    reply = catalog.load_table(table.namespace, table.name)
+    try:
+        snapshots = reply.member("metadata").get("snapshots") or []
+    except Violation:
+        return True
+    return len(snapshots) > 1
 
 
 CAPABILITIES: dict[str, Callable[[Catalog], bool]] = {
@@ -91,6 +129,10 @@ CAPABILITIES: dict[str, Callable[[Catalog], bool]] = {
     "pagination": _pagination,
     "stage-create": _stage_create,
     "etag": _etag,
+    "snapshot-history": _snapshot_history,
+    "branches": _branches,
+    "snapshot-history": _snapshot_history,
+    "client-location": _client_location,
     "format-version-1": _format_version(1),
     "format-version-2": _format_version(2),
     "format-version-3": _format_version(3),

@@ -63,9 +63,7 @@ def test_a_removal_deletes_an_element() -> None:
     ["$.schemas.T", "$.schemas.S.properties['p']", "$.paths['/a/{b}'].get.parameters[2]", "$.a.b"],
 )
 @pytest.mark.parametrize("change", [{"remove": True}, {"update": {"type": "x"}}])
-def test_a_vanished_target_raises_and_names_the_action(
-    target: str, change: dict[str, Any]
-) -> None:
+def test_a_vanished_target_raises_and_names_the_action(target: str, change: dict[str, Any]) -> None:
     with pytest.raises(OverlayTargetVanished, match=r"T1: \$") as raised:
         apply(target=target, **change)
     assert target in str(raised.value)

@@ -11,6 +11,7 @@ from typing import Any
 from icecheck.contract import document, operations
 from icecheck.contract.document import DEFAULT_SPEC_VERSION, SPEC_VERSIONS
 from icecheck.contract.model import (
+    PROFILES,
     Basis,
     Erratum,
     Level,
@@ -26,6 +27,7 @@ from icecheck.contract.model import (
 
 __all__ = [
     "DEFAULT_SPEC_VERSION",
+    "PROFILES",
     "SPEC_VERSIONS",
     "Basis",
     "Contract",

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 __all__ = [
+    "PROFILES",
     "Basis",
     "Erratum",
     "Level",
@@ -22,6 +23,23 @@ __all__ = [
 
 Lines = tuple[int, int]
 """First and last line of the official document, counted from 1, both included."""
+
+PROFILES = (
+    "core",
+    "read",
+    "write",
+    "views",
+    "transactions",
+    "register",
+    "credentials",
+    "remote-signing",
+    "scan-planning",
+    "metrics",
+    "pagination",
+    "etag",
+    "oauth2",
+)
+"""What a catalog can be conformant in; every requirement belongs to one profile."""
 
 
 class UnknownRef(LookupError):

@@ -15,28 +15,22 @@ from typing import Any, TypeVar
 
 from icecheck.contract.document import line_index, lines_of, raw_document
 from icecheck.contract.generated import NO_KNOWN_CLIENT, response_requirements
-from icecheck.contract.model import Basis, Level, Lines, Ref, RefKind, Requirement, UnknownRef
+from icecheck.contract.model import (
+    PROFILES,
+    Basis,
+    Level,
+    Lines,
+    Ref,
+    RefKind,
+    Requirement,
+    UnknownRef,
+)
 from icecheck.contract.operations import operations
 from icecheck.contract.overlay import errata
 
-__all__ = ["PROFILES", "RegisterError", "lines_of_ref", "load_register", "requirements"]
+__all__ = ["RegisterError", "lines_of_ref", "load_register", "requirements"]
 
 FOLDER = Path(__file__).parent / "requirements"
-PROFILES = (
-    "core",
-    "read",
-    "write",
-    "views",
-    "transactions",
-    "register",
-    "credentials",
-    "remote-signing",
-    "scan-planning",
-    "metrics",
-    "pagination",
-    "etag",
-    "oauth2",
-)
 REQUIREMENT_ID = re.compile(r"[A-Za-z][A-Za-z0-9-]*(\.[A-Za-z0-9][A-Za-z0-9-]*)+")
 DEFAULT_KEYS = frozenset({"level", "basis", "profile", "refs", "hurts"})
 RESPONSE_KEYS = frozenset(
@@ -194,7 +188,7 @@ def _lines(version: str, pair: Any) -> Lines:
 
 
 def _derived_profile(version: str, row_id: str, refs: tuple[Ref, ...], where: str) -> str:
-    """Take the profile of the operation that the id starts with, else of the first one referred to."""
+    """Take the profile of the operation in the id, else of the first one referred to."""
     names = [row_id, *(r.name for r in refs if r.kind in {RefKind.OPERATION, RefKind.RESPONSE})]
     for name in names:
         operation = operations(version).get(name.partition(".")[0])

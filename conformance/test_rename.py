@@ -1,0 +1,130 @@
+"""renameTable: the same table under another name."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import NO_BODY, Catalog
+from icecheck.expect import containing, equal, lacking
+
+
+@check("renameTable.succeeds", proves="renameTable.204")
+def test_rename_table(catalog: Catalog) -> None:
+    """Renaming a table is answered 204."""
+    table = catalog.given_table()
+    target = (table.namespace, catalog.new_name())
+    catalog.rename_table((table.namespace, table.name), target).expect(204)
+
+
+@check("renameTable.malformed-refused", proves="renameTable.400")
+def test_malformed_bodies(catalog: Catalog) -> None:
+    """A rename with an unusable body is refused with 400."""
+    table = catalog.given_table()
+    target = {"namespace": [*table.namespace], "name": catalog.new_name()}
+    wrong: dict[str, Any] = {
+        "no body": NO_BODY,
+        "no JSON": b"{",
+        "no object": [table.identifier, target],
+        "no source": {"destination": target},
+        "no destination": {"source": table.identifier},
+        "a destination that is a string": {"source": table.identifier, "destination": "t"},
+    }
+    for what, body in wrong.items():
+        catalog.call("renameTable", body=body).expect(400, detail=f"sent {what}")
+    catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
+
+
+@check("renameTable.missing-source", proves=("renameTable.404", "renameTable.source-missing"))
+def test_missing_source(catalog: Catalog) -> None:
+    """Renaming a table that does not exist is refused."""
+    namespace = catalog.given_namespace()
+    source, target = catalog.new_name(), catalog.new_name()
+    catalog.rename_table((namespace, source), (namespace, target)).expect(404)
+
+
+@check(
+    "renameTable.missing-target-namespace",
+    proves="renameTable.target-namespace-missing",
+    needs=("cross-namespace-rename",),
+)
+def test_missing_target_namespace(catalog: Catalog) -> None:
+    """Renaming into a namespace that does not exist is refused, and the table stays."""
+    table = catalog.given_table()
+    target = (catalog.new_namespace_name(), catalog.new_name())
+    catalog.rename_table((table.namespace, table.name), target).expect(404)
+    catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
+
+
+@check("renameTable.target-exists", proves=("renameTable.409", "renameTable.conflict-changes-nothing"))
+def test_existing_target(catalog: Catalog) -> None:
+    """Renaming to a name that is taken is refused, and both tables stay as they were."""
+    namespace = catalog.given_namespace()
+    one, other = (catalog.given_table(namespace) for _ in range(2))
+    catalog.rename_table((namespace, one.name), (namespace, other.name)).expect(409)
+    for table in (one, other):
+        symptom = "changed-although-refused"
+        equal(catalog.loaded(table).uuid, table.uuid, symptom=symptom)
+
+
+@check("renameTable.moves-table", proves="renameTable.moves")
+def test_renamed_table_moves(catalog: Catalog) -> None:
+    """A renamed table loads and is listed under the new name, and not under the old one."""
+    table = catalog.given_table()
+    target = {"namespace": [*table.namespace], "name": catalog.new_name()}
+    new = (table.namespace, str(target["name"]))
+    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
+    catalog.load_table(*new).expect(200, detail="under the new name")
+    catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
+    listed = catalog.list_tables(table.namespace).expect(200)
+    listed.expect_json({"identifiers": containing(target)}, symptom="effect-missing:rename")
+    listed.expect_json({"identifiers": lacking(table.identifier)}, symptom="effect-missing:rename")
+
+
+@check("renameTable.keeps-table", proves="renameTable.same-table")
+def test_renamed_table_is_the_same(catalog: Catalog) -> None:
+    """A renamed table keeps its uuid, schemas, properties and snapshots."""
+    table = catalog.given_snapshot(catalog.given_table(properties={"owner": "icecheck"}))
+    before = catalog.loaded(table)
+    new = (table.namespace, catalog.new_name())
+    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
+    members = ("table-uuid", "schemas", "properties", "snapshots", "refs", "current-snapshot-id")
+    kept = {m: before.metadata[m] for m in members if m in before.metadata}
+    reply = catalog.load_table(*new).expect(200)
+    reply.expect_json(kept, at=["metadata"], symptom="rename-changed-the-table")
+
+
+@check("renameTable.unsupported", proves="renameTable.406")
+def test_unsupported_rename(catalog: Catalog) -> None:
+    """A rename across namespaces is done, or refused as not supported."""
+    table = catalog.given_table()
+    target = (catalog.given_namespace(), catalog.new_name())
+    reply = catalog.rename_table((table.namespace, table.name), target).expect(204, 406)
+    where = target if reply.ok else (table.namespace, table.name)
+    catalog.load_table(*where).expect(200, detail=f"after an answer of {reply.status}")
+
+
+@check(
+    "renameTable.into-another-namespace",
+    proves="renameTable.across-namespaces",
+    needs=("cross-namespace-rename",),
+)
+def test_rename_across_namespaces(catalog: Catalog) -> None:
+    """A table can be renamed into another namespace."""
+    table = catalog.given_table()
+    new = (catalog.given_namespace(), catalog.new_name())
+    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
+    moved = catalog.load_table(*new).expect(200)
+    moved.expect_json({"metadata": {"table-uuid": table.uuid}}, symptom="rename-changed-the-table")
+    catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
+
+
+@check("renameTable.frees-old-name", proves="renameTable.old-name-free")
+def test_old_name_is_free(catalog: Catalog) -> None:
+    """After a rename the old name can be used for another table."""
+    table = catalog.given_table()
+    new = (table.namespace, catalog.new_name())
+    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
+    reused = catalog.create_table(table.namespace, bodies.create_table_body(table.name))
+    reused.expect(200, detail="a table under the old name")
+    moved = catalog.load_table(*new).expect(200)
+    moved.expect_json({"metadata": {"table-uuid": table.uuid}}, symptom="rename-changed-the-table")

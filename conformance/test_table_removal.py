@@ -1,0 +1,91 @@
+"""dropTable: gone, only that table, and whether its files stay."""
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.expect import NotOffered, containing, lacking
+
+
+@check("dropTable.succeeds", proves="dropTable.204")
+def test_drop_table(catalog: Catalog) -> None:
+    """Dropping a table is answered 204."""
+    table = catalog.given_table()
+    catalog.drop_table(table.namespace, table.name).expect(204)
+
+
+@check("dropTable.missing", proves="dropTable.404")
+def test_missing_table(catalog: Catalog) -> None:
+    """Dropping a table that does not exist is refused."""
+    namespace = catalog.given_namespace()
+    catalog.drop_table(namespace, catalog.new_name()).expect(404)
+    catalog.drop_table(catalog.new_namespace_name(), catalog.new_name()).expect(404)
+
+
+@check("dropTable.twice", proves="dropTable.404")
+def test_drop_twice(catalog: Catalog) -> None:
+    """Dropping a dropped table is refused."""
+    table = catalog.given_table()
+    catalog.drop_table(table.namespace, table.name).expect(200, 204)
+    catalog.drop_table(table.namespace, table.name).expect(404)
+
+
+@check("dropTable.bad-purge-parameter", proves="dropTable.400")
+def test_bad_purge_parameter(catalog: Catalog) -> None:
+    """A purgeRequested parameter that is no boolean is refused, and nothing is dropped."""
+    table = catalog.given_table()
+    query = [("purgeRequested", "perhaps")]
+    catalog.drop_table(table.namespace, table.name, query).expect(400)
+    catalog.load_table(table.namespace, table.name).expect(200)
+
+
+@check("dropTable.leaves-nothing", proves="dropTable.gone")
+def test_dropped_table_is_gone(catalog: Catalog) -> None:
+    """A dropped table does not load, is not listed, and its name can be used again."""
+    table = catalog.given_table()
+    catalog.drop_table(table.namespace, table.name).expect(200, 204)
+    catalog.load_table(table.namespace, table.name).expect(404, detail="a dropped table")
+    listed = catalog.list_tables(table.namespace).expect(200)
+    listed.expect_json(
+        {"identifiers": lacking(table.identifier)}, symptom="effect-missing:table-still-listed"
+    )
+    body = bodies.create_table_body(table.name)
+    catalog.create_table(table.namespace, body).expect(200, detail="the dropped table's name")
+
+
+@check("dropTable.spares-others", proves="dropTable.only-that-table")
+def test_other_tables_stay(catalog: Catalog) -> None:
+    """Dropping a table leaves tables with similar names alone."""
+    namespace = catalog.given_namespace()
+    table = catalog.given_table(namespace)
+    longer = f"{table.name}_2"
+    # An underscore matches any character in a careless SQL pattern.
+    similar = table.name.replace("_", "x", 1)
+    for name in (longer, similar):
+        catalog.create_table(namespace, bodies.create_table_body(name)).expect(200)
+    catalog.drop_table(namespace, table.name).expect(200, 204)
+    for name in (longer, similar):
+        catalog.load_table(namespace, name).expect(200, detail="a table that was not dropped")
+    identifiers = [{"namespace": [*namespace], "name": n} for n in (longer, similar)]
+    listed = catalog.list_tables(namespace).expect(200)
+    listed.expect_json({"identifiers": containing(*identifiers)}, symptom="foreign-table-dropped")
+
+
+@check("dropTable.with-purge", proves="dropTable.purge-accepted")
+def test_purge(catalog: Catalog) -> None:
+    """A drop with purge drops the table too."""
+    table = catalog.given_table()
+    query = [("purgeRequested", "true")]
+    catalog.drop_table(table.namespace, table.name, query).expect(200, 204)
+    catalog.load_table(table.namespace, table.name).expect(404, detail="a purged table")
+
+
+@check("dropTable.without-purge", proves="dropTable.keeps-files-without-purge")
+def test_files_stay(catalog: Catalog) -> None:
+    """A drop without purge keeps the metadata file: the table can be registered again."""
+    table = catalog.given_table(properties={"owner": "icecheck"})
+    if table.metadata_location is None:
+        raise NotOffered("the catalog tells no metadata location")
+    catalog.drop_table(table.namespace, table.name).expect(200, 204)
+    back = catalog.register_table(table.namespace, table.name, table.metadata_location)
+    back.expect(200, detail="registering the dropped table's metadata file")
+    back.expect_json({"metadata": {"table-uuid": table.uuid}}, symptom="another-table-came-back")

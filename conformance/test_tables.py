@@ -1,0 +1,254 @@
+"""createTable: what is answered, what is refused, and what the table then is."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import NO_BODY, Catalog
+from icecheck.conformance import metadata_view as view
+from icecheck.expect import ANY_OBJECT, ANY_STRING, containing, equal
+
+STRUCT = bodies.struct_field
+
+# Ids as Java sends them on create: from 0, inner fields after the outer ones.
+NESTED = bodies.schema(
+    STRUCT(0, "id", "long", required=True, doc="the key"),
+    STRUCT(1, "place", {"type": "struct", "fields": [
+        STRUCT(4, "lat", "double", required=True), STRUCT(5, "tags", {
+            "type": "list", "element-id": 6, "element": "string", "element-required": False})]}),
+    STRUCT(2, "scores", {"type": "map", "key-id": 7, "key": "string", "value-id": 8,
+                         "value": {"type": "struct", "fields": [STRUCT(9, "points", "int")]},
+                         "value-required": False}),
+    STRUCT(3, "price", "decimal(9, 2)"),
+)  # fmt: skip
+
+
+@check("createTable.succeeds", proves="createTable.200")
+def test_create_table(catalog: Catalog) -> None:
+    """Creating a table succeeds and answers its metadata."""
+    namespace = catalog.given_namespace()
+    body = bodies.create_table_body(catalog.new_name())
+    catalog.create_table(namespace, body).expect(200).expect_json({"metadata": ANY_OBJECT})
+
+
+@check("createTable.exists-at-once", proves="createTable.immediate")
+def test_created_table_exists(catalog: Catalog) -> None:
+    """A created table loads and is listed at once."""
+    table = catalog.given_table()
+    catalog.load_table(table.namespace, table.name).expect(200)
+    listed = catalog.list_tables(table.namespace).expect(200)
+    listed.expect_json(
+        {"identifiers": containing(table.identifier)}, symptom="effect-missing:table-not-listed"
+    )
+
+
+@check("createTable.answer-agrees-with-load", proves="createTable.answer-is-the-table")
+def test_answer_is_what_load_returns(catalog: Catalog) -> None:
+    """The answer to a creation is what a load returns right after it."""
+    table = catalog.given_table(properties={"owner": "icecheck"})
+    reply = catalog.load_table(table.namespace, table.name).expect(200)
+    members = ("table-uuid", "location", "schemas", "partition-specs", "sort-orders", "properties")
+    known = {m: table.metadata[m] for m in members if m in table.metadata}
+    reply.expect_json(known, at=["metadata"], symptom="answer-differs-from-load")
+    if table.metadata_location is not None:
+        location = {"metadata-location": table.metadata_location}
+        reply.expect_json(location, symptom="answer-differs-from-load")
+
+
+@check("createTable.minimal-body-accepted", proves="createTable.minimal-body")
+def test_minimal_body(catalog: Catalog) -> None:
+    """Name and schema are enough to create a table."""
+    namespace = catalog.given_namespace()
+    body = {"name": catalog.new_name(), "schema": bodies.DEFAULT_SCHEMA}
+    catalog.create_table(namespace, body).expect(200)
+
+
+@check("createTable.nulls-accepted", proves="createTable.explicit-nulls")
+def test_explicit_nulls(catalog: Catalog) -> None:
+    """Nulls for unused optional members are accepted, as Spark sends them."""
+    namespace = catalog.given_namespace()
+    body = bodies.create_table_body(catalog.new_name())
+    catalog.create_table(namespace, body).expect(200)
+
+
+@check("createTable.malformed-refused", proves="createTable.400")
+def test_malformed_bodies(catalog: Catalog) -> None:
+    """A creation with an unusable body is refused with 400."""
+    namespace = catalog.given_namespace()
+    name = catalog.new_name()
+    whole = bodies.create_table_body(name)
+    wrong: dict[str, Any] = {
+        "no body": NO_BODY,
+        "no JSON": b'{"name": ',
+        "no object": [whole],
+        "no name": {k: v for k, v in whole.items() if k != "name"},
+        "no schema": {k: v for k, v in whole.items() if k != "schema"},
+        "a schema that is a string": {**whole, "schema": "id long"},
+        "a field without a type": {
+            **whole,
+            "schema": bodies.schema({"id": 1, "name": "id", "required": True}),
+        },
+    }
+    for what, body in wrong.items():
+        reply = catalog.call("createTable", {"namespace": namespace}, body=body)
+        reply.expect(400, detail=f"sent {what}")
+    catalog.load_table(namespace, name).expect(404, detail="a refused table must not exist")
+
+
+@check("createTable.missing-namespace", proves="createTable.404")
+def test_missing_namespace(catalog: Catalog) -> None:
+    """Creating a table in a namespace that does not exist is refused."""
+    missing = catalog.new_namespace_name()
+    body = bodies.create_table_body(catalog.new_name())
+    catalog.create_table(missing, body).expect(404)
+
+
+@check("createTable.already-exists", proves=("createTable.409", "createTable.conflict-changes-nothing"))
+def test_existing_table(catalog: Catalog) -> None:
+    """Creating a table that exists is refused and leaves it as it was."""
+    table = catalog.given_table(properties={"owner": "first"})
+    before = catalog.loaded(table)
+    body = bodies.create_table_body(
+        table.name,
+        table_schema=bodies.schema(STRUCT(1, "other", "string")),
+        properties={"owner": "second"},
+    )
+    catalog.create_table(table.namespace, body).expect(409)
+    after = catalog.loaded(table)
+    equal(after.metadata, before.metadata, symptom="changed-although-refused")
+
+
+@check("createTable.keeps-schema", proves="createTable.schema-kept")
+def test_schema_kept(catalog: Catalog) -> None:
+    """The table has the columns that were sent."""
+    fields = [
+        STRUCT(i, f"c{i}", type_, required=i % 2 == 0, doc=f"column {i}")
+        for i, type_ in enumerate(
+            ("boolean", "int", "long", "float", "double", "decimal(9,2)", "date", "time",
+             "timestamp", "timestamptz", "string", "uuid", "fixed[16]", "binary"), start=1)
+    ]  # fmt: skip
+    table = catalog.given_table(table_schema=bodies.schema(*fields))
+    equal(
+        view.shape(view.current_schema(catalog.loaded(table).metadata)),
+        view.shape(bodies.schema(*fields)),
+        symptom="effect-missing:schema",
+    )
+
+
+@check("createTable.keeps-nested-types", proves="createTable.nested-types")
+def test_nested_types(catalog: Catalog) -> None:
+    """Nested structs, lists and maps are kept, every field with an id of its own."""
+    table = catalog.given_table(table_schema=NESTED)
+    metadata = catalog.loaded(table).metadata
+    schema = view.current_schema(metadata)
+    equal(view.shape(schema), view.shape(NESTED), symptom="effect-missing:schema")
+    ids = list(view.field_ids(schema))
+    equal(len(set(ids)), len(ids), symptom="duplicate-field-ids", detail=f"ids {ids}")
+    equal(max(ids) <= metadata.get("last-column-id", 0), True, symptom="last-column-id-too-low")
+
+
+@check("createTable.keeps-identifier-fields", proves="createTable.identifier-fields-kept")
+def test_identifier_fields(catalog: Catalog) -> None:
+    """The identifier fields that were sent are the table's."""
+    schema = bodies.schema(
+        STRUCT(1, "note", "string"),
+        STRUCT(2, "region", "string", required=True),
+        STRUCT(3, "id", "long", required=True),
+        identifier_field_ids=[2, 3],
+    )
+    metadata = catalog.loaded(catalog.given_table(table_schema=schema)).metadata
+    names = view.column_names(metadata)
+    identifiers = view.current_schema(metadata).get("identifier-field-ids") or []
+    equal(
+        sorted(str(names.get(i)) for i in identifiers),
+        ["id", "region"],
+        symptom="effect-missing:identifier-fields",
+    )
+
+
+@check("createTable.keeps-partition-spec", proves="createTable.partition-spec-kept")
+def test_partition_spec(catalog: Catalog) -> None:
+    """The table is partitioned as was asked."""
+    schema = bodies.schema(
+        STRUCT(1, "id", "long", required=True),
+        STRUCT(2, "region", "string"),
+        STRUCT(3, "at", "timestamp"),
+    )
+    spec = bodies.partition_spec(
+        bodies.partition_field(2, "identity", "region", 1000),
+        bodies.partition_field(3, "day", "at_day", 1001),
+        bodies.partition_field(1, "bucket[16]", "id_bucket", 1002),
+    )
+    table = catalog.given_table(table_schema=schema, spec=spec)
+    equal(
+        view.partition_fields(catalog.loaded(table).metadata),
+        [("region", "identity", "region"), ("at", "day", "at_day"),
+         ("id", "bucket[16]", "id_bucket")],
+        symptom="effect-missing:partition-spec",
+    )  # fmt: skip
+
+
+@check("createTable.spec-without-id", proves="createTable.spec-id-optional")
+def test_spec_without_id(catalog: Catalog) -> None:
+    """A partition spec without spec-id and field ids is accepted."""
+    namespace = catalog.given_namespace()
+    body = bodies.create_table_body(
+        catalog.new_name(), spec={"fields": [bodies.partition_field(1, "bucket[4]", "id_bucket")]}
+    )
+    reply = catalog.create_table(namespace, body).expect(200)
+    equal(
+        view.partition_fields(reply.member("metadata")),
+        [("id", "bucket[4]", "id_bucket")],
+        symptom="effect-missing:partition-spec",
+    )
+
+
+@check("createTable.without-spec", proves="createTable.unpartitioned")
+def test_unpartitioned(catalog: Catalog) -> None:
+    """A table created without a partition spec is unpartitioned."""
+    metadata = catalog.loaded(catalog.given_table()).metadata
+    equal(view.partition_fields(metadata), [], symptom="unasked-partition-fields")
+    ids = [s.get("spec-id") for s in metadata.get("partition-specs", [])]
+    equal(metadata.get("default-spec-id") in ids, True, symptom="default-spec-is-not-listed")
+
+
+@check("createTable.keeps-write-order", proves="createTable.write-order-kept")
+def test_write_order(catalog: Catalog) -> None:
+    """The table has the sort order that was sent."""
+    order = {
+        "order-id": 1,
+        "fields": [
+            {"source-id": 2, "transform": "identity", "direction": "desc",
+             "null-order": "nulls-last"},
+            {"source-id": 1, "transform": "bucket[8]", "direction": "asc",
+             "null-order": "nulls-first"},
+        ],
+    }  # fmt: skip
+    table = catalog.given_table(write_order=order)
+    equal(
+        view.sort_fields(catalog.loaded(table).metadata),
+        [("data", "identity", "desc", "nulls-last"), ("id", "bucket[8]", "asc", "nulls-first")],
+        symptom="effect-missing:sort-order",
+    )
+
+
+@check("createTable.keeps-properties", proves="createTable.properties-kept")
+def test_properties(catalog: Catalog) -> None:
+    """The table has the properties that were sent."""
+    sent = {"owner": "icecheck", "empty": "", "Case.Kept": "Ünïcode ☃", "read.split.size": "1"}
+    table = catalog.given_table(properties=sent)
+    catalog.load_table(table.namespace, table.name).expect(200).expect_json(
+        sent, at=["metadata", "properties"], symptom="effect-missing:table-properties"
+    )
+
+
+@check("createTable.tolerates-delegation-header", proves="createTable.access-delegation-list")
+def test_delegation_header(catalog: Catalog) -> None:
+    """Naming several access delegation mechanisms never fails a request."""
+    namespace = catalog.given_namespace()
+    name = catalog.new_name()
+    headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
+    body = bodies.create_table_body(name)
+    catalog.create_table(namespace, body, headers=headers).expect(200)
+    reply = catalog.load_table(namespace, name, headers=headers).expect(200)
+    reply.expect_json({"metadata": {"table-uuid": ANY_STRING}})

@@ -1,0 +1,91 @@
+"""createTable: locations, format versions, and definitions that contradict themselves."""
+
+from collections.abc import Callable
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.expect import NotOffered
+from icecheck.verdict import SkipKind
+
+STRUCT = bodies.struct_field
+
+
+@check("createTable.keeps-location", proves="createTable.location-kept")
+def test_location(catalog: Catalog) -> None:
+    """A table created with a location has that location."""
+    sibling = catalog.given_table()
+    parent = str(sibling.metadata.get("location", "")).rstrip("/").rpartition("/")[0]
+    name = catalog.new_name()
+    wanted = f"{parent}/{name}_elsewhere"
+    body = bodies.create_table_body(name, location=wanted)
+    reply = catalog.create_table(sibling.namespace, body)
+    if 400 <= reply.status < 500:
+        raise NotOffered(
+            f"the catalog refuses a client's location with {reply.status}",
+            SkipKind.NOT_APPLICABLE,
+        )
+    reply.expect(200)
+    loaded = catalog.load_table(sibling.namespace, name).expect(200)
+    loaded.expect_json(
+        wanted, at=["metadata", "location"], symptom="effect-missing:client-location"
+    )
+
+
+def _format_version(version: int) -> Callable[[Catalog], None]:
+    def run(catalog: Catalog) -> None:
+        table = catalog.given_table(properties={"format-version": str(version)})
+        catalog.load_table(table.namespace, table.name).expect(200).expect_json(
+            version, at=["metadata", "format-version"], symptom="effect-missing:format-version"
+        )
+
+    return run
+
+
+for _version in (1, 2, 3):
+    _function = _format_version(_version)
+    _function.__module__ = __name__
+    globals()[f"test_format_version_{_version}"] = check(
+        f"createTable.format-version-{_version}",
+        proves="createTable.format-version-property",
+        title=f"The property format-version {_version} makes a version {_version} table",
+        needs=(f"format-version-{_version}",),
+    )(_function)
+
+
+@check("createTable.impossible-format-version", proves="createTable.format-version-out-of-range")
+def test_impossible_format_version(catalog: Catalog) -> None:
+    """A format version that does not exist is refused."""
+    namespace = catalog.given_namespace()
+    for version in ("0", "99"):
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, properties={"format-version": version})
+        catalog.create_table(namespace, body).expect(400, detail=f"format-version {version}")
+        catalog.load_table(namespace, name).expect(404)
+
+
+@check("createTable.v3-type-in-v2", proves="createTable.v3-types-need-v3", needs=("format-version-2",))
+def test_v3_type_in_v2(catalog: Catalog) -> None:
+    """A column type of version 3 is refused in a version 2 table."""
+    namespace = catalog.given_namespace()
+    body = bodies.create_table_body(
+        catalog.new_name(),
+        table_schema=bodies.schema(STRUCT(1, "at", "timestamp_ns")),
+        properties={"format-version": "2"},
+    )
+    catalog.create_table(namespace, body).expect(400)
+
+
+@check("createTable.unknown-column-in-spec-or-order", proves="createTable.unresolved-columns-refused")
+def test_unresolved_columns(catalog: Catalog) -> None:
+    """A partition spec or sort order over an unknown column is refused."""
+    namespace = catalog.given_namespace()
+    spec = bodies.partition_spec(bodies.partition_field(77, "identity", "nowhere", 1000))
+    for what, definition in (
+        ("partition spec", {"spec": spec}),
+        ("sort order", {"write_order": bodies.sort_order(77)}),
+    ):
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, **definition)  # type: ignore[arg-type]
+        catalog.create_table(namespace, body).expect(400, detail=what)
+        catalog.load_table(namespace, name).expect(404, detail=what)

@@ -1,0 +1,100 @@
+"""The exchanges of a run on disk: JSON lines, compressed with Zstandard as they happen."""
+
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from icecheck.exchange import Exchange, Step
+
+__all__ = ["ExchangeLog", "read_exchanges"]
+
+_LEVEL = 3
+
+
+class ExchangeLog:
+    """Writes exchanges to one file, from any thread; ``close`` ends it, once."""
+
+    def __init__(self, path: Path) -> None:
+        import zstandard
+
+        self.written = 0
+        self._lock = threading.Lock()
+        self._file = path.open("wb")
+        self._stream: Any = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(self._file)
+
+    def write(self, exchange: Exchange) -> None:
+        """Append one redacted exchange."""
+        line = json.dumps(_to_json(exchange), separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            self._stream.write(line)
+            self.written += 1
+
+    def close(self) -> None:
+        """Finish the frame and close the file."""
+        with self._lock:
+            self._stream.close()
+            self._file.close()
+
+
+def read_exchanges(path: Path) -> Iterator[Exchange]:
+    """Yield the exchanges of a file in the order in which they happened."""
+    import zstandard
+
+    with path.open("rb") as opened, zstandard.ZstdDecompressor().stream_reader(opened) as stream:
+        pending = b""
+        while chunk := stream.read(1 << 16):
+            *lines, pending = (pending + chunk).split(b"\n")
+            for line in lines:
+                yield _from_json(json.loads(line))
+
+
+def _to_json(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "check": exchange.check,
+        "ordinal": exchange.ordinal,
+        "step": str(exchange.step),
+        "operation": exchange.operation,
+        "method": exchange.method,
+        "url": exchange.url,
+        "request_headers": [list(pair) for pair in exchange.request_headers],
+        "request_body": None if exchange.request_body is None else _body(exchange.request_body),
+        "status": exchange.status,
+        "response_headers": [list(pair) for pair in exchange.response_headers],
+        "response_body": _body(exchange.response_body),
+        "elapsed_ms": round(exchange.elapsed_ms, 3),
+        "error": exchange.error,
+    }
+
+
+def _from_json(row: dict[str, Any]) -> Exchange:
+    request_body = row["request_body"]
+    return Exchange(
+        check=row["check"],
+        ordinal=row["ordinal"],
+        step=Step(row["step"]),
+        operation=row["operation"],
+        method=row["method"],
+        url=row["url"],
+        request_headers=tuple((k, v) for k, v in row["request_headers"]),
+        request_body=None if request_body is None else _bytes(request_body),
+        status=row["status"],
+        response_headers=tuple((k, v) for k, v in row["response_headers"]),
+        response_body=_bytes(row["response_body"]),
+        elapsed_ms=row["elapsed_ms"],
+        error=row["error"],
+    )
+
+
+def _body(body: bytes) -> dict[str, str]:
+    """Return a body as text where it is UTF-8, else as base64: nothing is lost either way."""
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode()}
+
+
+def _bytes(body: dict[str, str]) -> bytes:
+    return body["text"].encode() if "text" in body else base64.b64decode(body["base64"])

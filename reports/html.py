@@ -1,0 +1,264 @@
+"""The run as one self-contained page: no network, no script, light, dark and on paper."""
+
+import html as stdlib_html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from icecheck.card import Clause, clauses_of, describe, legible
+from icecheck.contract import Contract
+from icecheck.reports.joined import (
+    SparkRow,
+    causes_by_check,
+    contract_of,
+    families,
+    gates,
+    spark_rows,
+    verdicts_by_check,
+)
+from icecheck.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
+
+__all__ = ["BYTES_MAX", "render"]
+
+BYTES_MAX = 2_000_000
+"""No page is larger: what does not fit is left to run.json and the page says so."""
+
+# Bodies and curl lines get this much; the rest of a page grows with the number of checks only.
+_QUOTED_CHARACTERS_MAX = 700_000
+_DETAIL_CHARACTERS_MAX = 1_200
+_MEMBERS_MAX = 40
+_CAUSES_SHOWN_MAX = 60
+_LEFT_OUT = "(left out here for size; it is in run.json)"
+
+_TONES = {
+    "conformant": "good",
+    "conformant-with-warnings": "good",
+    "not-conformant": "bad",
+    "partial": "open",
+    "no-verdict": "open",
+}
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How many characters the page may still quote from exchanges."""
+
+    left: int = _QUOTED_CHARACTERS_MAX
+
+    def quote(self, text: str) -> str:
+        """Return the text while there is room for it."""
+        size = len(stdlib_html.escape(text))
+        if size > self.left:
+            return _LEFT_OUT
+        self.left -= size
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeView:
+    """One exchange as the page shows it; ``shows`` marks the one that proves the finding."""
+
+    step: str
+    request: str
+    request_body: str
+    status: str
+    response_headers: str
+    response_body: str
+    shows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """One check as the page lists it."""
+
+    id: str
+    title: str
+    level: str
+    group: str
+    outcome: str
+    summary: str
+    reason: str
+    clauses: tuple[Clause, ...]
+    expected: str
+    actual: str
+    pointer: str
+    detail: str
+    others: tuple[str, ...]
+    blocked_by: tuple[str, ...]
+    request: str
+    answer: str
+    curl: str
+    exchanges: tuple[ExchangeView, ...]
+    cause: str | None
+    gates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CauseView:
+    """One cause with the check that shows it best."""
+
+    number: int
+    cause: Cause
+    witness: CheckView | None
+    members: tuple[str, ...]
+    members_left: int
+    blocked: tuple[str, ...]
+    blocked_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyView:
+    """The checks of one family, the interesting ones apart from those that passed."""
+
+    name: str
+    counts: str
+    failing: bool
+    notable: tuple[CheckView, ...]
+    passed: tuple[CheckView, ...]
+
+
+@dataclass(slots=True)
+class _Page:
+    """Builds the views of one run out of one budget."""
+
+    run: Run
+    contract: Contract
+    budget: _Budget = field(default_factory=_Budget)
+
+    def causes(self) -> list[CauseView]:
+        """Return the causes, numbered in the order of severity."""
+        verdicts = verdicts_by_check(self.run)
+        return [
+            CauseView(
+                number=number,
+                cause=cause,
+                witness=self._witness(verdicts.get(cause.witness)),
+                members=cause.members[:_MEMBERS_MAX],
+                members_left=max(0, len(cause.members) - _MEMBERS_MAX),
+                blocked=cause.blocked[:_MEMBERS_MAX],
+                blocked_left=max(0, len(cause.blocked) - _MEMBERS_MAX),
+            )
+            for number, cause in enumerate(self.run.causes[:_CAUSES_SHOWN_MAX], 1)
+        ]
+
+    def _witness(self, verdict: Verdict | None) -> CheckView | None:
+        return None if verdict is None else self.check(verdict, None, exchanges=True)
+
+    def families(self) -> list[FamilyView]:
+        """Return the families, those with failures first."""
+        causes = causes_by_check(self.run)
+        views = []
+        for name, verdicts in families(self.run).items():
+            passed = [v for v in verdicts if v.outcome is Outcome.PASS]
+            notable = [v for v in verdicts if v.outcome is not Outcome.PASS]
+            notable.sort(key=lambda v: (v.outcome is Outcome.SKIP, v.level is not Level.MUST))
+            views.append(
+                FamilyView(
+                    name=name,
+                    counts=_counts(verdicts),
+                    failing=any(v.outcome is not Outcome.SKIP for v in notable),
+                    notable=tuple(self.check(v, causes.get(v.check)) for v in notable),
+                    passed=tuple(self.check(v, None) for v in passed),
+                )
+            )
+        views.sort(key=lambda f: not f.failing)
+        return views
+
+    def check(self, verdict: Verdict, cause: Cause | None, *, exchanges: bool = False) -> CheckView:
+        """Return the view of one verdict; exchanges are quoted only where they are asked for."""
+        card = describe(verdict, self.contract)
+        wrong = verdict.outcome not in {Outcome.PASS, Outcome.SKIP}
+        return CheckView(
+            id=verdict.check,
+            title=verdict.title,
+            level=str(verdict.level),
+            group=str(verdict.group),
+            outcome=str(verdict.outcome),
+            summary=verdict.summary,
+            reason=f"{verdict.skip.kind}: {verdict.skip.reason}" if verdict.skip else "",
+            clauses=clauses_of(verdict.requirements, self.contract) if exchanges else (),
+            expected=card.expected,
+            actual=card.actual,
+            pointer=card.pointer,
+            detail=_shortened(card.detail if wrong else ""),
+            others=card.others,
+            blocked_by=card.blocked_by,
+            request=card.request if wrong else "",
+            answer=self.budget.quote(card.answer) if exchanges else "",
+            curl=self.budget.quote(card.curl) if exchanges or wrong else "",
+            exchanges=self._exchanges(verdict) if exchanges else (),
+            cause=cause.id if cause else None,
+            gates=gates(verdict),
+        )
+
+    def _exchanges(self, verdict: Verdict) -> tuple[ExchangeView, ...]:
+        ordinal = verdict.findings[0].exchange if verdict.findings else None
+        return tuple(self._exchange(e, shows=e.ordinal == ordinal) for e in verdict.evidence)
+
+    def _exchange(self, evidence: Evidence, *, shows: bool) -> ExchangeView:
+        return ExchangeView(
+            step=evidence.step,
+            request=evidence.request,
+            request_body=self.budget.quote(evidence.request_body),
+            status="no answer" if evidence.status is None else str(evidence.status),
+            response_headers=self.budget.quote(evidence.response_headers),
+            response_body=self.budget.quote(evidence.response_body),
+            shows=shows,
+        )
+
+
+def render(run: Run) -> str:
+    """Return the HTML text; every value of the run is escaped by the template engine."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    return environment.get_template("report.html").render(_context(run))
+
+
+def _context(run: Run) -> dict[str, Any]:
+    page = _Page(run, contract_of(run))
+    causes = page.causes()
+    verified = run.complete and totals_of(run.verdicts)["executed"] > 0
+    return {
+        "run": run,
+        "facts": run.facts,
+        "words": run.status.replace("-", " "),
+        "tone": _TONES[run.status] if verified or run.status == "not-conformant" else "open",
+        "totals": totals_of(run.verdicts),
+        "must_causes": [c for c in causes if c.cause.level is Level.MUST],
+        "other_causes": [c for c in causes if c.cause.level is not Level.MUST],
+        "causes_left": max(0, len(run.causes) - _CAUSES_SHOWN_MAX),
+        "spark": _by_status(spark_rows(run)),
+        "families": page.families(),
+        "requirements_total": len(page.contract.requirements),
+        "requirements_tried": len({r for v in run.verdicts for r in v.requirements}),
+    }
+
+
+def _by_status(rows: Sequence[SparkRow]) -> list[SparkRow]:
+    order = {"broken": 0, "not-run": 1, "works": 2}
+    return sorted(rows, key=lambda row: order[row.status])
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    totals = totals_of(verdicts)
+    return ", ".join(f"{totals[o]} {o}" for o in map(str, Outcome) if totals[o])
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _DETAIL_CHARACTERS_MAX:
+        return text
+    return f"{text[:_DETAIL_CHARACTERS_MAX]}…"
+
+
+def _finalize(value: Any) -> Any:
+    # Text that a macro rendered is markup already and stays as it is.
+    return legible(value) if type(value) is str else value

@@ -1,0 +1,258 @@
+"""The run as one JSON document, the source of every other rendering: ``run.schema.json``."""
+
+import json
+import shlex
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from icecheck.card import witness_of
+from icecheck.contract import Contract, Requirement
+from icecheck.reports.joined import (
+    causes_by_check,
+    checks_by_requirement,
+    contract_of,
+    gates,
+    result_of,
+    spark_rows,
+)
+from icecheck.verdict import Cause, Evidence, Finding, Outcome, Run, Verdict, totals_of
+
+__all__ = ["SCHEMA_ID", "document", "problems_of", "render", "schema"]
+
+SCHEMA_ID = "urn:icecheck:run:1.0"
+_REPORT_VERSION = "1.0"
+_NAMESPACE = uuid.UUID("5b4f0d6e-8a3c-5f0b-9a55-1f1c6a2f7e11")
+_UNEXPECTED = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
+
+
+def render(run: Run) -> str:
+    """Return the JSON text, ending with a newline; only ASCII, so that any name survives."""
+    return json.dumps(document(run), indent=1) + "\n"
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the published JSON schema of the document."""
+    text = Path(__file__).with_name("run.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def problems_of(text: str) -> list[str]:
+    """Return what the published schema has against a rendered document, one line each."""
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(schema())
+    return [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.loads(text))]
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return the run as JSON values."""
+    contract = contract_of(run)
+    causes = causes_by_check(run)
+    return {
+        "$schema": SCHEMA_ID,
+        "kind": "IcebergRestConformanceReport",
+        "report_version": _REPORT_VERSION,
+        "report_id": str(uuid.uuid5(_NAMESPACE, f"{run.run_id} {run.generated_at}")),
+        "run_id": run.run_id,
+        "generated_at": run.generated_at,
+        "complete": run.complete,
+        "verdict": {
+            "status": run.status,
+            "headline": run.headline,
+            "exit_code": run.exit_code,
+            "exit_reason": run.exit_reason,
+            "gating": {
+                "level": "must",
+                "profiles": [p.id for p in run.profiles if p.claimed],
+                "fail_on": ["fail", "blocked", "error"],
+            },
+        },
+        **{
+            block: run.facts[block]
+            for block in ("suite", "spec", "target", "environment", "config", "timing")
+        },
+        "totals": totals_of(run.verdicts),
+        "causes": [_cause(cause) for cause in run.causes],
+        "capabilities": [
+            {
+                "id": c.id,
+                "declared": c.declared,
+                "observed": c.observed,
+                "assessment": c.assessment,
+                "checks": list(c.checks),
+            }
+            for c in run.capabilities
+        ],
+        "profiles": [
+            {"id": p.id, "claimed": p.claimed, "status": p.status, **p.counts} for p in run.profiles
+        ],
+        "engine_profiles": _engine_profiles(run),
+        "requirements": _requirements(run, contract),
+        "checks": [_check(v, run, causes.get(v.check), contract) for v in run.verdicts],
+        "observations": list(run.observations),
+        "expectations": {
+            "file": None,
+            "entries": 0,
+            "applied": [],
+            "stale": [],
+            "expired": [],
+        },
+        "safety": run.facts["safety"],
+        "comparison": None,
+        "artifacts": list(run.facts.get("artifacts", {}).values()),
+    }
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {
+        "id": cause.id,
+        "title": cause.title,
+        "level": str(cause.level),
+        "severity": cause.severity,
+        "symptom": cause.symptom,
+        "expected": cause.expected,
+        "actual": cause.actual,
+        "requirements": list(cause.requirements),
+        "checks": list(cause.members),
+        "blocked": list(cause.blocked),
+        "hurts": list(cause.hurts),
+        "witness": cause.witness,
+    }
+
+
+def _engine_profiles(run: Run) -> list[dict[str, Any]]:
+    rows = spark_rows(run)
+    if not rows:
+        return []
+    workflows = [
+        {
+            "id": row.check,
+            "statement": row.title,
+            "status": row.status,
+            "because": [row.cause] if row.cause else [],
+            "reason": row.why,
+        }
+        for row in rows
+    ]
+    return [{"id": "spark", "provenance": "executed", "workflows": workflows}]
+
+
+def _requirements(run: Run, contract: Contract) -> list[dict[str, Any]]:
+    proving = checks_by_requirement(run)
+    return [
+        _requirement(r, contract, proving.get(r.id, [])) for r in contract.requirements.values()
+    ]
+
+
+def _requirement(
+    requirement: Requirement, contract: Contract, verdicts: list[Verdict]
+) -> dict[str, Any]:
+    return {
+        "id": requirement.id,
+        "level": str(requirement.level),
+        "basis": str(requirement.basis),
+        "text": requirement.text,
+        "spec_ref": {
+            "refs": [str(ref) for ref in requirement.refs],
+            "lines": list(requirement.lines),
+            "permalink": contract.permalink(requirement.lines),
+        },
+        "profile": requirement.profile,
+        "condition": requirement.condition,
+        "since": requirement.since,
+        "changed": requirement.changed,
+        "status": "active",
+        "errata": list(requirement.errata),
+        "hurts": requirement.hurts,
+        "checks": [v.check for v in verdicts],
+        "result": result_of(verdicts),
+        "not_tested_reason": requirement.not_tested,
+    }
+
+
+def _check(verdict: Verdict, run: Run, cause: Cause | None, contract: Contract) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": verdict.check,
+        "title": verdict.title,
+        "group": str(verdict.group),
+        "profile": [verdict.profile],
+        "requirements": list(verdict.requirements),
+        "operations": list(verdict.operations),
+        "severity": str(verdict.level),
+        "outcome": str(verdict.outcome),
+        "skip": None
+        if verdict.skip is None
+        else {"kind": str(verdict.skip.kind), "reason": verdict.skip.reason},
+        "blocked_by": list(verdict.blocked_by),
+        "expected": "none",
+        "unexpected": verdict.outcome in _UNEXPECTED,
+        "gates": gates(verdict),
+        "duration_ms": round(verdict.duration_ms, 2),
+        "requests": verdict.requests,
+        "attempts": 1,
+        "flaky": False,
+        "summary": verdict.summary,
+        "assertions": [_assertion(f) for f in verdict.findings],
+        "cause": cause.id if cause else None,
+        "exchanges": [_exchange(e) for e in verdict.evidence],
+    }
+    if verdict.outcome in _UNEXPECTED:
+        register = contract.requirements
+        hurts = [register[r].hurts for r in verdict.requirements if r in register]
+        row["failure_fingerprint"] = _fingerprint(verdict)
+        row["client_impact"] = list(dict.fromkeys(hurts))
+        row["reproduce"] = _reproduce(verdict, run)
+    return row
+
+
+def _assertion(finding: Finding) -> dict[str, Any]:
+    return {
+        "id": finding.symptom,
+        "expected": finding.expected,
+        "actual": finding.actual,
+        "detail": finding.detail,
+        "location": {"exchange": finding.exchange, "pointer": finding.pointer},
+    }
+
+
+def _fingerprint(verdict: Verdict) -> str:
+    if not verdict.findings:
+        return f"fp:{verdict.check}:blocked-by={','.join(verdict.blocked_by)}"
+    first = verdict.findings[0]
+    return f"fp:{verdict.check}:{first.symptom}={first.actual}"
+
+
+def _reproduce(verdict: Verdict, run: Run) -> dict[str, Any]:
+    evidence = witness_of(verdict)
+    # What is judged from the exchanges of other checks cannot be run by itself.
+    again = None if verdict.requests == 0 else _command(verdict, run)
+    return {"curl": evidence.curl if evidence else None, "cli": again}
+
+
+def _command(verdict: Verdict, run: Run) -> str:
+    target = run.facts["target"]
+    parts = ["icecheck", "run", str(target["url"])]
+    if target.get("warehouse"):
+        parts += ["--warehouse", str(target["warehouse"])]
+    parts += ["--only", str(verdict.group), "--check", verdict.check]
+    parts += ["--run-id", run.run_id, "--seed", str(run.facts["config"]["seed"])]
+    return shlex.join(parts)
+
+
+def _exchange(evidence: Evidence) -> dict[str, Any]:
+    method, _, url = evidence.request.partition(" ")
+    return {
+        "n": evidence.ordinal,
+        "role": evidence.step,
+        "operation": evidence.operation,
+        "request": {"method": method, "url": url, "body": evidence.request_body},
+        "response": {
+            "status": evidence.status,
+            "headers": evidence.response_headers,
+            "body": evidence.response_body,
+        },
+    }

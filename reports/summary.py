@@ -1,0 +1,93 @@
+"""The run as Markdown of one screen: for a pull request, a step summary or a chat."""
+
+from icecheck.card import one_line
+from icecheck.reports.joined import spark_rows
+from icecheck.verdict import Cause, Level, Run, totals_of
+
+__all__ = ["render"]
+
+_CAUSES_MAX = 20
+_MEMBERS_MAX = 6
+_ESCAPED = str.maketrans(
+    {c: f"\\{c}" for c in "\\`*_[]|~#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+)
+
+
+def render(run: Run) -> str:
+    """Return the Markdown text; whatever the catalog said in it is escaped."""
+    parts = [_head(run), _causes(run), _spark(run), _profiles(run), _facts(run)]
+    return "\n".join(part for part in parts if part)
+
+
+def _head(run: Run) -> str:
+    target = run.facts["target"]
+    totals = totals_of(run.verdicts)
+    words = run.status.replace("-", " ").upper()
+    if not run.complete:
+        words += " (incomplete)"
+    counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
+    title = f"## {words}: {_text(target['implementation']['project'])}"
+    judged = (
+        f"{_text(run.headline)}. Judged by {_text(run.facts['spec']['id'])} "
+        f"on {run.generated_at}; gate: {_text(run.exit_reason)} (exit {run.exit_code})."
+    )
+    return "\n".join([title, "", judged, "", f"Checks: {counts}.", ""])
+
+
+def _causes(run: Run) -> str:
+    if not run.causes:
+        return ""
+    lines = ["### Fix these first", ""]
+    lines += [_cause(number, c) for number, c in enumerate(run.causes[:_CAUSES_MAX], 1)]
+    left = len(run.causes) - _CAUSES_MAX
+    if left > 0:
+        lines.append(f"\n… and {left} more: see index.html.")
+    return "\n".join([*lines, ""])
+
+
+def _cause(number: int, cause: Cause) -> str:
+    checks = [f"`{c.replace('`', '')}`" for c in (cause.members or cause.blocked)]
+    shown = ", ".join(checks[:_MEMBERS_MAX])
+    if len(checks) > _MEMBERS_MAX:
+        shown += f" and {len(checks) - _MEMBERS_MAX} more"
+    blocks = f", blocks {len(cause.blocked)}" if cause.blocked and cause.members else ""
+    return (
+        f"{number}. **{cause.level}** {_text(cause.title)} "
+        f"(expected {_text(cause.expected)}, got {_text(cause.actual)}; "
+        f"{len(cause.members)} checks{blocks})\n"
+        f"   - {shown}\n"
+        f"   - hurts: {_text('; '.join(cause.hurts))}"
+    )
+
+
+def _spark(run: Run) -> str:
+    rows = spark_rows(run)
+    if not rows:
+        return ""
+    lines = ["### What works in Spark", "", "| statement | status |", "| --- | --- |"]
+    lines += [f"| {_text(row.title)} | {row.status} |" for row in rows]
+    return "\n".join([*lines, ""])
+
+
+def _profiles(run: Run) -> str:
+    lines = ["### Profiles", "", "| profile | status | must pass | must fail | must blocked |"]
+    lines.append("| --- | --- | --- | --- | --- |")
+    for profile in run.profiles:
+        must = profile.counts[str(Level.MUST)]
+        cells = (profile.id, profile.status, must["pass"], must["fail"], must["blocked"])
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _facts(run: Run) -> str:
+    timing, suite = run.facts["timing"], run.facts["suite"]
+    safety = run.facts["safety"]
+    left = f", {len(safety['residue'])} objects left behind" if safety["residue"] else ""
+    return (
+        f"icecheck {_text(suite['version'])}, run `{run.run_id}`: {timing['requests']} requests "
+        f"in {timing['wall_s']} s{left}.\n"
+    )
+
+
+def _text(value: object) -> str:
+    return one_line(str(value)).translate(_ESCAPED)

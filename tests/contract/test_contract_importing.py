@@ -1,0 +1,136 @@
+"""The generator of a contract version, on a small document of our own."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from icecheck.contract.importing import load_official, with_own_prose
+
+DOCUMENT = """\
+# a comment
+openapi: 3.1.1
+info: {title: T, version: 0.0.1, description: theirs}
+paths:
+  /a/{b}:
+    parameters:
+      - name: b
+        in: path
+    get:
+      summary: theirs
+      operationId: getA
+      responses:
+        200:
+          $ref: '#/components/responses/One'
+        404:
+          description:
+            theirs, over
+            two lines
+        5XX: {description: theirs}
+
+components:
+  parameters:
+    p: {name: p, in: query}
+  responses:
+    One:
+      description: >
+        theirs, folded
+
+  schemas:
+    S:
+      allOf:
+        - type: object
+          properties:
+            description:
+              type: string
+              description: |
+                theirs, literal
+
+
+            example: {type: integer, example: 5}
+      example: {
+        "properties": {"x": 1}
+      }
+  securitySchemes:
+    Open:
+      type: oauth2
+      flows: {clientCredentials: {tokenUrl: /t, scopes: {all: theirs}}}
+"""
+PROSE: dict[str, Any] = {
+    "info": {"title": "ours"},
+    "summaries": {"getA": "ours: get"},
+    "statuses": {"404": "ours: missing", "5XX": "ours: failed"},
+    "shared_responses": {"One": "ours: one"},
+    "scopes": {"all": "ours: all"},
+}
+
+
+@pytest.fixture
+def official(tmp_path: Path) -> Path:
+    path = tmp_path / "official.yaml"
+    path.write_text(DOCUMENT, encoding="utf-8")
+    return path
+
+
+def test_statuses_become_text(official: Path) -> None:
+    document, _ = load_official(official)
+    assert list(document["paths"]["/a/{b}"]["get"]["responses"]) == ["200", "404", "5XX"]
+
+
+def test_values_keep_their_types(official: Path) -> None:
+    document, _ = load_official(official)
+    assert document["openapi"] == "3.1.1"
+    assert document["components"]["schemas"]["S"]["example"] == {"properties": {"x": 1}}
+
+
+def test_lines_span_what_has_content(official: Path) -> None:
+    _, index = load_official(official)
+    assert index.lines == {
+        "/paths/~1a~1{b}": (5, 19),
+        "/paths/~1a~1{b}/parameters/0": (7, 8),
+        "/paths/~1a~1{b}/get": (9, 19),
+        "/paths/~1a~1{b}/get/responses/200": (13, 14),
+        "/paths/~1a~1{b}/get/responses/404": (15, 18),
+        "/paths/~1a~1{b}/get/responses/5XX": (19, 19),
+        "/components/parameters/p": (23, 23),
+        "/components/responses/One": (25, 27),
+        "/components/securitySchemes/Open": (45, 47),
+        "/components/schemas/S": (30, 43),
+        "/components/schemas/S/allOf/0/properties/description": (34, 37),
+        "/components/schemas/S/allOf/0/properties/example": (40, 40),
+    }
+
+
+def test_only_our_prose_is_left(official: Path) -> None:
+    document, _ = load_official(official)
+    ours = with_own_prose(document, PROSE)
+    assert "theirs" not in str(ours)
+    get = ours["paths"]["/a/{b}"]["get"]
+    assert get["summary"] == "ours: get"
+    assert get["responses"]["200"] == {"$ref": "#/components/responses/One"}
+    assert get["responses"]["404"] == {"description": "ours: missing"}
+    assert ours["components"]["responses"]["One"] == {"description": "ours: one"}
+    assert list(ours["components"]["schemas"]["S"]["allOf"][0]["properties"]) == [
+        "description",
+        "example",
+    ]
+    flows = ours["components"]["securitySchemes"]["Open"]["flows"]
+    assert flows["clientCredentials"]["scopes"] == {"all": "ours: all"}
+
+
+@pytest.mark.parametrize(
+    ("section", "name"),
+    [("summaries", "getA"), ("statuses", "404"), ("shared_responses", "One"), ("scopes", "all")],
+)
+def test_missing_prose_is_named(official: Path, section: str, name: str) -> None:
+    document, _ = load_official(official)
+    prose = {**PROSE, section: {k: v for k, v in PROSE[section].items() if k != name}}
+    with pytest.raises(ValueError, match=f"{section}.*{name}"):
+        with_own_prose(document, prose)
+
+
+def test_an_operation_without_id_is_named(official: Path) -> None:
+    document, _ = load_official(official)
+    del document["paths"]["/a/{b}"]["get"]["operationId"]
+    with pytest.raises(ValueError, match=r"get /a/\{b\} has no operationId"):
+        with_own_prose(document, PROSE)

@@ -1,0 +1,293 @@
+"""The requirements register: generated rows, rows by hand, and every way a row can be wrong."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from icecheck.contract import (
+    PROFILES,
+    Basis,
+    Level,
+    Ref,
+    RefKind,
+    Requirement,
+    UnknownRef,
+    load,
+)
+from icecheck.contract.register import RegisterError, load_register
+
+Reader = Callable[..., dict[str, Requirement]]
+CONTRACT = load()
+REGISTER = CONTRACT.requirements
+GENERATED = {response.id for response in CONTRACT.documented_responses}
+BY_HAND = {name: row for name, row in REGISTER.items() if name not in GENERATED}
+GOOD = {
+    "id": '"loadTable.made-up"',
+    "level": '"must"',
+    "basis": '"prose"',
+    "refs": '["operation:loadTable"]',
+    "text": '"A made-up sentence."',
+}
+
+
+def row(kind: str = "requirement", /, **changes: Any) -> str:
+    values = {**(GOOD if kind == "requirement" else {}), **changes}
+    members = [f"{key} = {value}" for key, value in values.items() if value is not None]
+    return "\n".join([f"[[{kind}]]", *members, ""])
+
+
+@pytest.fixture
+def register(tmp_path: Path) -> Reader:
+    def read(*tables: str) -> dict[str, Requirement]:
+        (tmp_path / "made_up.toml").write_text("\n".join(tables), encoding="utf-8")
+        return dict(load_register("1.10.0", tmp_path))
+
+    return read
+
+
+# -------------------------------------------------------------------- what is there
+def test_every_documented_response_has_a_row() -> None:
+    assert len(GENERATED) == 259
+    assert set(REGISTER) >= GENERATED
+    assert all(REGISTER[name].basis is Basis.RESPONSE_TABLE for name in GENERATED)
+
+
+def test_ids_key_the_register() -> None:
+    assert all(name == requirement.id for name, requirement in REGISTER.items())
+
+
+def test_a_401_is_a_should() -> None:
+    levels = {REGISTER[name].level for name in GENERATED if name.endswith(".401")}
+    assert levels == {Level.SHOULD}
+
+
+@pytest.mark.parametrize("status", ["403", "419", "500", "502", "503", "504", "5XX"])
+def test_what_cannot_be_arranged_has_a_reason(status: str) -> None:
+    rows = [REGISTER[name] for name in GENERATED if name.endswith(f".{status}")]
+    assert rows
+    assert all(requirement.not_tested for requirement in rows)
+
+
+def test_a_success_is_never_excused() -> None:
+    rows = [REGISTER[name] for name in GENERATED if re.search(r"\.20\d$", name)]
+    assert len(rows) == 30
+    assert not any(requirement.not_tested for requirement in rows)
+
+
+def test_every_assertion_is_demanded_both_ways() -> None:
+    for assertion in CONTRACT.table_assertions:
+        assert f"assertion.{assertion}.satisfied" in REGISTER
+        assert f"assertion.{assertion}.violated" in REGISTER
+    named = {name.split(".")[1] for name in REGISTER if name.startswith("assertion.")}
+    assert named == set(CONTRACT.table_assertions)
+
+
+def test_every_table_update_has_an_effect() -> None:
+    for action in CONTRACT.table_updates:
+        assert f"update.{action}.effect" in REGISTER
+    named = {name.split(".")[1] for name in REGISTER if name.startswith("update.")}
+    assert named == set(CONTRACT.table_updates)
+
+
+def test_an_interop_row_names_who_is_hurt() -> None:
+    for requirement in REGISTER.values():
+        if requirement.level is Level.INTEROP:
+            assert requirement.basis is Basis.CLIENT_NEED
+            assert requirement.hurts != "no known client", requirement.id
+
+
+def test_every_row_is_a_sentence() -> None:
+    for requirement in REGISTER.values():
+        assert requirement.text.endswith("."), requirement.id
+        assert "{" not in requirement.text, requirement.id
+        assert "\n" not in requirement.text, requirement.id
+
+
+def test_every_ref_and_span_of_lines_resolves() -> None:
+    for requirement in REGISTER.values():
+        assert requirement.refs
+        for ref in requirement.refs:
+            first, last = CONTRACT.where(ref)
+            assert 1 <= first <= last
+        first, last = requirement.lines
+        assert 1 <= first <= last <= 4955
+
+
+def test_rows_by_hand_cite_less_than_a_page() -> None:
+    long = {r.id for r in BY_HAND.values() if r.lines[1] - r.lines[0] > 90}
+    assert long == set()
+
+
+def test_every_profile_is_known_and_the_generated_ones_follow_the_operation() -> None:
+    assert {requirement.profile for requirement in REGISTER.values()} <= set(PROFILES)
+    assert REGISTER["createTable.409"].profile == "write"
+    assert REGISTER["loadTable.304"].profile == "etag"
+    assert REGISTER["listTables.token-null-at-end"].profile == "pagination"
+
+
+def test_error_type_names_are_never_a_must() -> None:
+    rows = [r for name, r in REGISTER.items() if name.startswith("error.type")]
+    assert rows
+    assert all(requirement.level is not Level.MUST for requirement in rows)
+
+
+def test_texts_are_distinct_within_a_family() -> None:
+    seen: dict[tuple[str, str], str] = {}
+    for requirement in REGISTER.values():
+        key = (requirement.id.split(".")[0], requirement.text)
+        assert key not in seen, f"{requirement.id} says what {seen[key]} says"
+        seen[key] = requirement.id
+
+
+# --------------------------------------------------------------------- how it is read
+def test_a_row_is_read(register: Reader) -> None:
+    found = register(row(lines="[932, 937]", hurts='"Spark"', errata='["E36"]', condition='"c"'))
+    assert found["loadTable.made-up"] == Requirement(
+        id="loadTable.made-up",
+        level=Level.MUST,
+        basis=Basis.PROSE,
+        text="A made-up sentence.",
+        refs=(Ref(RefKind.OPERATION, "loadTable"),),
+        lines=(932, 937),
+        condition="c",
+        since="1.10.0",
+        changed=None,
+        errata=("E36",),
+        hurts="Spark",
+        profile="read",
+        not_tested=None,
+    )
+
+
+def test_lines_default_to_those_of_the_first_ref(register: Reader) -> None:
+    found = register(row(refs='["schema:PageToken", "operation:loadTable"]'))
+    assert found["loadTable.made-up"].lines == (2022, 2045)
+
+
+def test_the_profile_follows_the_id_then_the_refs(register: Reader) -> None:
+    found = register(
+        row(refs='["operation:createTable"]'),
+        row(id='"made.up"', refs='["schema:PageToken", "response:createTable.409"]'),
+    )
+    assert found["loadTable.made-up"].profile == "read"
+    assert found["made.up"].profile == "write"
+
+
+def test_defaults_of_a_file_fill_in(register: Reader) -> None:
+    defaults = '[defaults]\nlevel = "should"\nbasis = "schema"\nprofile = "etag"\n'
+    found = register(defaults, row(level=None, basis=None), row(id='"made.up"'))
+    assert found["loadTable.made-up"].level is Level.SHOULD
+    assert found["loadTable.made-up"].basis is Basis.SCHEMA
+    assert found["loadTable.made-up"].profile == "etag"
+    assert found["made.up"].level is Level.MUST
+
+
+def test_a_response_row_says_more_about_a_generated_one(register: Reader) -> None:
+    plain = register()["createTable.409"]
+    found = register(row("response", id='"createTable.409"', text='"Other."', level='"should"'))
+    assert found["createTable.409"].text == "Other."
+    assert found["createTable.409"].level is Level.SHOULD
+    assert found["createTable.409"].lines == plain.lines
+    assert plain.text != "Other."
+
+
+def test_an_empty_reason_withdraws_the_generated_one(register: Reader) -> None:
+    assert register()["createTable.403"].not_tested
+    found = register(row("response", id='"createTable.403"', not_tested='""'))
+    assert found["createTable.403"].not_tested is None
+
+
+def test_a_row_of_a_later_version_is_left_out(register: Reader) -> None:
+    assert "loadTable.made-up" not in register(row(since='"1.11.0"'))
+    assert "loadTable.made-up" in register(row(since='"1.9.0"'))
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"levle": '"must"'}, "unknown keys.*levle"),
+        ({"level": '"may"'}, "may.*not one of"),
+        ({"basis": '"hearsay"'}, "hearsay.*not one of"),
+        ({"profile": '"reading"'}, "reading.*not a profile"),
+        ({"level": None}, "'level' is missing"),
+        ({"text": None}, "'text' is missing"),
+        ({"text": "1"}, "'text' must be a string"),
+        ({"refs": "[]"}, "'refs' is missing"),
+        ({"id": '"load table"'}, "is not an id"),
+        ({"id": '"createTable.409"'}, "the id is taken"),
+        ({"id": '"made.up"', "refs": '["schema:PageToken"]'}, "name a profile"),
+    ],
+)
+def test_a_malformed_row_raises(
+    register: Reader, changes: dict[str, str | None], complaint: str
+) -> None:
+    with pytest.raises(RegisterError, match=f"made_up.toml.*{complaint}"):
+        register(row(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"refs": '["operation:loadTabel"]'},
+        {"refs": '["response:loadTable.418"]'},
+        {"refs": '["response:loadTabel.404"]'},
+        {"refs": '["schema:PageTokken"]'},
+        {"refs": '["lines:4-1"]'},
+        {"refs": '["lines:0"]'},
+        {"refs": '["lines:1-9999999"]'},
+        {"refs": '["lines:one"]'},
+        {"refs": '["chapter:1"]'},
+        {"refs": '["operation"]'},
+        {"lines": "[5, 4]"},
+        {"lines": "[1]"},
+        {"lines": "[1, 9999999]"},
+        {"errata": '["E99"]'},
+    ],
+)
+def test_a_row_that_points_at_nothing_raises(register: Reader, changes: dict[str, str]) -> None:
+    with pytest.raises(UnknownRef, match=r"made_up\.toml loadTable\.made-up"):
+        register(row(**changes))
+
+
+def test_an_id_cannot_be_used_twice(register: Reader) -> None:
+    with pytest.raises(RegisterError, match="the id is taken"):
+        register(row(), row())
+
+
+def test_a_response_cannot_be_described_twice(register: Reader) -> None:
+    described = row("response", id='"createTable.409"', text='"Once."')
+    with pytest.raises(RegisterError, match="described twice"):
+        register(described, described)
+
+
+def test_a_response_row_for_an_undocumented_status_raises(register: Reader) -> None:
+    with pytest.raises(UnknownRef, match=r"createTable\.418"):
+        register(row("response", id='"createTable.418"', text='"Tea."'))
+
+
+def test_a_response_row_may_not_carry_refs(register: Reader) -> None:
+    with pytest.raises(RegisterError, match=r"unknown keys.*refs"):
+        register(row("response", id='"createTable.409"', refs='["schema:PageToken"]'))
+
+
+def test_an_unknown_table_or_default_raises(register: Reader) -> None:
+    with pytest.raises(RegisterError, match=r"unknown keys.*requirements"):
+        register('[[requirements]]\nid = "a.b"\n')
+    with pytest.raises(RegisterError, match=r"unknown keys.*since"):
+        register('[defaults]\nsince = "1.10.0"\n')
+
+
+def test_a_broken_file_is_named(register: Reader) -> None:
+    with pytest.raises(RegisterError, match=r"made_up\.toml"):
+        register("[[requirement]\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["operation:createTable", "response:createTable.409", "schema:PageToken", "lines:2137-2151"],
+)
+def test_a_ref_round_trips_through_its_text(text: str) -> None:
+    assert str(Ref.parse(text)) == text

@@ -1,0 +1,1 @@
+"""Each check against the faithful mock and against the defects it must notice."""

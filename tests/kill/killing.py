@@ -1,0 +1,143 @@
+"""Judges checks in process on mocks with defects: what the kill tests of all families share."""
+
+import importlib
+import itertools
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from icecheck.check import Check, check_of
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.judge import judge
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.passive import observe, passive_verdicts
+from icecheck.session import Session, open_session
+from icecheck.target import Namespace, Target
+from icecheck.verdict import Outcome, Verdict
+
+WAREHOUSE = "kill"
+ADDRESS = "http://mock.invalid"
+GIVEN_PARENT: Namespace = ("given_parent",)
+ISOLATIONS = ("nested", "flat", "parent")
+"""The three modes every check must work in; "parent" is made before the session opens."""
+
+
+def checks_of(*modules: str) -> tuple[Check, ...]:
+    """The checks of these modules of the conformance folder, in the order of their definition."""
+    found: dict[str, Check] = {}
+    for module in modules:
+        members = vars(importlib.import_module(f"icecheck.conformance.{module}"))
+        for name, value in members.items():
+            check = check_of(value) if name.startswith("test_") else None
+            if check is not None:
+                assert check.id not in found, f"two checks are called {check.id}"
+                found[check.id] = check
+    return tuple(found.values())
+
+
+def defects_of(*modules: str) -> tuple[str, ...]:
+    """The names of the defects that these modules of the mock's defects folder declare."""
+    homes = {f"icecheck.mock_server.defects.{module}" for module in modules}
+    return tuple(name for name, d in defects().items() if d.install.__module__ in homes)
+
+
+@contextmanager
+def mock_session(
+    defect_names: Iterable[str] = (), *, isolation: str = "auto"
+) -> Iterator[tuple[MockCatalog, Session]]:
+    """A session with a mock of its own that has these defects; no socket is opened.
+
+    The defects are installed after the session has probed its isolation, so that only checks
+    meet them; capabilities are still probed with them, as on a real catalog.
+    """
+    mock = MockCatalog(seed=1)
+    transport = mock.httpx_transport()
+    try:
+        if isolation == "parent":
+            with open_flat(mock) as flat:
+                Catalog(flat, "parent").create_namespace(GIVEN_PARENT).expect(200)
+            target = Target(ADDRESS, warehouse=WAREHOUSE, namespace=GIVEN_PARENT)
+        else:
+            target = Target(ADDRESS, warehouse=WAREHOUSE, isolation=isolation)
+        session = open_session(target, run_id="kill", transport=transport)
+        for name in defect_names:
+            defects()[name].install(mock.registries)
+        yield mock, session
+        session.close()
+    finally:
+        mock.stop()
+
+
+@contextmanager
+def open_flat(mock: MockCatalog) -> Iterator[Session]:
+    """A plain session for arranging what a user would have arranged."""
+    target = Target(ADDRESS, warehouse=WAREHOUSE, isolation="flat")
+    session = open_session(target, run_id="given", transport=mock.httpx_transport())
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+def run_check(
+    check: Check, defect_names: Iterable[str] = (), *, isolation: str = "auto"
+) -> Verdict:
+    """The verdict of one check on a mock with these defects (none: the faithful mock)."""
+    with mock_session(defect_names, isolation=isolation) as (_, session):
+        return judge(check, Catalog(session, check.id))
+
+
+def run_checks(
+    checks: Iterable[Check], defect_names: Iterable[str] = (), *, isolation: str = "auto"
+) -> dict[str, Verdict]:
+    """Check id -> verdict, the passive ones included, of several checks on one such mock."""
+    with mock_session(defect_names, isolation=isolation) as (_, session):
+        session.exchanges.clear()
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
+        observed = observe(session.exchanges, session.schemas)
+        verdicts += passive_verdicts(observed, load(session.contract.version))
+    return {verdict.check: verdict for verdict in verdicts}
+
+
+def residue_of(checks: Iterable[Check], *, isolation: str = "auto") -> tuple[list[str], list[str]]:
+    """What checks leave behind on a faithful mock, and foreign names that they touched."""
+    with mock_session(isolation=isolation) as (_, session):
+        for check in checks:
+            judge(check, Catalog(session, check.id))
+    return session.residue, session.foreign
+
+
+@cache
+def killed_by(defect_name: str, modules: tuple[str, ...]) -> frozenset[str]:
+    """The ids of the checks in these modules, and of passive ones, that fail because of a defect.
+
+    Only the checks that prove what the defect breaks are judged: a defect is aimed.
+    """
+    breaks = defects()[defect_name].breaks
+    aimed = [check for check in checks_of(*modules) if breaks in check.proves]
+    verdicts = run_checks(aimed, (defect_name,))
+    return frozenset(id_ for id_, v in verdicts.items() if v.outcome is Outcome.FAIL)
+
+
+def not_killed(modules: tuple[str, ...], defect_modules: tuple[str, ...]) -> list[str]:
+    """The checks of a family that no defect of the family makes fail."""
+    killed = set(
+        itertools.chain.from_iterable(killed_by(d, modules) for d in defects_of(*defect_modules))
+    )
+    return [check.id for check in checks_of(*modules) if check.id not in killed]
+
+
+def not_caught(modules: tuple[str, ...], defect_modules: tuple[str, ...]) -> list[str]:
+    """The defects of a family that fail none of its checks, nor a passive one."""
+    return [d for d in defects_of(*defect_modules) if not killed_by(d, modules)]
+
+
+def words(verdicts: Iterable[Verdict]) -> list[str]:
+    """One line per verdict that is no pass, for an assertion's message."""
+    return [
+        f"{v.check}: {v.outcome} {v.summary or v.skip}"
+        for v in verdicts
+        if v.outcome is not Outcome.PASS
+    ]

@@ -1,0 +1,289 @@
+"""createTable: the first metadata of a table."""
+
+import msgspec
+import pytest
+
+from icecheck.mock_server.create import decode_create_table
+from icecheck.mock_server.metadata import (
+    PartitionField,
+    PartitionSpec,
+    SortField,
+    SortOrder,
+    to_builtins,
+)
+
+
+def spec_field(name, source_id, transform="identity", **members):
+    return {"name": name, "source-id": source_id, "transform": transform, **members}
+
+
+def sort_field(source_id, transform="identity"):
+    return {
+        "source-id": source_id,
+        "transform": transform,
+        "direction": "asc",
+        "null-order": "nulls-first",
+    }
+
+
+def test_a_new_table_starts_empty(new_table, now_ms):
+    table = new_table()
+    document = to_builtins(table)
+    expected = {
+        "format-version": 2,
+        "location": "s3://warehouse/sales/orders",
+        "table-uuid": "11111111-2222-4333-8444-555555555555",
+        "last-updated-ms": now_ms,
+        "last-column-id": 3,
+        "last-partition-id": 999,
+        "last-sequence-number": 0,
+        "current-schema-id": 0,
+        "default-spec-id": 0,
+        "default-sort-order-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "current-snapshot-id": -1,
+        "refs": {},
+        "snapshots": [],
+        "snapshot-log": [],
+        "metadata-log": [],
+    }
+    assert {name: document[name] for name in expected} == expected
+
+
+def test_a_table_is_of_version_2_unless_a_property_says_otherwise(schema_of):
+    body = msgspec.json.encode({"name": "t", "schema": schema_of()})
+    from icecheck.mock_server.create import new_table_metadata
+
+    table = new_table_metadata(decode_create_table(body), uuid="u", location="l", now_ms=1)
+    assert table.format_version == 2
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_property_chooses_the_format_version(new_table, version):
+    assert new_table(version).format_version == version
+
+
+@pytest.mark.parametrize("version", ["0", "4", "-1", "two", "", "2.0", " 2", "9" * 5000])
+def test_another_format_version_is_refused(new_table, version, refused):
+    with refused(400, "ormat version"):
+        new_table(version)
+
+
+def test_the_server_numbers_columns_specs_and_orders(new_table, schema_of):
+    table = new_table(
+        schema=schema_of(
+            {"id": 50, "name": "id", "required": True, "type": "long"},
+            {"id": 0, "name": "time", "required": False, "type": "timestamptz"},
+            **{"schema-id": 9, "identifier-field-ids": [50]},
+        ),
+        partition_spec={
+            "spec-id": 7,
+            "fields": [
+                spec_field("day", 0, "Day", **{"field-id": 55}),
+                spec_field("id", 50, **{"field-id": 54}),
+            ],
+        },
+        write_order={"order-id": 9, "fields": [sort_field(0)]},
+    )
+    assert (table.current_schema_id, table.schemas[0].schema_id) == (0, 0)
+    assert [field.id for field in table.schemas[0].fields] == [1, 2]
+    assert table.schemas[0].identifier_field_ids == (1,)
+    assert table.partition_specs == (
+        PartitionSpec(
+            spec_id=0,
+            fields=(
+                PartitionField(name="day", transform="day", source_id=2, field_id=1000),
+                PartitionField(name="id", transform="identity", source_id=1, field_id=1001),
+            ),
+        ),
+    )
+    assert table.last_partition_id == 1001
+    order = SortField(
+        transform="identity", source_id=2, direction="asc", null_order="nulls-first"
+    )
+    assert table.sort_orders == (SortOrder(order_id=1, fields=(order,)),)
+    assert table.default_sort_order_id == 1
+
+
+def test_every_optional_member_may_be_null(schema_of):
+    nothing = dict.fromkeys(
+        ("location", "partition-spec", "write-order", "stage-create", "properties")
+    )
+    request = decode_create_table(
+        msgspec.json.encode({"name": "t", "schema": schema_of(), **nothing})
+    )
+    assert (request.location, request.partition_spec, request.properties) == (None, None, None)
+
+
+def test_a_spec_or_order_may_come_without_an_id(new_table):
+    table = new_table(
+        partition_spec={"fields": [spec_field("id", 1)]}, write_order={"fields": [sort_field(1)]}
+    )
+    assert (table.partition_specs[0].spec_id, table.sort_orders[0].order_id) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("s3://bucket/t///", "s3://bucket/t"),
+        ("s3://", "s3://"),
+        ("file:///t/", "file:///t"),
+        (None, "s3://warehouse/sales/orders"),
+    ],
+)
+def test_a_location_is_stored_without_trailing_slashes(new_table, sent, stored):
+    assert new_table(location=sent).location == stored
+
+
+@pytest.mark.parametrize("location", ["", "/", "///"])
+def test_an_empty_location_is_refused(new_table, location, refused):
+    with refused(400, "Invalid location"):
+        new_table(location=location)
+
+
+def test_reserved_properties_are_not_stored(new_table):
+    reserved = dict.fromkeys(
+        (
+            "uuid",
+            "snapshot-count",
+            "current-snapshot-id",
+            "current-snapshot-summary",
+            "current-snapshot-timestamp-ms",
+            "current-schema",
+            "default-partition-spec",
+            "default-sort-order",
+        ),
+        "x",
+    )
+    properties = new_table(properties={**reserved, "owner": "me"}).properties
+    assert properties == {"owner": "me", "write.parquet.compression-codec": "zstd"}
+
+
+def test_a_codec_that_was_asked_for_is_kept(new_table):
+    codec = {"write.parquet.compression-codec": "snappy"}
+    assert new_table(properties=codec).properties == codec
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "commit.retry.num-retries",
+        "commit.retry.min-wait-ms",
+        "commit.retry.max-wait-ms",
+        "commit.retry.total-timeout-ms",
+    ],
+)
+def test_retry_properties_are_natural_numbers(new_table, key, refused):
+    assert new_table(properties={key: "0"}).properties[key] == "0"
+    for value in ("-1", "x", "1.5", "2147483648"):
+        with refused(400, key):
+            new_table(properties={key: value})
+
+
+def test_the_length_of_the_metadata_log_is_a_number(new_table, refused):
+    with refused(400, "previous-versions-max"):
+        new_table(properties={"write.metadata.previous-versions-max": "many"})
+
+
+def test_metrics_properties_name_columns(new_table, schema_of, refused):
+    nested = {"type": "struct", "fields": [
+        {"id": 3, "name": "x", "required": False, "type": "int"},
+    ]}  # fmt: skip
+    kind = {"type": "list", "element-id": 2, "element": nested, "element-required": True}
+    schema = schema_of({"id": 1, "name": "a", "required": False, "type": kind})
+    for name in ("a", "a.element.x", "a.x"):
+        key = f"write.metadata.metrics.column.{name}"
+        assert new_table(schema=schema, properties={key: "none"}).properties[key] == "none"
+    with refused(400, "could not find column b"):
+        new_table(schema=schema, properties={"write.metadata.metrics.column.b": "none"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ([spec_field("x", 9)], "Cannot find source column"),
+        ([spec_field("x", 2, "day")], "Invalid source type string"),
+        ([spec_field("", 1)], "empty partition name"),
+        ([spec_field("x", 1), spec_field("x", 2)], "more than once"),
+        ([spec_field("data", 1)], "different field"),
+        ([spec_field("x", 1, **{"field-id": 1000}), spec_field("y", 2)], "all or none"),
+        ([spec_field("x", 1, "bucket[0]")], "width"),
+    ],
+)
+def test_a_partition_spec_that_does_not_fit_is_refused(new_table, fields, why, refused):
+    with refused(400, why):
+        new_table(partition_spec={"spec-id": 0, "fields": fields})
+
+
+def test_a_partition_field_may_be_named_like_its_own_column(new_table):
+    spec = {"fields": [spec_field("data", 2, "truncate[4]")]}
+    assert new_table(partition_spec=spec).partition_specs[0].fields[0].name == "data"
+
+
+def test_a_column_in_a_list_is_no_partition_source(new_table, schema_of, refused):
+    kind = {"type": "list", "element-id": 2, "element": "int", "element-required": True}
+    schema = schema_of({"id": 1, "name": "a", "required": False, "type": kind})
+    with refused(400, "in a list or map"):
+        new_table(schema=schema, partition_spec={"fields": [spec_field("x", 2)]})
+    with refused(400, "non-primitive"):
+        new_table(schema=schema, partition_spec={"fields": [spec_field("x", 1)]})
+
+
+@pytest.mark.parametrize(
+    ("order", "why"),
+    [
+        ({"order-id": 0, "fields": [sort_field(1)]}, "reserved"),
+        ({"order-id": 1, "fields": []}, "must be 0"),
+        ({"order-id": 1, "fields": [sort_field(9)]}, "Cannot find source column"),
+        ({"order-id": 1, "fields": [sort_field(2, "hour")]}, "Invalid source type"),
+    ],
+)
+def test_a_sort_order_that_does_not_fit_is_refused(new_table, order, why, refused):
+    with refused(400, why):
+        new_table(write_order=order)
+
+
+def test_a_transform_of_a_newer_format_is_kept(new_table):
+    table = new_table(partition_spec={"fields": [spec_field("z", 1, "zorder")]})
+    assert table.partition_specs[0].fields[0].transform == "zorder"
+
+
+def test_an_unsorted_order_is_order_0(new_table):
+    table = new_table(write_order={"order-id": 0, "fields": []})
+    assert (table.default_sort_order_id, table.sort_orders[0].fields) == (0, ())
+
+
+VALID = b'{"name":"t","schema":{"type":"struct","fields":[]}}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        VALID[:-1] + b',"x":NaN}',
+        VALID[:-1] + b',"x":"\xff"}',
+        VALID[:-1] + b',"x":"\\ud800"}',
+        VALID[:-1] + b',"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        VALID[:-1] + b',"properties":{"a":1}}',
+        VALID[:-1] + b',"properties":{"a":null}}',
+        VALID.replace(b'"type":"struct",', b""),
+        VALID.replace(b'"struct"', b'"list"'),
+        VALID.replace(b'"name":"t",', b""),
+        VALID.replace(b'"t"', b"null"),
+        VALID.replace(b"[]", b'[{"id":"1","name":"a","required":true,"type":"int"}]'),
+        VALID.replace(b"[]", b'[{"id":1.0,"name":"a","required":true,"type":"int"}]'),
+        VALID.replace(b"[]", b'[{"id":4294967296,"name":"a","required":true,"type":"int"}]'),
+        VALID.replace(b"[]", b'[{"id":1,"name":"a","type":"int"}]'),
+        VALID.replace(b"[]", b'[{"id":1,"name":"a","required":true,"type":{"type":"map"}}]'),
+    ],
+)
+def test_a_malformed_body_is_refused(body, refused):
+    with refused(400, "Malformed request"):
+        decode_create_table(body)
+
+
+def test_unknown_members_of_a_body_are_ignored():
+    assert decode_create_table(VALID[:-1] + b',"x":{"y":[1e3]}}').name == "t"

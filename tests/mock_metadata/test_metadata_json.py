@@ -1,0 +1,279 @@
+"""Table metadata as JSON: what each format version writes and what is read back."""
+
+import json
+
+import msgspec
+import pytest
+
+from icecheck.mock_server.metadata import (
+    decode,
+    encode,
+    encode_with_snapshots,
+    to_builtins,
+)
+
+ORDER = [
+    "format-version", "table-uuid", "location", "last-sequence-number", "last-updated-ms",
+    "last-column-id", "schema", "current-schema-id", "schemas", "partition-spec",
+    "default-spec-id", "partition-specs", "last-partition-id", "default-sort-order-id",
+    "sort-orders", "properties", "current-snapshot-id", "next-row-id", "encryption-keys", "refs",
+    "snapshots", "statistics", "partition-statistics", "snapshot-log", "metadata-log",
+]  # fmt: skip
+ABSENT = {
+    1: {"last-sequence-number", "next-row-id", "encryption-keys"},
+    2: {"schema", "partition-spec", "next-row-id", "encryption-keys"},
+    3: {"schema", "partition-spec", "encryption-keys"},
+}
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_members_come_in_one_order_and_only_those_of_the_version(new_table, version):
+    names = list(json.loads(encode(new_table(version))))
+    assert names == [name for name in ORDER if name not in ABSENT[version]]
+
+
+def test_version_1_repeats_its_schema_and_spec_in_their_old_places(new_table):
+    spec = {"fields": [{"name": "id", "source-id": 1, "transform": "identity"}]}
+    document = to_builtins(new_table(1, partition_spec=spec))
+    assert document["schema"] == document["schemas"][0]
+    assert document["partition-spec"] == document["partition-specs"][0]["fields"]
+
+
+@pytest.mark.parametrize(("version", "written"), [(1, -1), (2, -1), (3, None)])
+def test_no_current_snapshot_is_written_as_the_version_wants(new_table, version, written):
+    assert to_builtins(new_table(version))["current-snapshot-id"] == written
+
+
+def test_a_schema_writes_type_id_and_fields(new_table):
+    schema = to_builtins(new_table())["schemas"][0]
+    assert list(schema) == ["type", "schema-id", "fields"]
+    assert schema["fields"][0] == {"id": 1, "name": "id", "required": True, "type": "long"}
+
+
+def test_identifier_fields_and_defaults_are_written_when_there_are_any(new_table, schema_of):
+    column = {
+        "id": 1,
+        "name": "id",
+        "required": True,
+        "type": "long",
+        "doc": "key",
+        "initial-default": 0,
+        "write-default": 5,
+    }
+    schema = schema_of(column, **{"identifier-field-ids": [1]})
+    written = to_builtins(new_table(3, schema=schema))["schemas"][0]
+    assert list(written) == ["type", "schema-id", "identifier-field-ids", "fields"]
+    assert written["fields"] == [column]
+    assert list(written["fields"][0]) == list(column)
+
+
+def test_nested_types_are_written_as_they_were_sent(new_table, schema_of):
+    kind = {
+        "type": "map",
+        "key-id": 2,
+        "key": "string",
+        "value-id": 3,
+        "value": {
+            "type": "list",
+            "element-id": 4,
+            "element": {"type": "struct", "fields": []},
+            "element-required": False,
+        },
+        "value-required": True,
+    }
+    schema = schema_of({"id": 1, "name": "a", "required": False, "type": kind})
+    assert to_builtins(new_table(schema=schema))["schemas"][0]["fields"][0]["type"] == kind
+
+
+def test_a_snapshot_is_written_in_order_and_keeps_members_of_a_newer_format(
+    new_table, commit, snapshot
+):
+    sent = snapshot(
+        7,
+        future={"b": [1.0, None], "a": 2**62},
+        sequence_number=1,
+        schema_id=0,
+        key_id="k",
+        unknown=4,
+    )
+    table = commit(new_table(), {"action": "add-snapshot", "snapshot": sent})
+    written = to_builtins(table)["snapshots"][0]
+    assert written == sent
+    assert list(written) == [
+        "sequence-number", "snapshot-id", "timestamp-ms", "summary", "manifest-list", "schema-id",
+        "key-id", "future", "unknown",
+    ]  # fmt: skip
+    assert decode(encode(table)) == table
+
+
+def test_a_sequence_number_of_zero_is_not_written(new_table, commit, snapshot):
+    sent = snapshot(7, sequence_number=0)
+    table = commit(new_table(1), {"action": "add-snapshot", "snapshot": sent})
+    assert "sequence-number" not in to_builtins(table)["snapshots"][0]
+
+
+def test_a_member_nested_abysmally_is_refused(new_table, commit, snapshot, refused):
+    deep = json.loads("[" * 65 + "]" * 65)
+    with refused(400, "nested too deeply"):
+        commit(new_table(), {"action": "add-snapshot", "snapshot": snapshot(7, future=deep)})
+
+
+def test_refs_only_writes_the_snapshots_that_refs_name(table_with_history):
+    everything = json.loads(encode_with_snapshots(table_with_history, refs_only=False))
+    filtered = json.loads(encode_with_snapshots(table_with_history, refs_only=True))
+    assert [s["snapshot-id"] for s in everything["snapshots"]] == [1, 2]
+    assert [s["snapshot-id"] for s in filtered["snapshots"]] == [2]
+    assert everything | {"snapshots": []} == filtered | {"snapshots": []}
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_what_was_written_is_read_back(new_table, version):
+    table = new_table(version)
+    assert decode(encode(table)) == table
+
+
+@pytest.fixture
+def version_1_file(schema_of):
+    return {
+        "format-version": 1,
+        "location": "s3://b/t/",
+        "last-updated-ms": 1000,
+        "last-column-id": 3,
+        "schema": schema_of(),
+        "partition-spec": [{"name": "d", "source-id": 3, "transform": "day"}],
+    }
+
+
+def test_a_version_1_file_needs_only_its_old_members(version_1_file):
+    del version_1_file["schema"]["schema-id"]
+    table = decode(msgspec.json.encode(version_1_file))
+    assert (table.current_schema_id, table.default_spec_id, table.default_sort_order_id) == (0,) * 3
+    assert table.partition_specs[0].fields[0].field_id == 1000
+    assert (table.last_partition_id, table.last_sequence_number) == (1000, 0)
+    assert (table.sort_orders[0].order_id, table.current_snapshot_id) == (0, None)
+    assert table.location == "s3://b/t"
+
+
+def test_a_version_1_file_without_a_uuid_always_gets_the_same_one(version_1_file):
+    first, second = (decode(msgspec.json.encode(version_1_file)) for _ in range(2))
+    assert first.table_uuid == second.table_uuid
+    other = decode(msgspec.json.encode({**version_1_file, "location": "s3://b/u"}))
+    assert other.table_uuid != first.table_uuid
+
+
+def test_a_file_without_refs_gets_main_from_its_current_snapshot(version_1_file, snapshot):
+    version_1_file |= {"snapshots": [snapshot(5)], "current-snapshot-id": 5}
+    table = decode(msgspec.json.encode(version_1_file))
+    assert table.refs["main"].snapshot_id == 5
+    assert table.refs["main"].type == "branch"
+
+
+def test_a_version_1_snapshot_may_list_its_manifests_in_place(version_1_file, snapshot):
+    sent = snapshot(5, manifest_list=None, manifests=["m1", "m2"], summary=None)
+    version_1_file["snapshots"] = [sent]
+    table = decode(msgspec.json.encode(version_1_file))
+    assert to_builtins(table)["snapshots"] == [sent]
+
+
+@pytest.mark.parametrize("written", [None, -1, "absent"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_no_current_snapshot_is_read_in_every_spelling(new_table, version, written):
+    document = to_builtins(new_table(version))
+    document["current-snapshot-id"] = written
+    if written == "absent":
+        del document["current-snapshot-id"]
+    assert decode(msgspec.json.encode(document)).current_snapshot_id is None
+
+
+@pytest.mark.parametrize(
+    ("version", "member"),
+    [
+        (2, "table-uuid"),
+        (2, "last-sequence-number"),
+        (2, "schemas"),
+        (2, "current-schema-id"),
+        (2, "partition-specs"),
+        (2, "default-spec-id"),
+        (2, "last-partition-id"),
+        (2, "sort-orders"),
+        (2, "default-sort-order-id"),
+        (3, "next-row-id"),
+        (1, "location"),
+        (1, "last-updated-ms"),
+        (1, "last-column-id"),
+        (1, "format-version"),
+    ],
+)
+def test_a_file_without_a_required_member_is_refused(new_table, version, member, refused):
+    document = to_builtins(new_table(version))
+    del document[member]
+    with refused(400, member):
+        decode(msgspec.json.encode(document))
+
+
+@pytest.mark.parametrize("member", ["properties", "refs", "snapshots", "statistics", "metadata-log"])
+def test_a_file_may_leave_out_what_is_empty(new_table, member):
+    table = new_table(properties={"write.parquet.compression-codec": "zstd"})
+    document = to_builtins(table) | {"properties": {}}
+    del document[member]
+    assert decode(msgspec.json.encode(document)) == msgspec.structs.replace(table, properties={})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format-version": 4},
+        {"format-version": 0},
+        {"format-version": "2"},
+        {"table-uuid": ""},
+        {"location": ""},
+        {"current-schema-id": 7},
+        {"default-spec-id": 7},
+        {"default-sort-order-id": 7},
+        {"schemas": []},
+        {"partition-specs": []},
+        {"sort-orders": []},
+        {"sort-orders": [{"order-id": 0, "fields": []}] * 2},
+        {"current-snapshot-id": 9},
+        {"refs": {"main": {"snapshot-id": 1, "type": "branch"}}},
+        {"refs": {"b": {"snapshot-id": 9, "type": "branch"}}},
+        {"refs": {"b": {"snapshot-id": 1, "type": "fork"}}},
+        {"refs": {"b": {"snapshot-id": 1, "type": "tag", "min-snapshots-to-keep": 1}}},
+        {"last-sequence-number": 1},
+        {"last-sequence-number": 2**63},
+        {"last-updated-ms": 1},
+        {"snapshot-log": [{"snapshot-id": 1, "timestamp-ms": stamp} for stamp in (2**50, 5)]},
+        {"partition-specs": [{"spec-id": 0, "fields": [
+            {"name": "x", "source-id": 99, "field-id": 1000, "transform": "identity"},
+        ]}]},
+        {"partition-specs": [{"spec-id": 0, "fields": [
+            {"name": "x", "source-id": 1, "field-id": 1000, "transform": "identity"},
+            {"name": "y", "source-id": 2, "transform": "identity"},
+        ]}]},
+    ],
+)  # fmt: skip
+def test_a_file_that_contradicts_itself_is_refused(table_with_history, change, refused):
+    document = to_builtins(table_with_history)
+    assert decode(msgspec.json.encode(document)) == table_with_history
+    with refused(400):
+        decode(msgspec.json.encode(document | change))
+
+
+def test_a_file_with_one_snapshot_id_twice_is_refused(table_with_history, refused):
+    document = to_builtins(table_with_history)
+    document["snapshots"] *= 2
+    with refused(400, "two snapshots have the same id"):
+        decode(msgspec.json.encode(document))
+
+
+def test_a_snapshot_without_manifests_is_refused(table_with_history, refused):
+    document = to_builtins(table_with_history)
+    del document["snapshots"][0]["manifest-list"]
+    with refused(400, "neither manifest-list nor manifests"):
+        decode(msgspec.json.encode(document))
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"null", b"\xff", b"\x1f\x8b\x08", b"[" * 100_000])
+def test_what_is_no_metadata_is_refused(data, refused):
+    with refused(400, "Malformed request"):
+        decode(data)

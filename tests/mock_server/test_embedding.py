@@ -1,0 +1,304 @@
+"""MockCatalog as an object: real clients on it, snapshots, determinism, and the foreign project."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pyarrow
+import pytest
+import requests
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.types import LongType
+
+from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from icecheck.mock_server.clock import SystemClock, VirtualClock, clock_from
+from icecheck.mock_server.files import local_path
+
+SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}]}
+ROWS = pyarrow.table({"id": pyarrow.array([1, 2, 3], pyarrow.int64()), "s": ["a", "b", "c"]})
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_pyiceberg_creates_writes_evolves_renames_and_drops(
+    in_process: bool, token: str | None
+) -> None:
+    with MockCatalog(token=token) as mock:
+        catalog = mock.pyiceberg("wh", in_process=in_process)
+        catalog.create_namespace("db", {"owner": "me"})
+        table = catalog.create_table("db.t", schema=ROWS.schema)
+        table.append(ROWS)
+        table.append(ROWS)
+        table.delete("id = 2")
+        assert table.scan().to_arrow().num_rows == 4
+        table.overwrite(ROWS)
+        with table.update_schema() as update:
+            update.add_column("n", LongType())
+            update.rename_column("s", "text")
+        assert table.scan().to_arrow().column_names == ["id", "text", "n"]
+        catalog.rename_table("db.t", "db.u")
+        assert catalog.list_tables("db") == [("db", "u")]
+        renamed = catalog.load_table("db.u")
+        assert renamed.scan().to_arrow().num_rows == 3
+        catalog.drop_table("db.u")
+        with pytest.raises(NoSuchTableError):
+            catalog.load_table("db.u")
+        registered = catalog.register_table("db.r", renamed.metadata_location)
+        assert registered.scan().to_arrow().num_rows == 3
+        catalog.purge_table("db.r")
+        catalog.drop_namespace("db")
+        assert catalog.list_namespaces() == []
+
+
+def test_pyiceberg_creates_a_table_in_one_transaction() -> None:
+    mock = MockCatalog()
+    catalog = mock.pyiceberg("wh", in_process=True)
+    catalog.create_namespace("db")
+    with catalog.create_table_transaction("db.t", schema=ROWS.schema) as transaction:
+        assert not catalog.table_exists("db.t")
+        transaction.append(ROWS)
+    assert catalog.load_table("db.t").scan().to_arrow().num_rows == 3
+    mock.stop()
+
+
+def test_metadata_and_data_lie_under_one_temporary_root_that_stop_removes() -> None:
+    with MockCatalog() as mock:
+        catalog = mock.pyiceberg("wh")
+        catalog.create_namespace("db")
+        table = catalog.create_table("db.t", schema=ROWS.schema)
+        table.append(ROWS)
+        location = local_path(table.metadata_location)
+        assert location is not None
+        assert location.is_file()
+        root = location.parents[4]
+        assert {part.name for part in location.parents[1].iterdir()} == {"data", "metadata"}
+    assert not root.exists()
+
+
+def test_a_given_root_stays(tmp_path: Path) -> None:
+    with MockCatalog(root=tmp_path) as mock:
+        catalog = mock.pyiceberg("wh")
+        catalog.create_namespace("db")
+        catalog.create_table("db.t", schema=ROWS.schema)
+    assert len(list(tmp_path.glob("wh/db/t-*/metadata/00000-*.metadata.json"))) == 1
+
+
+def test_a_location_that_cannot_be_written_refuses_the_table(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    mock = MockCatalog(root=tmp_path)
+    with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1") as http:
+        http.post("/namespaces", json={"namespace": ["a"]})
+        body = {"name": "t", "schema": SCHEMA, "location": f"file://{tmp_path}/file/t"}
+        response = http.post("/namespaces/a/tables", json=body)
+        assert response.status_code == 400
+        assert http.head("/namespaces/a/tables/t").status_code == 404
+
+
+def test_requests_and_httpx_see_the_same_catalog_without_a_socket() -> None:
+    mock = MockCatalog(root="memory://root")
+    session = requests.Session()
+    session.mount("http://mock", mock.requests_adapter())
+    created = session.post("http://mock/v1/namespaces", json={"namespace": ["a b"]})
+    assert created.json() == {"namespace": ["a b"], "properties": {}}
+    assert session.head("http://mock/v1/namespaces/a%20b").status_code == 204
+    missing = session.get("http://mock/v1/namespaces/none")
+    assert (missing.status_code, missing.reason, missing.encoding) == (404, "Not Found", "utf-8")
+    with httpx.Client(transport=mock.httpx_transport()) as http:
+        assert http.get("http://any/v1/namespaces").json()["namespaces"] == [["a b"]]
+
+
+def test_the_spark_settings_name_catalog_warehouse_and_token() -> None:
+    with MockCatalog(token="secret") as mock:
+        settings = mock.spark_conf("cat", warehouse="wh")
+        assert settings["spark.sql.catalog.cat"] == "org.apache.iceberg.spark.SparkCatalog"
+        assert settings["spark.sql.catalog.cat.uri"] == mock.uri
+        assert settings["spark.sql.catalog.cat.warehouse"] == "wh"
+        assert settings["spark.sql.catalog.cat.token"] == "secret"
+    with MockCatalog() as mock:
+        assert not any(key.endswith("token") for key in mock.spark_conf("cat"))
+
+
+def in_process(mock: MockCatalog) -> httpx.Client:
+    return httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1/wh")
+
+
+def conversation(mock: MockCatalog) -> list[tuple[int, list[tuple[str, str]], bytes]]:
+    answers = []
+    with in_process(mock) as http:
+        update = {"action": "set-properties", "updates": {"k": "v"}}
+        tables = "/namespaces/a/tables"
+        for method, path, body in [
+            ("GET", "http://mock/v1/config?warehouse=wh", None),
+            ("POST", "/namespaces", {"namespace": ["a"]}),
+            ("POST", tables, {"name": "t", "schema": SCHEMA}),
+            ("POST", tables, {"name": "u", "schema": SCHEMA, "stage-create": True}),
+            ("POST", f"{tables}/t", {"requirements": [], "updates": [update]}),
+            ("GET", f"{tables}/t", None),
+            ("POST", tables, {"name": "v", "schema": SCHEMA}),
+            ("GET", f"{tables}?pageToken=&pageSize=1", None),
+            ("GET", f"{tables}/none", None),
+            ("HEAD", f"{tables}/t", None),
+            ("DELETE", f"{tables}/t?purgeRequested=true", None),
+        ]:
+            response = http.request(method, path, json=body)
+            answers.append((response.status_code, response.headers.multi_items(), response.content))
+    return answers
+
+
+def test_seed_and_clock_make_the_answers_identical_to_the_byte() -> None:
+    def server(seed: int) -> MockCatalog:
+        return MockCatalog(seed=seed, clock="2026-01-01T00:00:00Z", root="memory://root")
+
+    first = conversation(server(42))
+    assert [status for status, _, _ in first[:6]] == [200] * 6
+    assert conversation(server(42)) == first
+    assert conversation(server(43)) != first
+
+
+def test_a_seeded_server_gets_the_same_temporary_root_again() -> None:
+    uris = []
+    for _ in range(2):
+        with MockCatalog(seed=987_654_321) as mock:
+            uris.append(mock.state and mock.warehouses.open("wh").context.location)  # type: ignore[union-attr]
+    assert uris[0] == uris[1]
+
+
+def test_the_clock_stands_in_the_metadata() -> None:
+    clock = VirtualClock(1_000, step_ms=10)
+    mock = MockCatalog(clock=clock, root="memory://root")
+    with in_process(mock) as http:
+        http.get("http://mock/v1/config?warehouse=wh")
+        http.post("/namespaces", json={"namespace": ["a"]})
+        created = http.post("/namespaces/a/tables", json={"name": "t", "schema": SCHEMA}).json()
+        assert created["metadata"]["last-updated-ms"] == 1_000
+        clock.advance(500)
+        update = {"action": "set-properties", "updates": {"k": "v"}}
+        body = {"requirements": [], "updates": [update]}
+        changed = http.post("/namespaces/a/tables/t", json=body).json()
+        assert changed["metadata"]["last-updated-ms"] == 1_510
+
+
+def test_a_clock_is_made_from_what_a_user_writes() -> None:
+    assert clock_from("2026-01-01T00:00:00Z") == VirtualClock(1_767_225_600_000)
+    assert clock_from("2026-01-01") == VirtualClock(1_767_225_600_000)
+    assert clock_from(5) == VirtualClock(5)
+    assert isinstance(clock_from(None), SystemClock)
+
+
+def test_a_snapshot_can_be_restored_and_tags_do_not_come_back(mock: MockCatalog) -> None:
+    with in_process(mock) as http:
+        http.get("http://mock/v1/config?warehouse=wh")
+        http.post("/namespaces", json={"namespace": ["a"]})
+        before = mock.snapshot()
+        tags = []
+        for _ in range(2):
+            created = http.post("/namespaces/a/tables", json={"name": "t", "schema": SCHEMA})
+            tags.append(created.headers["etag"])
+            http.get("http://mock/v1/config?warehouse=later")
+            http.post("http://mock/v1/later/namespaces", json={"namespace": ["x"]})
+            mock.restore(before)
+            assert http.head("/namespaces/a/tables/t").status_code == 404
+            assert http.head("/namespaces/a").status_code == 204
+            assert http.get("http://mock/v1/later/namespaces").json()["namespaces"] == []
+        assert tags[0] != tags[1]
+
+
+def test_a_checkpoint_undoes_its_block(mock: MockCatalog, http: httpx.Client) -> None:
+    with mock.checkpoint():
+        http.post("/namespaces", json={"namespace": ["a"]})
+        assert http.head("/namespaces/a").status_code == 204
+    assert http.head("/namespaces/a").status_code == 404
+
+
+def test_a_reset_empties_one_warehouse_and_its_files() -> None:
+    with MockCatalog() as mock:
+        locations = []
+        for name in ("one", "two"):
+            catalog = mock.pyiceberg(name)
+            catalog.create_namespace("db")
+            table = catalog.create_table("db.t", schema=ROWS.schema)
+            locations.append(local_path(table.metadata_location))
+        mock.reset("one")
+        assert mock.pyiceberg("one").list_namespaces() == []
+        assert mock.pyiceberg("two").table_exists("db.t")
+        assert [path is not None and path.exists() for path in locations] == [False, True]
+
+
+def test_a_declared_warehouse_may_lie_anywhere(tmp_path: Path) -> None:
+    declared = WarehouseDeclaration("w", location=f"file://{tmp_path}/here/")
+    mock = MockCatalog(warehouses=[declared], root="memory://root")
+    catalog = mock.pyiceberg("w", in_process=True)
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema=ROWS.schema)
+    assert table.location().startswith(f"file://{tmp_path}/here/db/t-")
+    with pytest.raises(RuntimeError, match="declared"):
+        mock.fresh_warehouse()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_serving_forever_ends_cleanly_on_a_signal(number: signal.Signals) -> None:
+    seen = []
+
+    def when_ready(mock: MockCatalog) -> None:
+        seen.append(httpx.get(f"{mock.uri}/v1/config").status_code)
+        os.kill(os.getpid(), number)
+
+    before = signal.getsignal(number)
+    threads = threading.active_count()
+    MockCatalog().serve_forever(when_ready)
+    assert seen == [200]
+    assert signal.getsignal(number) is before
+    assert threading.active_count() == threads
+
+
+def test_importing_the_mock_loads_nothing_heavy() -> None:
+    program = (
+        "import sys; from icecheck.mock_server import MockCatalog; MockCatalog(); "
+        "import icecheck.mock_server.fixtures; "
+        "heavy = {'asyncio', 'uvicorn', 'httpx', 'requests', 'pyiceberg', 'yaml', 'uvloop'}; "
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+FOREIGN_TEST = """
+def test_a_table_can_be_created(iceberg_catalog, mock_catalog):
+    iceberg_catalog.create_namespace("db")
+    assert iceberg_catalog.list_namespaces() == [("db",)]
+    assert list(mock_catalog.state().children(())) == [("db",)]
+
+def test_the_next_test_finds_nothing(iceberg_catalog):
+    assert iceberg_catalog.list_namespaces() == []
+"""
+
+
+def test_a_foreign_project_needs_five_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "test_foreign.py").write_text(FOREIGN_TEST)
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda: MockCatalog(page_size_max=0),
+        lambda: MockCatalog(warehouses=[]),
+        lambda: MockCatalog(warehouses=["a", "a"]),
+        lambda: MockCatalog(warehouses=["a", "b"], prefix=False),
+        lambda: MockCatalog(clock="yesterday"),
+    ],
+)
+def test_misuse_is_a_value_error(misuse: Callable[[], MockCatalog]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        misuse()

@@ -1,0 +1,200 @@
+"""What goes over the wire, byte by byte, and how the server starts and stops."""
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.app import BODY_BYTES_MAX
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MockCatalog]:
+    with MockCatalog(root="memory://root") as mock:
+        yield mock
+
+
+class Wire:
+    """One connection, on which requests are written and answers read as bytes."""
+
+    def __init__(self, mock: MockCatalog) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", mock.port), timeout=20)
+        self.file = self.socket.makefile("rb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+        self.socket.close()
+
+    def send(self, text: str, body: bytes = b"") -> None:
+        head = f"{text}\r\nhost: x\r\n"
+        if body:
+            head += f"content-length: {len(body)}\r\n"
+        self.socket.sendall(head.encode() + b"\r\n" + body)
+
+    def head(self) -> tuple[int, dict[str, str]]:
+        status = int(self.file.readline().split()[1])
+        headers: dict[str, str] = {}
+        while line := self.file.readline().strip():
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        return status, headers
+
+    def answer(self) -> tuple[int, dict[str, str], bytes]:
+        status, headers = self.head()
+        return status, headers, self.file.read(int(headers.get("content-length", "0")))
+
+
+def test_answers_on_one_connection_do_not_run_into_each_other(server: MockCatalog) -> None:
+    body = b'{"namespace": ["wire"]}'
+    with Wire(server) as wire:
+        wire.send("POST /v1/namespaces HTTP/1.1", body)
+        assert wire.answer()[0] == 200
+        # Nothing may follow the head of these; the next answer would be misread.
+        wire.send("HEAD /v1/namespaces/wire HTTP/1.1")
+        assert wire.head() == (204, {})
+        wire.send("HEAD /v1/namespaces/nowhere HTTP/1.1")
+        assert wire.head() == (404, {})
+        wire.send("DELETE /v1/namespaces/wire HTTP/1.1")
+        assert wire.head() == (204, {})
+        wire.send("GET /v1/namespaces/wire HTTP/1.1")
+        status, headers, content = wire.answer()
+        assert (status, headers["content-type"]) == (404, "application/json")
+        assert content.startswith(b'{"error":')
+
+
+def test_no_header_tells_server_or_date(server: MockCatalog) -> None:
+    with Wire(server) as wire:
+        wire.send("GET /v1/config HTTP/1.1")
+        assert set(wire.answer()[1]) == {"content-type", "content-length"}
+
+
+def test_an_escaped_slash_stays_in_its_segment(server: MockCatalog) -> None:
+    with Wire(server) as wire:
+        wire.send("POST /v1/namespaces HTTP/1.1", b'{"namespace": ["a/b"]}')
+        wire.answer()
+        wire.send("GET /v1/namespaces/a%2Fb HTTP/1.1")
+        assert wire.answer()[2] == b'{"namespace":["a/b"],"properties":{}}'
+        wire.send("GET /v1/namespaces/a%252Fb HTTP/1.1")
+        assert wire.answer()[0] == 404
+
+
+def test_pipelined_requests_are_answered_in_order(server: MockCatalog) -> None:
+    with Wire(server) as wire:
+        paths = ["/v1/config", "/nowhere", "/v1/namespaces", "/v1/namespaces/none"]
+        for path in paths:
+            wire.send(f"GET {path} HTTP/1.1")
+        assert [wire.answer()[0] for _ in paths] == [200, 404, 200, 404]
+
+
+def test_a_chunked_body_is_read(server: MockCatalog) -> None:
+    parts = [b'{"names', b'pace": ["chunk"]}', b""]
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+    with Wire(server) as wire:
+        request = b"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+        wire.socket.sendall(request + chunks)
+        assert wire.answer()[0] == 200
+
+
+def test_a_304_has_no_body_and_no_length(server: MockCatalog) -> None:
+    schema = b'{"type": "struct", "fields": []}'
+    with Wire(server) as wire:
+        wire.send("POST /v1/namespaces HTTP/1.1", b'{"namespace": ["etag"]}')
+        wire.answer()
+        create = b'{"name": "t", "schema": %b}' % schema
+        wire.send("POST /v1/namespaces/etag/tables HTTP/1.1", create)
+        tag = wire.answer()[1]["etag"]
+        wire.send(f"GET /v1/namespaces/etag/tables/t HTTP/1.1\r\nif-none-match: {tag}")
+        assert wire.head() == (304, {"etag": tag})
+        wire.send("GET /v1/config HTTP/1.1")
+        assert wire.answer()[0] == 200
+
+
+def test_a_body_above_the_limit_is_413_and_not_read_to_the_end(server: MockCatalog) -> None:
+    with Wire(server) as wire:
+        head = f"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\ncontent-length: {BODY_BYTES_MAX * 4}"
+        wire.socket.sendall(head.encode() + b"\r\n\r\n")
+        block = b" " * 1_048_576
+        sent = 0
+        # The server answers and closes; how soon writing fails is up to the kernel's buffers.
+        try:
+            while sent < BODY_BYTES_MAX * 4:
+                wire.socket.sendall(block)
+                sent += len(block)
+        except OSError:
+            pass
+        assert sent < BODY_BYTES_MAX * 4
+        status = b""
+        try:
+            status = wire.file.readline()
+        except ConnectionResetError:
+            status = b"HTTP/1.1 413 "  # the answer was lost with the reset
+        assert status.startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("garbage", ["NOT HTTP", "GET /v1/config HTTP/1.1\r\nbad header"])
+def test_what_is_not_http_is_400_and_the_server_lives(server: MockCatalog, garbage: str) -> None:
+    with Wire(server) as wire:
+        wire.socket.sendall(garbage.encode() + b"\r\n\r\n")
+        assert wire.head()[0] == 400
+    with Wire(server) as wire:
+        wire.send("GET /v1/config HTTP/1.1")
+        assert wire.answer()[0] == 200
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_twenty_starts_and_stops_leave_nothing_behind() -> None:
+    def cycle(keep_alive: bool) -> None:
+        with MockCatalog() as mock, Wire(mock) as wire:
+            wire.send("GET /v1/config HTTP/1.1")
+            assert wire.answer()[0] == 200
+            if keep_alive:
+                mock.stop()
+                assert wire.file.read() == b""
+
+    cycle(keep_alive=True)  # imports and caches of the first time do not count
+    files, threads = open_files(), threading.active_count()
+    for number in range(20):
+        cycle(keep_alive=number % 2 == 0)
+    assert threading.active_count() == threads
+    assert open_files() <= files
+
+
+def test_a_stopped_server_refuses_connections_and_can_start_again() -> None:
+    mock = MockCatalog().start()
+    port = mock.port
+    mock.stop()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=5)
+    with pytest.raises(RuntimeError):
+        _ = mock.port
+    with mock:
+        assert mock.uri == f"http://127.0.0.1:{mock.port}"
+
+
+def test_a_port_in_use_is_an_error_of_start() -> None:
+    with MockCatalog() as mock, pytest.raises(OSError, match="in use"):
+        MockCatalog(port=mock.port).start()
+
+
+def test_the_pure_python_fallback_serves_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl"):
+        monkeypatch.setitem(sys.modules, missing, None)
+    with MockCatalog() as mock, Wire(mock) as wire:
+        for _ in range(3):
+            wire.send("GET /v1/config HTTP/1.1")
+            assert wire.answer()[0] == 200
+        wire.send("HEAD /v1/namespaces/none HTTP/1.1")
+        assert wire.head()[0] == 404
+        wire.send("GET /v1/namespaces HTTP/1.1")
+        assert wire.answer()[0] == 200

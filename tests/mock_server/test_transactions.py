@@ -1,0 +1,236 @@
+"""commitTransaction: several tables change together, or none of them does."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.files import Files
+
+TABLES = "/namespaces/ns/tables"
+TRANSACTION = "/transactions/commit"
+ID = {"id": 1, "name": "id", "required": True, "type": "long"}
+SCHEMA = {"type": "struct", "fields": [ID]}
+UNPARTITIONED = {"spec-id": 0, "fields": []}
+UNSORTED = {"order-id": 0, "fields": []}
+CREATION: list[dict[str, Any]] = [
+    {"action": "assign-uuid", "uuid": "5f4b3c2d-0000-4000-8000-000000000001"},
+    {"action": "add-schema", "schema": SCHEMA},
+    {"action": "set-current-schema", "schema-id": -1},
+    {"action": "add-spec", "spec": UNPARTITIONED},
+    {"action": "set-default-spec", "spec-id": -1},
+    {"action": "add-sort-order", "sort-order": UNSORTED},
+    {"action": "set-default-sort-order", "sort-order-id": -1},
+    {"action": "set-location", "location": "memory://root/elsewhere"},
+]
+
+
+@pytest.fixture
+def tables(http: httpx.Client, namespace: str) -> tuple[str, str]:
+    for name in ("a", "b"):
+        assert http.post(TABLES, json={"name": name, "schema": SCHEMA}).status_code == 200
+    return "a", "b"
+
+
+def change(
+    name: str, *updates: dict[str, Any], requirements: tuple[dict[str, Any], ...] = ()
+) -> dict[str, Any]:
+    identifier = {"namespace": ["ns"], "name": name}
+    return {"identifier": identifier, "requirements": [*requirements], "updates": [*updates]}
+
+
+def set_property(**properties: str) -> dict[str, Any]:
+    return {"action": "set-properties", "updates": properties}
+
+
+def commit(http: httpx.Client, *changes: dict[str, Any]) -> httpx.Response:
+    return http.post(TRANSACTION, json={"table-changes": [*changes]})
+
+
+def load(http: httpx.Client, name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = http.get(f"{TABLES}/{name}").json()
+    return loaded
+
+
+def error_of(response: httpx.Response) -> tuple[int, str]:
+    error = response.json()["error"]
+    assert error["code"] == response.status_code
+    return response.status_code, error["type"]
+
+
+def test_a_transaction_changes_every_table_and_answers_204(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    before = {name: load(http, name) for name in tables}
+    answer = commit(http, *(change(name, set_property(owner=name)) for name in tables))
+    assert (answer.status_code, answer.content) == (204, b"")
+    for name in tables:
+        after = load(http, name)
+        assert after["metadata"]["properties"]["owner"] == name
+        assert after["metadata-location"] != before[name]["metadata-location"]
+
+
+def test_the_operation_is_announced(http: httpx.Client) -> None:
+    endpoints = http.get("http://mock/v1/config").json()["endpoints"]
+    assert "POST /v1/{prefix}/transactions/commit" in endpoints
+
+
+def test_several_changes_of_one_table_are_applied_in_order(
+    http: httpx.Client, tables: tuple[str, str], mock: MockCatalog
+) -> None:
+    first = load(http, "a")["metadata-location"]
+    answer = commit(
+        http,
+        change("a", set_property(step="1", kept="yes")),
+        change("b", set_property(step="1")),
+        change("a", set_property(step="2")),
+    )
+    assert answer.status_code == 204
+    after = load(http, "a")
+    assert after["metadata"]["properties"]["step"] == "2"
+    assert after["metadata"]["properties"]["kept"] == "yes"
+    logged = [entry["metadata-file"] for entry in after["metadata"]["metadata-log"]]
+    assert logged[0] == first
+    assert len(logged) == 2
+    for location in (*logged, after["metadata-location"]):
+        assert mock.files.read(location)
+
+
+def test_requirements_of_a_later_change_see_the_earlier_ones(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    schema = {"type": "struct", "fields": [ID, {**ID, "id": 2, "name": "x"}]}
+    evolved = (
+        {"action": "add-schema", "schema": schema},
+        {"action": "set-current-schema", "schema-id": -1},
+    )
+    now_one = {"type": "assert-current-schema-id", "current-schema-id": 1}
+    still_zero = {"type": "assert-current-schema-id", "current-schema-id": 0}
+    refused = commit(
+        http, change("a", *evolved), change("a", set_property(k="v"), requirements=(still_zero,))
+    )
+    assert error_of(refused) == (409, "CommitFailedException")
+    assert load(http, "a")["metadata"]["current-schema-id"] == 0
+    accepted = commit(
+        http, change("a", *evolved), change("a", set_property(k="v"), requirements=(now_one,))
+    )
+    assert accepted.status_code == 204
+    assert load(http, "a")["metadata"]["properties"]["k"] == "v"
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_failed_requirement_leaves_every_table_as_it_was(
+    http: httpx.Client, tables: tuple[str, str], position: int
+) -> None:
+    before = [load(http, name) for name in tables]
+    wrong = {"type": "assert-table-uuid", "uuid": "00000000-0000-4000-8000-000000000000"}
+    changes = [change(name, set_property(k="v")) for name in tables]
+    changes[position]["requirements"] = [wrong]
+    assert error_of(commit(http, *changes)) == (409, "CommitFailedException")
+    assert [load(http, name) for name in tables] == before
+
+
+def test_a_missing_table_leaves_the_other_as_it_was(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    before = load(http, "a")
+    answer = commit(http, change("a", set_property(k="v")), change("none", set_property(k="v")))
+    assert error_of(answer) == (404, "NoSuchTableException")
+    assert load(http, "a") == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [change("a", set_property(k="v")), change("b", {"action": "set-nothing"})],
+        [change("a", set_property(k="v")), change("b", requirements=({"type": "assert-luck"},))],
+        [change("a", set_property(k="v")), {"requirements": [], "updates": []}],
+        [
+            change("a", set_property(k="v")),
+            change("b", {"action": "set-current-schema", "schema-id": 9}),
+        ],
+        [
+            change("a", set_property(k="v")),
+            {"identifier": {"namespace": [], "name": "b"}, "requirements": [], "updates": []},
+        ],
+        [],
+    ],
+    ids=["update", "requirement", "identifier", "invalid-update", "namespace", "empty"],
+)
+def test_a_malformed_transaction_is_400_and_changes_nothing(
+    http: httpx.Client, tables: tuple[str, str], changes: list[dict[str, Any]]
+) -> None:
+    before = [load(http, name) for name in tables]
+    assert error_of(commit(http, *changes)) == (400, "BadRequestException")
+    assert [load(http, name) for name in tables] == before
+
+
+def test_a_body_without_changes_is_400(http: httpx.Client) -> None:
+    assert http.post(TRANSACTION, json={}).status_code == 400
+    assert http.post(TRANSACTION, content=b"{").status_code == 400
+
+
+def test_a_table_can_be_created_and_filled_in_one_transaction(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    create = change("new", *CREATION, requirements=({"type": "assert-create"},))
+    filled = [change(name, set_property(k="v")) for name in ("a", "new")]
+    answer = commit(http, create, *filled)
+    assert answer.status_code == 204
+    made = load(http, "new")["metadata"]
+    assert made["table-uuid"] == CREATION[0]["uuid"]
+    assert made["properties"] == {"k": "v"}
+
+
+def test_a_creation_that_meets_a_table_leaves_the_other_as_it_was(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    before = load(http, "a")
+    create = change("b", *CREATION, requirements=({"type": "assert-create"},))
+    answer = commit(http, change("a", set_property(k="v")), create)
+    assert error_of(answer) == (409, "CommitFailedException")
+    assert load(http, "a") == before
+
+
+def test_a_creation_in_a_missing_namespace_leaves_nothing(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    before = load(http, "a")
+    create = change("new", *CREATION, requirements=({"type": "assert-create"},))
+    create["identifier"]["namespace"] = ["nowhere"]
+    answer = commit(http, change("a", set_property(k="v")), create)
+    assert error_of(answer) == (404, "NoSuchNamespaceException")
+    assert load(http, "a") == before
+
+
+def test_a_change_without_effect_keeps_the_metadata_file(
+    http: httpx.Client, tables: tuple[str, str]
+) -> None:
+    before = [load(http, name) for name in tables]
+    assert commit(http, *(change(name) for name in tables)).status_code == 204
+    assert [load(http, name) for name in tables] == before
+
+
+def test_a_file_that_cannot_be_written_undoes_the_whole_transaction(
+    http: httpx.Client,
+    tables: tuple[str, str],
+    mock: MockCatalog,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = [load(http, name) for name in tables]
+    written: list[str] = []
+    faithful = Files.write
+
+    def second_fails(self: Files, location: str, content: bytes) -> None:
+        if written:
+            raise OSError("no space left")
+        written.append(location)
+        faithful(self, location, content)
+
+    monkeypatch.setattr(Files, "write", second_fails)
+    answer = commit(http, *(change(name, set_property(k="v")) for name in tables))
+    assert error_of(answer) == (400, "BadRequestException")
+    assert [load(http, name) for name in tables] == before
+    with pytest.raises(FileNotFoundError):
+        mock.files.read(written[0])
