@@ -106,7 +106,10 @@ def sort_fields(metadata: Json) -> list[tuple[Any, Any, Any, Any]]:
     """Return the default sort order as (source column, transform, direction, null order)."""
     columns = column_names(metadata)
     return [
-        (columns.get(f.get("source-id")), *(f.get(k) for k in ("transform", "direction")),
-         f.get("null-order"))
+        (
+            columns.get(f.get("source-id")),
+            *(f.get(k) for k in ("transform", "direction")),
+            f.get("null-order"),
+        )
         for f in default_sort_order(metadata).get("fields", [])
     ]

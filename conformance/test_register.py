@@ -61,7 +61,9 @@ def test_missing_namespace(catalog: Catalog) -> None:
     catalog.register_table(missing, catalog.new_name(), _location(table)).expect(404)
 
 
-@check("registerTable.already-exists", proves=("registerTable.409", "registerTable.overwrite-default"))
+@check(
+    "registerTable.already-exists", proves=("registerTable.409", "registerTable.overwrite-default")
+)
 def test_existing_table(catalog: Catalog) -> None:
     """Registering over an existing table is refused and leaves it as it was."""
     table = _unregistered(catalog)
@@ -96,7 +98,9 @@ def test_in_place(catalog: Catalog) -> None:
     name = catalog.new_name()
     catalog.register_table(table.namespace, name, _location(table)).expect(200)
     reply = catalog.load_table(table.namespace, name).expect(200)
-    reply.expect_json({"metadata-location": table.metadata_location}, symptom="registered-elsewhere")
+    reply.expect_json(
+        {"metadata-location": table.metadata_location}, symptom="registered-elsewhere"
+    )
 
 
 @check("registerTable.accepts-commits", proves="registerTable.writable")

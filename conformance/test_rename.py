@@ -55,7 +55,9 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
 
 
-@check("renameTable.target-exists", proves=("renameTable.409", "renameTable.conflict-changes-nothing"))
+@check(
+    "renameTable.target-exists", proves=("renameTable.409", "renameTable.conflict-changes-nothing")
+)
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming to a name that is taken is refused, and both tables stay as they were."""
     namespace = catalog.given_namespace()

@@ -103,7 +103,9 @@ def test_missing_namespace(catalog: Catalog) -> None:
     catalog.create_table(missing, body).expect(404)
 
 
-@check("createTable.already-exists", proves=("createTable.409", "createTable.conflict-changes-nothing"))
+@check(
+    "createTable.already-exists", proves=("createTable.409", "createTable.conflict-changes-nothing")
+)
 def test_existing_table(catalog: Catalog) -> None:
     """Creating a table that exists is refused and leaves it as it was."""
     table = catalog.given_table(properties={"owner": "first"})

@@ -64,7 +64,9 @@ def test_impossible_format_version(catalog: Catalog) -> None:
         catalog.load_table(namespace, name).expect(404)
 
 
-@check("createTable.v3-type-in-v2", proves="createTable.v3-types-need-v3", needs=("format-version-2",))
+@check(
+    "createTable.v3-type-in-v2", proves="createTable.v3-types-need-v3", needs=("format-version-2",)
+)
 def test_v3_type_in_v2(catalog: Catalog) -> None:
     """A column type of version 3 is refused in a version 2 table."""
     namespace = catalog.given_namespace()
@@ -76,7 +78,9 @@ def test_v3_type_in_v2(catalog: Catalog) -> None:
     catalog.create_table(namespace, body).expect(400)
 
 
-@check("createTable.unknown-column-in-spec-or-order", proves="createTable.unresolved-columns-refused")
+@check(
+    "createTable.unknown-column-in-spec-or-order", proves="createTable.unresolved-columns-refused"
+)
 def test_unresolved_columns(catalog: Catalog) -> None:
     """A partition spec or sort order over an unknown column is refused."""
     namespace = catalog.given_namespace()

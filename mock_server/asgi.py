@@ -25,6 +25,14 @@ _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 _BODILESS_STATUSES = frozenset({204, 304})
 
 
+class _BodyTooLargeError(Exception):
+    """The client sends more than the core takes."""
+
+
+class _ClientGoneError(Exception):
+    """The client closed the connection before its body was complete."""
+
+
 def asgi_app(app: App) -> AsgiApp:
     """The ASGI application of a server, for a door of ours or to be mounted anywhere."""
 
@@ -32,12 +40,15 @@ def asgi_app(app: App) -> AsgiApp:
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
         method = scope["method"]
-        body: bytes | None = b""
+        body = b""
         if method not in _BODILESS_METHODS:
-            body = await _body(receive)
-        if body is None:
-            await _send(send, method, body_too_large())
-            return
+            try:
+                body = await _body(receive)
+            except _BodyTooLargeError:
+                await _send(send, method, body_too_large())
+                return
+            except _ClientGoneError:
+                return
         answer = app.handle(
             Request(
                 method,
@@ -58,19 +69,19 @@ def asgi_app(app: App) -> AsgiApp:
     return serve
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body; None when it is larger than the core takes."""
-    message = await receive()
-    if not message.get("more_body"):
-        body = bytes(message.get("body", b""))
-        return body if len(body) <= BODY_BYTES_MAX else None
-    parts = bytearray(message.get("body", b""))
-    while message.get("more_body"):
-        if len(parts) > BODY_BYTES_MAX:
-            return None
+async def _body(receive: Receive) -> bytes:
+    """The whole body; half a body is never handed on, it could be read as a smaller request."""
+    body = bytearray()
+    more = True
+    while more:
         message = await receive()
-        parts += message.get("body", b"")
-    return bytes(parts) if len(parts) <= BODY_BYTES_MAX else None
+        if message["type"] == "http.disconnect":
+            raise _ClientGoneError
+        body += message.get("body", b"")
+        if len(body) > BODY_BYTES_MAX:
+            raise _BodyTooLargeError
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 async def _send(send: Send, method: str, reply: Reply) -> None:

@@ -84,7 +84,7 @@ def default_registries() -> tuple[dict[str, AssertionCheck], dict[str, UpdateApp
 
 
 def decode_commit(body: bytes) -> CommitRequest:
-    """Read an updateTable body; anything malformed or unknown is a 400 Problem (L1004)."""
+    """Read an updateTable body; anything malformed or unknown is a 400 Problem (L1009)."""
     commit = decode_json(_COMMIT, body)
     if not _adds_snapshots(commit):
         return commit

@@ -10,31 +10,33 @@ from icecheck.mock_server.clock import Clock
 from icecheck.mock_server.files import Files
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.wire import Reply, Request
 
 if TYPE_CHECKING:
     from icecheck.mock_server.warehouses import Warehouses
 
 
-class Request(msgspec.Struct, frozen=True):
-    """One HTTP request as it came: nothing is decoded yet.
-
-    `raw_path` still carries its percent escapes and has no query; `query_string` has no
-    question mark; header names are lower case and a repeated header keeps its last value.
-    """
-
-    method: str
-    raw_path: str
-    query_string: str = ""
-    headers: Mapping[str, str] = {}
-    body: bytes = b""
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """One HTTP answer; the door adds `content-length` and leaves out what HTTP forbids."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes = b""
+__all__ = [
+    "Answer",
+    "Call",
+    "Context",
+    "Delay",
+    "DoorEffect",
+    "Drop",
+    "FileEffect",
+    "Gate",
+    "Hold",
+    "MakeDirectory",
+    "Operation",
+    "Outcome",
+    "Registries",
+    "RemoveFile",
+    "Reply",
+    "Request",
+    "RequestGate",
+    "Truncate",
+    "WriteFile",
+]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -146,6 +148,9 @@ class Operation(Protocol):
         """Decide."""
 
 
+RequestGate: TypeAlias = Callable[[Request, str | None], Reply | None]
+
+
 class Registries(msgspec.Struct, frozen=True):
     """The behaviour of one server, by name: replace or remove an entry to misbehave.
 
@@ -157,7 +162,7 @@ class Registries(msgspec.Struct, frozen=True):
     operations: MutableMapping[str, Operation]
     updates: MutableMapping[str, Callable[[Any, Any], None]]
     assertions: MutableMapping[str, Callable[[Any, Any], None]]
-    gates: MutableMapping[str, Callable[[Request, str | None], Reply | None]]
+    gates: MutableMapping[str, RequestGate]
 
 
 class Context(msgspec.Struct, frozen=True):

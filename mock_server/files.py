@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import tempfile
 import zlib
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 FILE_BYTES_MAX = 256 * 1024 * 1024
 """A metadata file may not be bigger, compressed or not: a bomb must not fill the memory."""
 
-_NUMBERED_FILE = re.compile(r"(?:^|/)(\d{1,9})-[^/]*$")
+_FILE_DIGITS_MAX = 9
 
 
 class Files:
@@ -102,8 +101,11 @@ def gzipped(content: bytes) -> bytes:
 
 def metadata_file_number(metadata_location: str | None) -> int:
     """The number of the metadata file after this one: 0 for a new table or an unnumbered name."""
-    found = _NUMBERED_FILE.search(metadata_location or "")
-    return int(found[1]) + 1 if found else 0
+    name = (metadata_location or "").rpartition("/")[2]
+    digits, dash, _ = name.partition("-")
+    if dash and digits.isascii() and digits.isdigit() and len(digits) <= _FILE_DIGITS_MAX:
+        return int(digits) + 1
+    return 0
 
 
 def _gunzip(content: bytes, location: str) -> bytes:

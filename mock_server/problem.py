@@ -40,12 +40,12 @@ def _dotted(namespace: Sequence[str]) -> str:
 
 
 def bad_request(message: str, type: str = "BadRequestException") -> Problem:  # noqa: A002
-    """400: the request is malformed or asks for something invalid (L4507)."""
+    """400: the request is malformed or asks for something invalid (L4512)."""
     return Problem(400, type, message)
 
 
 def not_authorized(message: str) -> Problem:
-    """401: credentials are missing or wrong (L4527)."""
+    """401: credentials are missing or wrong (L4540)."""
     return Problem(401, "NotAuthorizedException", message)
 
 

@@ -68,9 +68,9 @@ def entry_of(
     context: Context, metadata: TableMetadata, metadata_location: str, content: bytes
 ) -> TableEntry:
     """The entry of a table version whose file exists, or is about to; `content` is its JSON."""
-    body = _load_result(metadata_location, content)
-    version = context.identities.next_version()
-    return TableEntry(metadata, metadata_location, version, {ALL_SNAPSHOTS: body})
+    entry = TableEntry(metadata, metadata_location, context.identities.next_version(), {})
+    _remember(entry, ALL_SNAPSHOTS, content)
+    return entry
 
 
 def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory, ...]:
@@ -82,19 +82,18 @@ def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory
 
 def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:
     """The LoadTableResult of a table version, with its entity tag."""
-    headers = (*replies.JSON_CONTENT, ("etag", entity_tag(entry, representation)))
-    return Reply(200, headers, body_of(entry, representation))
-
-
-def body_of(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> bytes:
-    """The encoded LoadTableResult (also a CommitTableResponse) of a table version."""
-    body = entry.bodies.get(representation)
-    if body is None:
+    reply = entry.replies.get(representation)
+    if reply is None:
         content = encode_with_snapshots(
             entry.metadata, refs_only=representation == REFERENCED_SNAPSHOTS
         )
-        body = entry.bodies[representation] = _load_result(entry.metadata_location, content)
-    return body
+        reply = _remember(entry, representation, content)
+    return reply
+
+
+def commit_reply(entry: TableEntry) -> Reply:
+    """The CommitTableResponse of a table version: the same body, and no entity tag (L4750)."""
+    return Reply(200, replies.JSON_CONTENT, load_reply(entry).body)
 
 
 def staged_body(metadata: TableMetadata) -> bytes:
@@ -102,14 +101,19 @@ def staged_body(metadata: TableMetadata) -> bytes:
     return b'{"metadata":%b}' % encode(metadata)
 
 
-def entity_tag(entry: TableEntry, representation: str) -> str:
+def _entity_tag(entry: TableEntry, representation: str) -> str:
     """A strong entity tag: it differs per version and per representation, and between servers."""
     digest = hashlib.blake2b(entry.metadata_location.encode(), digest_size=8).hexdigest()
     return f'"{entry.version}-{digest}-{representation}"'
 
 
-def matches(if_none_match: str, tag: str) -> bool:
-    """Whether an If-None-Match header names this tag, by weak comparison (RFC 9110, 13.1.2)."""
+def not_modified(reply: Reply, if_none_match: str) -> Reply | None:
+    """The 304 in place of a load reply, if the header names its tag (RFC 9110, 13.1.2)."""
+    tags = tuple(header for header in reply.headers if header[0] == "etag")
+    return Reply(304, tags) if _matches(if_none_match, tags[0][1]) else None
+
+
+def _matches(if_none_match: str, tag: str) -> bool:
     candidates = [candidate.strip() for candidate in if_none_match.split(",")]
     return "*" in candidates or any(candidate.removeprefix("W/") == tag for candidate in candidates)
 
@@ -125,9 +129,12 @@ def known_files(entry: TableEntry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _load_result(metadata_location: str, content: bytes) -> bytes:
-    quoted = msgspec.json.encode(metadata_location)
-    return b'{"metadata-location":%b,"metadata":%b}' % (quoted, content)
+def _remember(entry: TableEntry, representation: str, content: bytes) -> Reply:
+    location = msgspec.json.encode(entry.metadata_location)
+    body = b'{"metadata-location":%b,"metadata":%b}' % (location, content)
+    headers = (*replies.JSON_CONTENT, ("etag", _entity_tag(entry, representation)))
+    reply = entry.replies[representation] = Reply(200, headers, body)
+    return reply
 
 
 def _file_location(metadata: TableMetadata, previous: TableEntry | None, name: str) -> str:

@@ -1,7 +1,7 @@
 """From a raw path to an operation: a tree over undecoded segments, each decoded exactly once."""
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -102,7 +102,7 @@ class Router:
             node, captured = found
             operation_id = node.methods.get(method)
             if operation_id is not None and operation_id in served:
-                return _route(operation_id, warehouse, captured)
+                return _route(operation_id, warehouse, captured, has_plus="+" in raw_path)
             allowed = tuple(verb for verb, id_ in node.methods.items() if id_ in served)
             if allowed:
                 return NoRoute("This path does not take this method", allowed)
@@ -110,7 +110,7 @@ class Router:
 
     def _candidates(
         self, segments: list[str], warehouses: Warehouses
-    ) -> Iterable[tuple[_Node, Warehouse, int]]:
+    ) -> Iterator[tuple[_Node, Warehouse, int]]:
         # The longest prefix wins, then the routes without one.
         for length in range(min(warehouses.prefix_segments_max, len(segments) - 3), 0, -1):
             warehouse = warehouses.under("/".join(segments[2 : 2 + length]))
@@ -205,12 +205,13 @@ def _find(
     return (node, captured) if node.methods else None
 
 
-def _route(operation_id: str, warehouse: Warehouse, captured: list[tuple[str, str]]) -> Route:
-    literal = _names(captured)
+def _route(
+    operation_id: str, warehouse: Warehouse, captured: list[tuple[str, str]], *, has_plus: bool
+) -> Route:
     form = None
-    if any("+" in segment for _, segment in captured):
+    if has_plus:
         form = _names([(name, segment.replace("+", "%20")) for name, segment in captured])
-    return Route(operation_id, warehouse, literal, form)
+    return Route(operation_id, warehouse, _names(captured), form)
 
 
 def _names(captured: list[tuple[str, str]]) -> Names:

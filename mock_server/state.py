@@ -6,19 +6,20 @@ import msgspec
 
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.sorted_map import SortedMap
+from icecheck.mock_server.wire import Reply
 
 
 class TableEntry(msgspec.Struct, frozen=True):
     """One version of a table.
 
-    `version` is never reused by a server, also not after a restore. `bodies` remembers the
+    `version` is never reused by a server, also not after a restore. `replies` remembers the
     encoded answers of this version by representation ("all", "refs"): a memo, not state.
     """
 
     metadata: TableMetadata
     metadata_location: str
     version: int
-    bodies: dict[str, bytes]
+    replies: dict[str, Reply]
 
 
 class NamespaceEntry(msgspec.Struct, frozen=True):

@@ -1,8 +1,8 @@
 """updateTable: assertions, updates, one new version; also how staged tables come into being."""
 
-from icecheck.mock_server import problem, publication, replies
+from icecheck.mock_server import problem, publication
 from icecheck.mock_server.commit import CommitRequest, apply_commit, decode_commit
-from icecheck.mock_server.context import Call, Context, FileEffect, Outcome, Reply
+from icecheck.mock_server.context import Call, Context, FileEffect, Outcome
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.state import TableEntry, WarehouseState
 
@@ -16,8 +16,7 @@ def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     """
     commit = decode_commit(call.request.body)
     state, entry, effects = committed(context, state, call.namespace, call.name, commit)
-    reply = Reply(200, replies.JSON_CONTENT, publication.body_of(entry))
-    return Outcome(state, reply, effects)
+    return Outcome(state, publication.commit_reply(entry), effects)
 
 
 def committed(

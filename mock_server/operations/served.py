@@ -1,7 +1,7 @@
 """What a faithful server does: importing the operation modules registers them."""
 
 from icecheck.mock_server import authorization, commit
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.context import Registries, RequestGate
 from icecheck.mock_server.operations import (
     commits,
     config,
@@ -22,5 +22,5 @@ _MODULES = (commits, config, metrics, namespaces, register, rename, tables, tran
 def default_registries() -> Registries:
     """Fresh dictionaries of everything a server does, for one server to keep."""
     assertions, updates = commit.default_registries()
-    gates = {"authorization": authorization.refusal}
+    gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
     return Registries(registry.registered(), updates, assertions, gates)

@@ -70,11 +70,10 @@ def load_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
         raise problem.bad_request(f"snapshots must be all or refs, not {representation[:40]!r}")
     entry = existing_table(state, call)
     if_none_match = call.request.headers.get("if-none-match")
+    reply = publication.load_reply(entry, representation)
     if if_none_match is not None:
-        tag = publication.entity_tag(entry, representation)
-        if publication.matches(if_none_match, tag):
-            return Outcome(state, Reply(304, (("etag", tag),)))
-    return Outcome(state, publication.load_reply(entry, representation))
+        reply = publication.not_modified(reply, if_none_match) or reply
+    return Outcome(state, reply)
 
 
 @operation("tableExists")

@@ -88,7 +88,7 @@ def commit() -> Commit:
 def snapshot() -> Snapshot:
     """Make the JSON of a snapshot; members of None are left out."""
 
-    def snapshot(snapshot_id: int, **members: Any) -> dict[str, Any]:
+    def snapshot(snapshot_id: int, /, **members: Any) -> dict[str, Any]:
         written = {
             "snapshot-id": snapshot_id,
             "timestamp-ms": NOW_MS + 500,

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from icecheck.mock_server.create import decode_create_table
+from icecheck.mock_server.create import decode_create_table, new_table_metadata
 from icecheck.mock_server.metadata import (
     PartitionField,
     PartitionSpec,
@@ -53,8 +53,6 @@ def test_a_new_table_starts_empty(new_table, now_ms):
 
 def test_a_table_is_of_version_2_unless_a_property_says_otherwise(schema_of):
     body = msgspec.json.encode({"name": "t", "schema": schema_of()})
-    from icecheck.mock_server.create import new_table_metadata
-
     table = new_table_metadata(decode_create_table(body), uuid="u", location="l", now_ms=1)
     assert table.format_version == 2
 
@@ -99,9 +97,7 @@ def test_the_server_numbers_columns_specs_and_orders(new_table, schema_of):
         ),
     )
     assert table.last_partition_id == 1001
-    order = SortField(
-        transform="identity", source_id=2, direction="asc", null_order="nulls-first"
-    )
+    order = SortField(transform="identity", source_id=2, direction="asc", null_order="nulls-first")
     assert table.sort_orders == (SortOrder(order_id=1, fields=(order,)),)
     assert table.default_sort_order_id == 1
 

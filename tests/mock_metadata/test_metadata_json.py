@@ -211,7 +211,9 @@ def test_a_file_without_a_required_member_is_refused(new_table, version, member,
         decode(msgspec.json.encode(document))
 
 
-@pytest.mark.parametrize("member", ["properties", "refs", "snapshots", "statistics", "metadata-log"])
+@pytest.mark.parametrize(
+    "member", ["properties", "refs", "snapshots", "statistics", "metadata-log"]
+)
 def test_a_file_may_leave_out_what_is_empty(new_table, member):
     table = new_table(properties={"write.parquet.compression-codec": "zstd"})
     document = to_builtins(table) | {"properties": {}}

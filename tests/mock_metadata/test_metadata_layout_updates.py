@@ -1,6 +1,7 @@
 """Updates of schemas, partition specs and sort orders."""
 
 import pytest
+from msgspec import structs
 
 EXTRA = {"id": 4, "name": "extra", "required": False, "type": "int"}
 ADD_SPEC, ADD_ORDER = "add-spec", "add-sort-order"
@@ -124,9 +125,7 @@ def test_a_current_schema_must_serve_the_default_spec(new_table, commit, schema_
         commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
 
 
-def test_a_current_schema_must_serve_the_default_sort_order(
-    new_table, commit, schema_of, refused
-):
+def test_a_current_schema_must_serve_the_default_sort_order(new_table, commit, schema_of, refused):
     table = new_table(write_order={"fields": [sort(2)]})
     with refused(400, "Cannot find source column for sort field"):
         commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
@@ -188,8 +187,6 @@ def test_removing_unknown_ids_is_a_change_and_removing_none_is_not(
 
 def test_no_schema_id_is_left_after_the_highest(new_table, commit, wider, refused):
     table = new_table()
-    from msgspec import structs
-
     full = structs.replace(
         table,
         current_schema_id=2**31 - 1,

@@ -54,7 +54,7 @@ def test_a_type_has_one_spelling(sent, stored):
     [
         "", "banana", "INT", "struct", "list", "decimal", "decimal(39, 2)", "decimal(0, 0)",
         "decimal(2, 3)", "fixed", "fixed[-1]", "fixed[x]", "int[3]", "geometry()",
-        "geography(a, flat)", "decimal(" + "9" * 5000 + ", 1)", "decimal(٣, ١)",
+        "geography(a, flat)", "decimal(" + "9" * 5000 + ", 1)", "decimal(\u0663, \u0661)",
     ],
 )  # fmt: skip
 def test_another_type_name_is_refused(text, refused):
@@ -170,7 +170,11 @@ def test_a_transform_of_no_width_is_refused(text, refused):
     [
         ("identity", ("int", "string", "timestamptz_ns"), ("variant", "geometry", "geography(a)")),
         ("bucket[4]", ("int", "decimal(9, 2)", "uuid", "fixed[3]"), ("float", "boolean")),
-        ("truncate[4]", ("long", "string", "binary", "decimal(9, 2)"), ("uuid", "date", "fixed[3]")),
+        (
+            "truncate[4]",
+            ("long", "string", "binary", "decimal(9, 2)"),
+            ("uuid", "date", "fixed[3]"),
+        ),
         ("year", ("date", "timestamp", "timestamp_ns"), ("time", "int")),
         ("month", ("date", "timestamptz"), ("string",)),
         ("day", ("date", "timestamptz_ns"), ("long",)),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-import pyarrow
+import pyarrow as pa
 import pytest
 import requests
 from pyiceberg.exceptions import NoSuchTableError
@@ -20,7 +20,7 @@ from icecheck.mock_server.clock import SystemClock, VirtualClock, clock_from
 from icecheck.mock_server.files import local_path
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}]}
-ROWS = pyarrow.table({"id": pyarrow.array([1, 2, 3], pyarrow.int64()), "s": ["a", "b", "c"]})
+ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", "b", "c"]})
 
 
 @pytest.mark.parametrize("in_process", [True, False])
@@ -161,11 +161,13 @@ def test_seed_and_clock_make_the_answers_identical_to_the_byte() -> None:
 
 
 def test_a_seeded_server_gets_the_same_temporary_root_again() -> None:
-    uris = []
+    locations = []
     for _ in range(2):
         with MockCatalog(seed=987_654_321) as mock:
-            uris.append(mock.state and mock.warehouses.open("wh").context.location)  # type: ignore[union-attr]
-    assert uris[0] == uris[1]
+            catalog = mock.pyiceberg("wh")
+            catalog.create_namespace("db")
+            locations.append(catalog.create_table("db.t", schema=ROWS.schema).metadata_location)
+    assert locations[0] == locations[1]
 
 
 def test_the_clock_stands_in_the_metadata() -> None:

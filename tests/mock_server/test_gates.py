@@ -73,7 +73,7 @@ def test_an_operation_taken_away_is_neither_served_nor_announced(
 
 
 def test_declared_warehouses_are_the_only_ones() -> None:
-    declared = [
+    declared: list[str | WarehouseDeclaration] = [
         "plain",
         WarehouseDeclaration("deep", prefix="my/pre.fix", defaults={"d": "1"}),
         WarehouseDeclaration("s3://bucket/with space", overrides={"o": "2"}),

@@ -1,1 +1,94 @@
-"""."""
+"""The command line: ``icecheck run``, ``serve``, ``list`` and ``explain``.
+
+Nothing heavy is imported here, and a command's own imports wait until it runs.
+"""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130
+_COMMANDS = {
+    "run": "Verify a catalog and write a report.",
+    "serve": "Serve the mock catalog until it is told to stop.",
+    "list": "List checks, requirements or operations.",
+    "explain": "Say what a check or a requirement demands, and where the specification says so.",
+}
+
+
+class _Commands(click.Group):
+    """Finds commands by name in modules of that name, and says errors in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"icecheck.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: ARG002 - the framework's signature
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and exit: 2 for misuse, 130 when interrupted, else what it says."""
+        from icecheck.cli.ending import LastResort, fail
+
+        try:
+            with LastResort():
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.Abort:
+            fail("interrupted before there was anything to report", _INTERRUPTED)
+        except click.UsageError as misuse:
+            if not (args if args is not None else sys.argv[1:]):
+                click.echo(super().get_help(click.Context(self, info_name="icecheck")), err=True)
+                sys.exit(misuse.exit_code)
+            command = misuse.ctx.command_path if misuse.ctx else "icecheck"
+            fail(f"{misuse.format_message()} (see {command} --help)", misuse.exit_code)
+        except click.ClickException as error:
+            fail(error.format_message(), error.exit_code)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        import icecheck
+
+        click.echo(f"icecheck {icecheck.__version__}")
+        ctx.exit()
+
+
+main = _Commands(
+    name="icecheck",
+    help=(
+        'Settle the claim "this catalog speaks the Apache Iceberg REST protocol".\n\n'
+        "Exit codes of `run`: 0 gate satisfied, 1 unexpected outcome, 2 usage, 3 suite error, "
+        "4 target unusable, 5 nothing verified, 6 objects left behind, 130 interrupted."
+    ),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Show the version and exit.",
+        )
+    ],
+)

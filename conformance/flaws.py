@@ -1,0 +1,203 @@
+"""How badly a generated request breaks the contract, and so what may be asked of a catalog.
+
+The document defines what a request looks like, but only in few places what becomes of one that
+looks different. Demanded without reserve is therefore only the refusal of what nobody can serve.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from icecheck.contract import load
+
+__all__ = ["ABSENT", "Flaw", "Spot", "flaw_of", "spot_of"]
+
+ABSENT: Any = type("Absent", (), {"__repr__": lambda _: "absent"})()
+"""The value of a member that is not there."""
+
+_ARRAY_ITEM = "*"
+_UNIONS = frozenset({"allOf", "anyOf", "oneOf"})
+_SCALARS = frozenset({"string", "integer", "number", "boolean"})
+
+# Members that a catalog may assign itself, read from elsewhere, or not know in 1.10: one that does
+# not look at them is no less correct. A prefix stands for everything below it.
+_UNREAD = (
+    "updateTable.identifier",
+    "updateTable.updates.*.add-schema.last-column-id",
+    "updateTable.updates.*.add-schema.schema.schema-id",
+    "updateTable.updates.*.add-schema.schema.fields.*.initial-default",
+    "updateTable.updates.*.add-schema.schema.fields.*.write-default",
+    "updateTable.updates.*.add-spec.spec.spec-id",
+    "updateTable.updates.*.add-spec.spec.fields.*.field-id",
+    "updateTable.updates.*.add-sort-order.sort-order.order-id",
+    "updateTable.updates.*.add-snapshot.snapshot.first-row-id",
+    "updateTable.updates.*.set-statistics.snapshot-id",
+    "createTable.schema.schema-id",
+    "createTable.schema.fields.*.initial-default",
+    "createTable.schema.fields.*.write-default",
+    "createTable.partition-spec.spec-id",
+    "createTable.partition-spec.fields.*.field-id",
+    "createTable.write-order.order-id",
+    "registerTable.overwrite",
+)
+# Required members whose absence catalogs built on the reference, or on a decoder with defaults,
+# read as empty, as null or as the only value there is.
+_DEFAULTED = (
+    "createTable.schema.type",
+    "updateTable.updates.*.add-schema.schema.type",
+    "updateTable.requirements",
+    "updateTable.updates",
+    "updateTable.requirements.*.assert-ref-snapshot-id.snapshot-id",
+    "updateTable.updates.*.add-snapshot.snapshot.summary",
+    "updateTable.updates.*.add-snapshot.snapshot.sequence-number",
+    "updateTable.updates.*.add-snapshot.snapshot.manifest-list",
+)
+# What an update or a requirement is called: an unknown one must be refused (L1003-L1005).
+_DISCRIMINATORS = {"updates": "action", "requirements": "type"}
+
+
+class Flaw(StrEnum):
+    """What is asked of a catalog that gets a request with this flaw."""
+
+    UNUSABLE = "unusable"
+    """Nothing can be made of it: it must be refused."""
+    MISTYPED = "mistyped"
+    """A value of a wrong kind that some would convert: it should be refused."""
+    TOLERABLE = "tolerable"
+    """A catalog may look past it: it must not fall over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where in a body a generated case is wrong.
+
+    ``path`` is the operation and the members down to the spot, an array item being ``*`` and an
+    update or requirement being followed by its name; ``keyword`` is the schema keyword that is
+    violated; ``declared`` the JSON types allowed there; ``value`` what is sent, or ABSENT.
+    """
+
+    path: str
+    keyword: str
+    declared: frozenset[str]
+    required: bool
+    value: Any
+
+    @property
+    def member(self) -> str:
+        """The last name of the path."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def depth(self) -> int:
+        """How many members and items lie above the value; the body itself has depth 0."""
+        return self.path.count(".")
+
+
+def spot_of(
+    operation_id: str,
+    document: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    location: str,
+    body: Any,
+) -> Spot:
+    """Find the spot that a schema location (``/properties/x/items/type``) means in a body.
+
+    For a missing member the spot is the member. A location that does not fit raises ValueError.
+    """
+    keys = [k for k in location.split("/") if k]
+    if not keys:
+        raise ValueError(f"no place in {location!r}")
+    *walk, keyword = keys
+    path, required, value = [operation_id], True, body
+    node = _resolved(document, schema)
+    steps = iter(walk)
+    for step in steps:
+        if step in _UNIONS:
+            node = _resolved(document, node[step][int(next(steps))])
+            continue
+        if step == "items":
+            path.append(_ARRAY_ITEM)
+            node, required = _resolved(document, node["items"]), True
+            value = _first_item(value)
+            path += _kind_of_item(path, value)
+            continue
+        name = next(steps)
+        path.append(name)
+        required = name in node.get("required", ())
+        below = node["properties"][name] if step == "properties" else node[step]
+        node = _resolved(document, below)
+        value = value.get(name, ABSENT) if isinstance(value, dict) else ABSENT
+    if keyword == "required":
+        missing = [
+            name for name in node["required"] if not isinstance(value, dict) or name not in value
+        ]
+        path.append(missing[0] if missing else "")
+        required, value = True, ABSENT
+    return Spot(".".join(path), keyword, frozenset(_types(document, node)), required, value)
+
+
+def flaw_of(spot: Spot) -> Flaw:
+    """Judge a spot of a body that breaks the contract."""
+    if _within(spot.path, _UNREAD):
+        return Flaw.TOLERABLE
+    if _names_a_kind(spot):
+        return Flaw.UNUSABLE
+    if _within(spot.path, _DEFAULTED) and (spot.value is ABSENT or spot.value is None):
+        return Flaw.MISTYPED
+    match spot.keyword, spot.value:
+        case "required", _:
+            return Flaw.UNUSABLE
+        case "type", None if not spot.required:
+            return Flaw.TOLERABLE  # clients send an explicit null for what they leave out
+        case "type", None:
+            needed = spot.depth <= 1 or not spot.declared & _SCALARS
+            return Flaw.UNUSABLE if needed else Flaw.MISTYPED
+        case "type", dict() | list():
+            return Flaw.UNUSABLE
+        case "type", _:
+            return Flaw.MISTYPED if spot.declared & _SCALARS else Flaw.UNUSABLE
+        case "enum" | "const", _:
+            return Flaw.MISTYPED
+    return Flaw.TOLERABLE
+
+
+def _names_a_kind(spot: Spot) -> bool:
+    parts = spot.path.split(".")
+    return len(parts) == 4 and _DISCRIMINATORS.get(parts[1]) == parts[3]
+
+
+def _within(path: str, prefixes: tuple[str, ...]) -> bool:
+    return any(path == p or path.startswith(f"{p}.") for p in prefixes)
+
+
+def _first_item(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else ABSENT
+
+
+def _kind_of_item(path: list[str], value: Any) -> list[str]:
+    """Return the name of an update or requirement, if it has one."""
+    discriminator = _DISCRIMINATORS.get(path[1]) if len(path) == 3 else None
+    name = value.get(discriminator) if discriminator and isinstance(value, dict) else None
+    return [name] if name in (*load().table_updates, *load().table_assertions) else []
+
+
+def _resolved(document: Mapping[str, Any], node: Any) -> Any:
+    while isinstance(node, Mapping) and "$ref" in node:
+        target: Any = document
+        for part in str(node["$ref"]).removeprefix("#/").split("/"):
+            target = target[part]
+        node = target
+    return node
+
+
+def _types(document: Mapping[str, Any], node: Any) -> Iterator[str]:
+    """Yield the JSON types that a schema allows, looking through references and unions."""
+    node = _resolved(document, node)
+    if not isinstance(node, Mapping):
+        return
+    declared = node.get("type", ())
+    yield from [declared] if isinstance(declared, str) else declared
+    for union in _UNIONS:
+        for branch in node.get(union, ()):
+            yield from _types(document, branch)

@@ -1,0 +1,236 @@
+"""Sends generated requests in a place of their own and judges what comes back."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from icecheck.client import Catalog, Table
+from icecheck.conformance.confinement import ConfinedRequest, Place, confine
+from icecheck.conformance.flaws import Flaw
+from icecheck.conformance.generation import GeneratedCase, cases_of
+from icecheck.conformance.sampling import sample
+from icecheck.expect import Blocked, Reply, Violation
+from icecheck.verdict import Finding
+
+__all__ = ["judge_accepted", "judge_mistyped", "judge_refused"]
+
+REFUSED_CASES_MAX = 40
+MISTYPED_CASES_MAX = 24
+TOLERABLE_CASES_MAX = 10
+ACCEPTED_CASES_MAX = 20
+FINDINGS_MAX = 12
+
+_NEEDS_TABLE = frozenset(
+    {
+        "createTable",
+        "loadTable",
+        "tableExists",
+        "updateTable",
+        "dropTable",
+        "renameTable",
+        "registerTable",
+        "reportMetrics",
+    }
+)
+# After these have succeeded, the next request needs another object to be about.
+_USES_UP = frozenset({"dropNamespace", "dropTable", "renameTable", "updateTable"})
+# Properties that generated requests set and remove: there beforehand, a trace is a change.
+_PROPERTIES = {"icecheck.gone": "not yet", "icecheck.generated": "0"}
+
+Expectation = Callable[[Reply, GeneratedCase], Violation | None]
+
+
+def judge_refused(catalog: Catalog, operation_id: str) -> None:
+    """Judge that what nobody can serve is refused with a 4xx, and leaves no trace.
+
+    Requests whose values some catalogs convert are sent too, for they must not be answered with a
+    server error. Raises Violation with one finding per request that was answered wrongly.
+    """
+    unusable = _cases(catalog, operation_id, (Flaw.UNUSABLE,), "refused", REFUSED_CASES_MAX)
+    mistyped = _cases(catalog, operation_id, (Flaw.MISTYPED,), "answered", TOLERABLE_CASES_MAX)
+    place = _given_place(catalog, operation_id)
+    before = _visible(catalog, operation_id, place)
+    findings, place = _send(catalog, operation_id, unusable, place, _refused)
+    if not findings and before is not None:
+        _expect_unchanged(catalog, operation_id, place, before)
+    findings += _send(catalog, operation_id, mistyped, place, _no_server_error)[0]
+    _raise(findings)
+
+
+def judge_mistyped(catalog: Catalog, operation_id: str) -> None:
+    """Judge that a value of a wrong type is refused with a 4xx, not converted or ignored."""
+    cases = _cases(catalog, operation_id, (Flaw.MISTYPED,), "mistyped", MISTYPED_CASES_MAX)
+    place = _given_place(catalog, operation_id)
+    _raise(_send(catalog, operation_id, cases, place, _not_converted)[0])
+
+
+def judge_accepted(catalog: Catalog, operation_id: str) -> None:
+    """Judge that requests which the contract allows, or nearly so, meet with no server error.
+
+    A refusal is fine: the contract cannot tell sense from nonsense.
+    """
+    allowed = _cases(catalog, operation_id, (None,), "accepted", ACCEPTED_CASES_MAX)
+    odd = _cases(catalog, operation_id, (Flaw.TOLERABLE,), "tolerated", TOLERABLE_CASES_MAX)
+    place = _given_place(catalog, operation_id)
+    _raise(_send(catalog, operation_id, (*allowed, *odd), place, _no_server_error)[0])
+
+
+def _cases(
+    catalog: Catalog,
+    operation_id: str,
+    flaws: tuple[Flaw | None, ...],
+    purpose: str,
+    cases_max: int,
+) -> tuple[GeneratedCase, ...]:
+    wanted = [c for c in cases_of(operation_id) if c.flaw in flaws]
+    return sample(
+        wanted,
+        seed=catalog.session.seed,
+        purpose=f"{operation_id}.{purpose}",
+        cases_max=cases_max,
+    )
+
+
+def _send(
+    catalog: Catalog,
+    operation_id: str,
+    cases: Iterable[GeneratedCase],
+    place: Place,
+    expectation: Expectation,
+) -> tuple[list[Finding], Place]:
+    """Send cases in a place, or in a new one once it is used up; returns what was wrong."""
+    findings: list[Finding] = []
+    for case in cases:
+        request = confine(case, place)
+        if request is None:
+            continue
+        reply = _call(catalog, request)
+        if (violation := expectation(reply, case)) is not None:
+            findings.append(violation.finding)
+        if reply.ok:
+            _ledger_unexpected(catalog, case, reply)
+            if operation_id in _USES_UP:
+                place = _given_place(catalog, operation_id)
+    return findings, place
+
+
+def _call(catalog: Catalog, request: ConfinedRequest) -> Reply:
+    sent: dict[str, Any] = {"body": request.body} if request.case.has_body else {}
+    return catalog.call(
+        request.case.operation_id,
+        request.names,
+        query=request.query,
+        headers=request.headers,
+        **sent,
+    )
+
+
+def _refused(reply: Reply, case: GeneratedCase) -> Violation | None:
+    if 400 <= reply.status < 500:
+        return None
+    return reply.violation("status", "4xx", str(reply.status), detail=case.description)
+
+
+def _not_converted(reply: Reply, case: GeneratedCase) -> Violation | None:
+    if reply.ok:
+        return reply.violation(
+            "mistyped-value-accepted", "4xx", str(reply.status), detail=case.description
+        )
+    return _refused(reply, case)
+
+
+def _no_server_error(reply: Reply, case: GeneratedCase) -> Violation | None:
+    # 501 says that the catalog lacks a capability, not that it broke down.
+    if reply.status < 500 or reply.status == 501:
+        return None
+    expected = "2xx or 4xx" if case.flaw is None else "4xx"
+    return reply.violation("status", expected, str(reply.status), detail=case.description)
+
+
+def _raise(findings: list[Finding]) -> None:
+    if not findings:
+        return
+    first, *others = findings[:FINDINGS_MAX]
+    count = f" ({len(findings)} such requests)" if len(findings) > 1 else ""
+    raise Violation(
+        first.symptom,
+        first.expected,
+        first.actual,
+        detail=first.detail + count,
+        exchange=first.exchange,
+        others=tuple(others),
+    )
+
+
+def _ledger_unexpected(catalog: Catalog, case: GeneratedCase, reply: Reply) -> None:
+    """Enter a namespace that was made of values that are no names, so that it is removed."""
+    if case.operation_id != "createNamespace" or case.flaw is None:
+        return
+    try:
+        made = reply.json()["namespace"]
+    except (Violation, TypeError, KeyError):
+        return
+    if isinstance(made, list) and made and all(isinstance(level, str) for level in made):
+        catalog.ledger_namespace(tuple(made))
+
+
+def _given_place(catalog: Catalog, operation_id: str) -> Place:
+    namespace = catalog.given_namespace()
+    if operation_id == "updateProperties":
+        catalog.update_properties(namespace, updates=_PROPERTIES)
+    table = catalog.given_table(namespace) if operation_id in _NEEDS_TABLE else None
+    if table is not None and operation_id == "updateTable":
+        table = _with_snapshot(catalog, table)
+    metadata = table.metadata if table is not None else {}
+    return Place(
+        base=catalog.session.isolation.base,
+        namespace=namespace,
+        parent=catalog.session.offer.parent_parameter(namespace),
+        new_name=catalog.new_name,
+        table=table.name if table is not None else "",
+        location=str(metadata.get("location", "")),
+        metadata_location=(table.metadata_location or "") if table is not None else "",
+        updated_ms=int(metadata.get("last-updated-ms", 0)),
+        warehouse=catalog.target.warehouse,
+    )
+
+
+def _with_snapshot(catalog: Catalog, table: Table) -> Table:
+    """Give the table the snapshot that generated commits speak of, if the catalog takes it."""
+    try:
+        return catalog.given_snapshot(table)
+    except Blocked:
+        return table  # the requests are then about an unknown snapshot: refused all the same
+
+
+def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
+    """Return what a request of this operation could change, as far as one request shows it."""
+    match operation_id:
+        case "createNamespace":
+            reply, member = catalog.list_namespaces(place.namespace), "namespaces"
+        case "updateProperties":
+            reply, member = catalog.load_namespace_metadata(place.namespace), "properties"
+        case "createTable" | "registerTable" | "renameTable":
+            reply, member = catalog.list_tables(place.namespace), "identifiers"
+        case "updateTable":
+            reply, member = catalog.load_table(place.namespace, place.table), "metadata"
+        case _:
+            return None
+    try:
+        seen = reply.json()[member] if reply.ok else None
+    except (Violation, TypeError, KeyError):
+        return None  # the check of that operation says what is wrong with its answers
+    if operation_id == "updateProperties" and isinstance(seen, dict):
+        return {key: seen.get(key) for key in _PROPERTIES}
+    return sorted(seen, key=repr) if isinstance(seen, list) else seen
+
+
+def _expect_unchanged(catalog: Catalog, operation_id: str, place: Place, before: Any) -> None:
+    after = _visible(catalog, operation_id, place)
+    if after is not None and after != before:
+        raise Violation(
+            "changed-although-refused",
+            "the state of before",
+            "another state",
+            detail=f"after refused requests to {operation_id}",
+            exchange=catalog.exchanges[-1].ordinal,
+        )

@@ -1,0 +1,207 @@
+"""Requests generated from the contract: schemathesis' coverage phase, read as plain data.
+
+schemathesis only generates. Its coverage cases do not depend on a seed, a hash seed or the order in
+which operations are asked for; nothing here sends anything.
+"""
+
+import contextlib
+import json
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from icecheck.conformance.flaws import Flaw, flaw_of, spot_of
+from icecheck.conformance.sample_values import seeded
+from icecheck.contract import load
+from icecheck.schema import schema_judge
+
+__all__ = ["GeneratedCase", "cases_of"]
+
+# What schemathesis makes that is no violation of this contract: an unknown query key or header is
+# ignored, and the document says nothing of other methods and media types (tools: no 4xx is due).
+_LEFT_OUT = frozenset(
+    {
+        "malformed_content_type",
+        "unsupported_content_type",
+        "unspecified_http_method",
+        "object_unexpected_properties",
+        "duplicate_parameter",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedCase:
+    """One request as it was generated, before its names are confined to the run.
+
+    ``flaw`` is None when the contract allows it. ``body`` is JSON and must not be changed;
+    ``has_body`` False means that none is sent. ``family`` groups cases that differ in little.
+    ``cut_off`` says that only the first half of the body's bytes is sent.
+    """
+
+    operation_id: str
+    ordinal: int
+    flaw: Flaw | None
+    family: str
+    description: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    body: Any = None
+    has_body: bool = False
+    cut_off: bool = False
+
+
+@cache
+def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
+    """Return the cases of one operation, the allowed ones first; made once per process.
+
+    Negative cases whose body our validator accepts are left out: schemathesis is sometimes wrong
+    about unions, and strict readings of the document are no ground for a demand.
+    """
+    from schemathesis import GenerationMode
+
+    made: list[GeneratedCase] = []
+    seen: set[str] = set()
+    with _quiet():
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            for case in _generate(operation_id, mode):
+                found = _read(operation_id, len(made), case)
+                # Without what was left out, some cases send the same request.
+                if found is not None and (request := _sent(found)) not in seen:
+                    seen.add(request)
+                    made.append(found)
+    template = next((c for c in made if c.flaw is None and c.has_body), None)
+    if template is not None:
+        made.append(_cut_off(template, len(made)))
+    return tuple(made)
+
+
+def _cut_off(case: GeneratedCase, ordinal: int) -> GeneratedCase:
+    unread = case.operation_id == "reportMetrics"
+    return GeneratedCase(
+        operation_id=case.operation_id,
+        ordinal=ordinal,
+        flaw=Flaw.TOLERABLE if unread else Flaw.UNUSABLE,
+        family="no-json",
+        description="a body that ends in the middle",
+        body=case.body,
+        has_body=True,
+        cut_off=True,
+    )
+
+
+def _generate(operation_id: str, mode: Any) -> Iterator[Any]:
+    schema = _schema()
+    operation = schema.find_operation_by_id(operation_id)
+    generation = schema.config.generation_for(operation=operation, phase="coverage")
+    yield from schema.iter_coverage_cases(
+        operation, generation_modes=[mode], generation_config=generation
+    )
+
+
+@cache
+def _schema() -> Any:
+    import schemathesis
+
+    # An empty Config: otherwise a schemathesis.toml of the user's directory would be read.
+    return schemathesis.openapi.from_dict(seeded(_document()), config=schemathesis.Config())
+
+
+@cache
+def _document() -> dict[str, Any]:
+    return load().corrected(("repair", "strict"))
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep generation from leaving a ``.hypothesis`` folder behind, and from warning."""
+    from hypothesis import configuration
+
+    name = "__hypothesis_home_directory"
+    before = vars(configuration).get(name)
+    with tempfile.TemporaryDirectory(prefix="icecheck-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)
+
+
+def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:
+    """Turn a schemathesis case into ours, or into None when nothing may be concluded from it."""
+    from schemathesis.core import NotSet
+
+    phase = case.meta.phase.data
+    scenario = phase.scenario.value
+    if scenario in _LEFT_OUT:
+        return None
+    operation = load().operations[operation_id]
+    known = {p.name.lower() for p in operation.parameters if p.location == "header"}
+    has_body = not isinstance(case.body, NotSet)
+    positive = not case.meta.generation.mode.is_negative
+    flaw: Flaw | None = None
+    if not positive:
+        flaw = _flaw(operation_id, phase, case.body if has_body else None, has_body=has_body)
+        if flaw is None:
+            return None
+    elif has_body and not schema_judge().request_is_valid(operation_id, case.body):
+        return None
+    return GeneratedCase(
+        operation_id=operation_id,
+        ordinal=ordinal,
+        flaw=flaw,
+        family=_family(scenario, phase),
+        description=_describe(phase),
+        query=_pairs(case.query),
+        headers=_pairs({k: v for k, v in case.headers.items() if k.lower() in known}),
+        body=case.body if has_body else None,
+        has_body=has_body,
+    )
+
+
+def _flaw(operation_id: str, phase: Any, body: Any, *, has_body: bool) -> Flaw | None:
+    """Judge a negative case; None when the contract does not forbid it after all."""
+    place = phase.parameter_location.value if phase.parameter_location is not None else ""
+    if place != "body":
+        # Optional is optional: only a listing that pages has a use for its parameters.
+        lists = operation_id in {"listNamespaces", "listTables"}
+        return Flaw.MISTYPED if lists and place == "query" else Flaw.TOLERABLE
+    if not has_body:
+        return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE
+    if schema_judge().request_is_valid(operation_id, body):
+        return None
+    if phase.location is None or operation_id == "reportMetrics":
+        return Flaw.TOLERABLE  # a catalog may drop reports unread
+    operation = load().operations[operation_id]
+    spot = spot_of(operation_id, _document(), operation.request_schema or {}, phase.location, body)
+    return flaw_of(spot)
+
+
+def _family(scenario: str, phase: Any) -> str:
+    """Return what is wrong and in which top member or which kind of update."""
+    keys = [k for k in (phase.location or "").split("/") if k and k != "properties"]
+    place = phase.parameter or ""
+    return ".".join([scenario, place, *keys[: 4 if "items" in keys[:2] else 1]])
+
+
+def _describe(phase: Any) -> str:
+    where = f"{phase.parameter_location.value} " if phase.parameter_location is not None else ""
+    said = " ".join(str(phase.description).split())
+    return f"{where}{phase.parameter or ''}: {said}" if where != "body " else said
+
+
+def _pairs(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for key, value in values.items():
+        each = value if isinstance(value, list | tuple) else (value,)
+        pairs += [(str(key), str(one)) for one in each]
+    return tuple(pairs)
+
+
+def _sent(case: GeneratedCase) -> str:
+    body = json.dumps(case.body) if case.has_body else ""
+    return repr((case.query, case.headers, body))

@@ -1,0 +1,96 @@
+"""Reads what the catalog says now: its listings, its properties, whether something is there."""
+
+from typing import Any
+
+from icecheck.client import Catalog
+from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.target import Namespace
+from icecheck.verdict import SkipKind
+
+__all__ = [
+    "expect_namespace_gone",
+    "namespaces_in",
+    "next_page_token",
+    "not_applicable",
+    "object_in",
+    "properties_of",
+    "tables_in",
+]
+
+
+def not_applicable(reason: str) -> NotOffered:
+    """Return the ending of a check whose condition does not hold on this catalog."""
+    return NotOffered(reason, SkipKind.NOT_APPLICABLE)
+
+
+def object_in(reply: Reply) -> dict[str, Any]:
+    """Return the body as a JSON object; a check is blocked when it is something else."""
+    body = reply.json()
+    if not isinstance(body, dict):
+        raise _unusable(reply, "the body is no JSON object")
+    return body
+
+
+def namespaces_in(reply: Reply) -> list[Namespace]:
+    """Return the namespaces of a listing, sorted; a list left out counts as empty here."""
+    reply.expect(200)
+    listed = object_in(reply).get("namespaces") or []
+    if not isinstance(listed, list) or not all(_is_namespace(each) for each in listed):
+        raise _unusable(reply, "the listing holds something that is no namespace")
+    return sorted(tuple(each) for each in listed)
+
+
+def tables_in(reply: Reply) -> list[tuple[Namespace, str]]:
+    """Return the (namespace, name) pairs of a listing, sorted; a list left out is empty."""
+    reply.expect(200)
+    listed = object_in(reply).get("identifiers") or []
+    if not isinstance(listed, list) or not all(_is_identifier(each) for each in listed):
+        raise _unusable(reply, "the listing holds something that is no table identifier")
+    return sorted((tuple(each["namespace"]), each["name"]) for each in listed)
+
+
+def next_page_token(reply: Reply) -> str | None:
+    """Return the token of the next page; null and a missing one both end the listing."""
+    token = object_in(reply).get("next-page-token")
+    if token is not None and not isinstance(token, str):
+        raise _unusable(reply, "next-page-token is no string")
+    return token
+
+
+def properties_of(catalog: Catalog, namespace: Namespace) -> dict[str, Any]:
+    """Load a namespace that must be there and return its properties; null counts as none."""
+    reply = catalog.load_namespace_metadata(namespace).expect(200)
+    properties = object_in(reply).get("properties") or {}
+    if not isinstance(properties, dict):
+        raise _unusable(reply, "properties are no map")
+    return properties
+
+
+def expect_namespace_gone(catalog: Catalog, namespace: Namespace) -> None:
+    """Judge that a namespace whose drop was accepted cannot be loaded any more."""
+    reply = catalog.load_namespace_metadata(namespace)
+    if reply.ok:
+        raise reply.violation(
+            "effect-missing:drop-namespace",
+            "404",
+            str(reply.status),
+            detail="the drop was accepted, and the namespace is still there",
+        )
+    reply.expect(404)
+
+
+def _unusable(reply: Reply, reason: str) -> Blocked:
+    by = f"schema.{reply.exchange.operation}.{reply.status}"
+    return Blocked(by, reason, exchange=reply.exchange.ordinal)
+
+
+def _is_namespace(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(level, str) for level in value)
+
+
+def _is_identifier(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and _is_namespace(value.get("namespace"))
+    )

@@ -1,0 +1,207 @@
+"""Namespace properties: set, removed, left alone, and reported by what changed."""
+
+from typing import Any
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance.reading import object_in, properties_of
+from icecheck.expect import ABSENT, ANY_OBJECT, Reply, containing, equal, lacking, show
+
+_NEEDS = ("namespace-properties",)
+
+
+@check(
+    "updateProperties.set", proves=("updateProperties.200", "updateProperties.set"), needs=_NEEDS
+)
+def test_updates_are_set(catalog: Catalog) -> None:
+    """Properties under updates are added, or replaced where they exist."""
+    namespace = catalog.given_namespace({"owner": "first"})
+    updates = {"owner": "second", "Comment": "größer, 东西"}
+    catalog.update_properties(namespace, updates=updates).expect(200)
+    _expect_properties(catalog, namespace, updates)
+
+
+@check("updateProperties.remove", proves="updateProperties.remove", needs=_NEEDS)
+def test_removals_are_removed(catalog: Catalog) -> None:
+    """Properties under removals are gone afterwards."""
+    namespace = catalog.given_namespace({"owner": "icecheck", "comment": "short-lived"})
+    catalog.update_properties(namespace, removals=["comment"]).expect(200)
+    _expect_properties(catalog, namespace, {"comment": None})
+
+
+@check(
+    "updateProperties.others-untouched", proves="updateProperties.others-untouched", needs=_NEEDS
+)
+def test_other_properties_are_left_alone(catalog: Catalog) -> None:
+    """Properties that a change does not name keep their values."""
+    kept = {"a": "1", "b": "2"}
+    namespace = catalog.given_namespace({**kept, "c": "3"})
+    catalog.update_properties(namespace, updates={"d": "4"}, removals=["c"]).expect(200)
+    found = properties_of(catalog, namespace)
+    equal(
+        {key: found.get(key) for key in kept},
+        kept,
+        symptom="effect-on-another:properties",
+        detail="the change named neither of them",
+    )
+
+
+@check(
+    "updateProperties.members-optional", proves="updateProperties.members-optional", needs=_NEEDS
+)
+def test_a_change_needs_only_one_member(catalog: Catalog) -> None:
+    """A change with only updates, or with only removals, is carried out."""
+    namespace = catalog.given_namespace()
+    names = {"namespace": namespace}
+    body: dict[str, Any] = {"updates": {"owner": "icecheck", "comment": "short-lived"}}
+    catalog.call("updateProperties", names, body=body).expect(200, detail="only updates")
+    body = {"removals": ["comment"]}
+    catalog.call("updateProperties", names, body=body).expect(200, detail="only removals")
+    _expect_properties(catalog, namespace, {"owner": "icecheck", "comment": None})
+
+
+@check("updateProperties.reports-updated", proves="updateProperties.reports-updated", needs=_NEEDS)
+def test_the_keys_set_are_reported(catalog: Catalog) -> None:
+    """The answer lists the keys that were set, each once, and not those removed."""
+    namespace = catalog.given_namespace({"owner": "first", "comment": "short-lived"})
+    updates = {"owner": "second", "purpose": "new"}
+    reply = catalog.update_properties(namespace, updates=updates, removals=["comment"]).expect(200)
+    reply.expect_json({"updated": containing("owner", "purpose")}, symptom="change-report")
+    reply.expect_json({"updated": lacking("comment")}, symptom="change-report")
+    updated = object_in(reply)["updated"]
+    equal(len(updated), len({*updated}), symptom="change-report", detail="a key is repeated")
+
+
+@check("updateProperties.reports-removed", proves="updateProperties.reports-removed", needs=_NEEDS)
+def test_the_keys_removed_are_reported(catalog: Catalog) -> None:
+    """The answer lists the keys that were removed, and not those set."""
+    namespace = catalog.given_namespace({"owner": "first", "comment": "short-lived"})
+    reply = catalog.update_properties(
+        namespace, updates={"owner": "second"}, removals=["comment"]
+    ).expect(200)
+    reply.expect_json({"removed": containing("comment")}, symptom="change-report")
+    reply.expect_json({"removed": lacking("owner")}, symptom="change-report")
+
+
+@check(
+    "updateProperties.removed-really-existed",
+    proves="updateProperties.removed-really-existed",
+    needs=_NEEDS,
+)
+def test_a_key_that_was_not_there_is_not_reported_removed(catalog: Catalog) -> None:
+    """A key that did not exist is not reported as removed."""
+    namespace = catalog.given_namespace({"owner": "icecheck"})
+    reply = catalog.update_properties(namespace, removals=["never-set"]).expect(200)
+    reply.expect_json({"removed": lacking("never-set")}, symptom="change-report")
+
+
+@check(
+    "updateProperties.missing-is-a-list", proves="updateProperties.missing-is-a-list", needs=_NEEDS
+)
+def test_missing_keys_come_as_a_list(catalog: Catalog) -> None:
+    """The answer carries `missing` as a list, even when nothing was missing."""
+    namespace = catalog.given_namespace()
+    reply = catalog.update_properties(namespace, updates={"owner": "icecheck"}).expect(200)
+    missing = object_in(reply).get("missing", ABSENT)
+    if not isinstance(missing, list):
+        raise reply.violation("missing-no-list", "a list", show(missing), pointer="/missing")
+
+
+@check("updateProperties.no-such-namespace", proves="updateProperties.404", needs=_NEEDS)
+def test_properties_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
+    """Changing properties of a namespace that does not exist is refused with 404."""
+    namespace = catalog.new_namespace_name()
+    catalog.update_properties(namespace, updates={"owner": "icecheck"}).expect(404)
+
+
+@check("updateProperties.overlap", proves="updateProperties.422", needs=_NEEDS)
+def test_setting_and_removing_one_key_is_refused(catalog: Catalog) -> None:
+    """A change that sets and removes the same key is refused with 422."""
+    namespace = catalog.given_namespace({"owner": "first"})
+    _overlap(catalog, namespace).expect(422)
+
+
+@check(
+    "updateProperties.overlap-changes-nothing",
+    proves="updateProperties.overlap-changes-nothing",
+    needs=_NEEDS,
+)
+def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
+    """A change refused for naming a key twice changes no property, not even others it names."""
+    namespace = catalog.given_namespace({"owner": "first", "comment": "stays"})
+    before = properties_of(catalog, namespace)
+    _overlap(catalog, namespace).expect_refused()
+    equal(properties_of(catalog, namespace), before, symptom="changed-although-refused")
+
+
+@check("updateProperties.malformed", proves="updateProperties.400", needs=_NEEDS)
+def test_a_malformed_change_is_refused(catalog: Catalog) -> None:
+    """A change whose body is no JSON, or whose members have the wrong form, is refused with 400."""
+    namespace = catalog.given_namespace({"owner": "first"})
+    names = {"namespace": namespace}
+    before = properties_of(catalog, namespace)
+    cut_off = b'{"updates": {"owner": "second"}'
+    catalog.call("updateProperties", names, body=cut_off).expect(400, detail="JSON that is cut off")
+    body: dict[str, Any] = {"updates": ["owner"]}
+    catalog.call("updateProperties", names, body=body).expect(400, detail="updates as a list")
+    body = {"removals": {"owner": "first"}}
+    catalog.call("updateProperties", names, body=body).expect(400, detail="removals as a map")
+    equal(properties_of(catalog, namespace), before, symptom="changed-although-refused")
+
+
+@check("updateProperties.kept-or-refused", proves="updateProperties.406")
+def test_properties_are_kept_or_refused(catalog: Catalog) -> None:
+    """A catalog either keeps namespace properties or refuses to change them with 406."""
+    namespace = catalog.given_namespace()
+    reply = catalog.update_properties(namespace, updates={"owner": "icecheck"}).expect(200, 406)
+    if reply.ok:
+        _expect_properties(catalog, namespace, {"owner": "icecheck"})
+
+
+@check(
+    "loadNamespaceMetadata.all-properties",
+    proves="loadNamespaceMetadata.all-properties",
+    needs=_NEEDS,
+)
+def test_every_stored_property_is_returned(catalog: Catalog) -> None:
+    """Loading a namespace returns every property stored on it, whenever it was stored."""
+    at_creation = {"owner": "icecheck", "a.dotted-key": "1", "long": "x" * 300}
+    later = {"comment": "added later"}
+    namespace = catalog.given_namespace(at_creation)
+    catalog.update_properties(namespace, updates=later).expect(200)
+    _expect_properties(catalog, namespace, at_creation | later)
+
+
+@check(
+    "loadNamespaceMetadata.none-set",
+    proves=("loadNamespaceMetadata.none-set", "loadNamespaceMetadata.unsupported-properties"),
+)
+def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
+    """Without properties there is an empty object; null means that they are not supported."""
+    namespace = catalog.given_namespace()
+    reply = catalog.load_namespace_metadata(namespace).expect(200)
+    found = object_in(reply).get("properties", ABSENT)
+    supported = catalog.update_properties(namespace, updates={"owner": "icecheck"}).status != 406
+    if supported and not isinstance(found, dict):
+        raise reply.violation("no-properties", show(ANY_OBJECT), show(found), pointer="/properties")
+    if not supported and found is not None:
+        raise reply.violation("no-properties", "null", show(found), pointer="/properties")
+
+
+def _overlap(catalog: Catalog, namespace: tuple[str, ...]) -> Reply:
+    return catalog.update_properties(
+        namespace, updates={"owner": "second", "added": "yes"}, removals=["owner", "comment"]
+    )
+
+
+def _expect_properties(
+    catalog: Catalog, namespace: tuple[str, ...], wanted: dict[str, str | None]
+) -> None:
+    """Judge the stored properties of these keys; None stands for one that must not be there."""
+    found = properties_of(catalog, namespace)
+    equal(
+        {key: found.get(key) for key in wanted},
+        wanted,
+        symptom="effect-missing:properties",
+        detail="the change was accepted",
+    )

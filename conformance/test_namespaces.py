@@ -1,0 +1,261 @@
+"""Namespaces: created, loaded, found by HEAD, dropped."""
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance.reading import (
+    expect_namespace_gone,
+    namespaces_in,
+    properties_of,
+)
+from icecheck.expect import equal, show
+
+# ------------------------------------------------------------------ createNamespace
+
+
+@check("createNamespace.created", proves=("createNamespace.200", "createNamespace.echo"))
+def test_creating_a_namespace_is_answered_with_it(catalog: Catalog) -> None:
+    """Creating a namespace is answered 200, with the namespace level by level."""
+    namespace = catalog.new_namespace_name()
+    reply = catalog.create_namespace(namespace).expect(200)
+    reply.expect_json({"namespace": [*namespace]}, symptom="namespace-in-answer")
+
+
+@check("createNamespace.exists-afterwards", proves="createNamespace.exists-afterwards")
+def test_a_created_namespace_can_be_loaded(catalog: Catalog) -> None:
+    """A namespace that was created can be loaded."""
+    namespace = catalog.given_namespace()
+    reply = catalog.load_namespace_metadata(namespace)
+    if reply.status == 404:
+        raise reply.violation(
+            "effect-missing:create-namespace", "200", "404", detail="the creation was accepted"
+        )
+    reply.expect(200)
+
+
+@check("createNamespace.properties-optional", proves="createNamespace.properties-optional")
+def test_a_namespace_needs_no_properties(catalog: Catalog) -> None:
+    """A request with nothing but the namespace creates it."""
+    namespace = catalog.new_namespace_name()
+    catalog.call("createNamespace", body={"namespace": [*namespace]}).expect(200)
+    catalog.load_namespace_metadata(namespace).expect(200)
+
+
+@check(
+    "createNamespace.properties-stored",
+    proves="createNamespace.properties-stored",
+    needs=("namespace-properties",),
+)
+def test_properties_given_at_creation_are_stored(catalog: Catalog) -> None:
+    """Properties sent with a creation are in its answer and in later loads."""
+    sent = {"owner": "icecheck", "Comment": "größer, 东西"}
+    namespace = catalog.new_namespace_name()
+    reply = catalog.create_namespace(namespace, sent).expect(200)
+    reply.expect_json({"properties": sent}, symptom="effect-missing:properties")
+    reply = catalog.load_namespace_metadata(namespace).expect(200)
+    reply.expect_json({"properties": sent}, symptom="effect-missing:properties")
+
+
+@check("createNamespace.nested", proves="createNamespace.nested", needs=("nested-namespaces",))
+def test_a_namespace_can_be_created_below_another(catalog: Catalog) -> None:
+    """A namespace of several levels can be created below an existing one, and is found there."""
+    parent = catalog.given_namespace()
+    child = (*parent, catalog.new_name())
+    reply = catalog.create_namespace(child).expect(200)
+    reply.expect_json({"namespace": [*child]}, symptom="namespace-in-answer")
+    reply = catalog.list_namespaces(parent)
+    if child not in namespaces_in(reply):
+        raise reply.violation(
+            "effect-missing:create-namespace",
+            "the child in its parent's list",
+            "a list without it",
+            detail=f"a name of {len(child)} levels",
+        )
+
+
+@check("createNamespace.already-exists", proves="createNamespace.409")
+def test_creating_an_existing_namespace_is_refused(catalog: Catalog) -> None:
+    """Creating a namespace that exists is refused."""
+    namespace = catalog.given_namespace()
+    catalog.create_namespace(namespace).expect(409)
+
+
+@check(
+    "createNamespace.conflict-changes-nothing",
+    proves="createNamespace.conflict-changes-nothing",
+    needs=("namespace-properties",),
+)
+def test_a_refused_creation_leaves_the_properties(catalog: Catalog) -> None:
+    """Creating a namespace that exists does not touch its properties."""
+    namespace = catalog.given_namespace({"owner": "first"})
+    before = properties_of(catalog, namespace)
+    catalog.create_namespace(namespace, {"owner": "second", "added": "yes"}).expect(409)
+    equal(properties_of(catalog, namespace), before, symptom="changed-although-refused")
+
+
+@check("createNamespace.malformed", proves="createNamespace.400")
+def test_a_malformed_creation_is_refused(catalog: Catalog) -> None:
+    """A creation whose body is no JSON, no object, or names no namespace is refused with 400."""
+    namespace = catalog.new_namespace_name()
+    catalog.ledger_namespace(namespace)
+    cut_off = f'{{"namespace": ["{'", "'.join(namespace)}"]'.encode()
+    catalog.call("createNamespace", body=cut_off).expect(400, detail="JSON that is cut off")
+    catalog.call("createNamespace", body=[{"namespace": [*namespace]}]).expect(
+        400, detail="a list instead of an object"
+    )
+    catalog.call("createNamespace", body={"properties": {}}).expect(
+        400, detail="no member `namespace`"
+    )
+    reply = catalog.load_namespace_metadata(namespace)
+    if reply.ok:
+        raise reply.violation("changed-although-refused", "404", str(reply.status))
+
+
+# ------------------------------------------------------------ loadNamespaceMetadata
+
+
+@check("loadNamespaceMetadata.loaded", proves="loadNamespaceMetadata.200")
+def test_loading_a_namespace_answers_it(catalog: Catalog) -> None:
+    """Loading a namespace is answered 200, with that namespace."""
+    namespace = catalog.given_namespace()
+    reply = catalog.load_namespace_metadata(namespace).expect(200)
+    reply.expect_json({"namespace": [*namespace]}, symptom="namespace-in-answer")
+
+
+@check("loadNamespaceMetadata.missing", proves="loadNamespaceMetadata.404")
+def test_loading_a_missing_namespace_is_refused(catalog: Catalog) -> None:
+    """Loading a namespace that does not exist is refused with 404."""
+    catalog.load_namespace_metadata(catalog.new_namespace_name()).expect(404)
+
+
+# ------------------------------------------------------------------ namespaceExists
+
+
+@check("namespaceExists.exists", proves="namespaceExists.204")
+def test_head_finds_a_namespace(catalog: Catalog) -> None:
+    """HEAD on a namespace that exists is answered 204."""
+    catalog.namespace_exists(catalog.given_namespace()).expect(204)
+
+
+@check("namespaceExists.missing", proves="namespaceExists.404")
+def test_head_misses_a_missing_namespace(catalog: Catalog) -> None:
+    """HEAD on a namespace that does not exist is answered 404."""
+    catalog.namespace_exists(catalog.new_namespace_name()).expect(404)
+
+
+@check("namespaceExists.agrees-with-load", proves="namespaceExists.agrees-with-load")
+def test_head_and_get_agree(catalog: Catalog) -> None:
+    """HEAD and GET agree about a namespace before it is created, after, and after its drop."""
+    namespace = catalog.new_namespace_name()
+    seen = [_head_and_get(catalog, namespace)]
+    catalog.create_namespace(namespace).expect(200)
+    seen.append(_head_and_get(catalog, namespace))
+    catalog.drop_namespace(namespace).expect(200, 202, 204)
+    seen.append(_head_and_get(catalog, namespace))
+    for moment, (head, get) in zip(("before", "after creation", "after drop"), seen, strict=True):
+        equal(show(head), show(get), symptom="head-disagrees-with-get", detail=moment)
+
+
+def _head_and_get(catalog: Catalog, namespace: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether HEAD finds the namespace, and whether GET does."""
+    head = catalog.namespace_exists(namespace).expect(200, 204, 404)
+    get = catalog.load_namespace_metadata(namespace).expect(200, 404)
+    return head.ok, get.ok
+
+
+# -------------------------------------------------------------------- dropNamespace
+
+
+@check("dropNamespace.dropped", proves="dropNamespace.204")
+def test_dropping_an_empty_namespace_is_answered_204(catalog: Catalog) -> None:
+    """Dropping an empty namespace is answered 204."""
+    catalog.drop_namespace(catalog.given_namespace()).expect(204)
+
+
+@check("dropNamespace.gone", proves="dropNamespace.gone")
+def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
+    """A dropped namespace neither loads nor is listed."""
+    namespace = catalog.given_namespace()
+    catalog.drop_namespace(namespace).expect(200, 202, 204)
+    expect_namespace_gone(catalog, namespace)
+    reply = catalog.list_namespaces(catalog.session.isolation.base or None)
+    if namespace in namespaces_in(reply):
+        raise reply.violation(
+            "effect-missing:drop-namespace",
+            "a list without the dropped namespace",
+            "a list with it",
+        )
+
+
+@check("dropNamespace.missing", proves="dropNamespace.404")
+def test_dropping_a_missing_namespace_is_refused(catalog: Catalog) -> None:
+    """Dropping a namespace that does not exist is refused with 404."""
+    catalog.drop_namespace(catalog.new_namespace_name()).expect(404)
+
+
+@check("dropNamespace.holds-table", proves=("dropNamespace.409", "dropNamespace.holds-table"))
+def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
+    """A namespace that holds a table is not dropped, and the table stays."""
+    table = catalog.given_table()
+    catalog.drop_namespace(table.namespace).expect(409)
+    reply = catalog.load_table(table.namespace, table.name)
+    if reply.status == 404:
+        raise reply.violation(
+            "changed-although-refused", "200", "404", detail="the table went with the refused drop"
+        )
+    reply.expect(200)
+
+
+@check(
+    "dropNamespace.holds-namespace",
+    proves="dropNamespace.holds-namespace",
+    needs=("nested-namespaces",),
+)
+def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
+    """A namespace that holds another namespace is not dropped, and the inner one stays."""
+    outer = catalog.given_namespace()
+    inner = catalog.given_namespace(under=outer)
+    catalog.drop_namespace(outer).expect(409)
+    reply = catalog.load_namespace_metadata(inner)
+    if reply.status == 404:
+        raise reply.violation(
+            "changed-although-refused", "200", "404", detail="the inner one went with the drop"
+        )
+    reply.expect(200)
+
+
+@check("dropNamespace.others-untouched", proves="dropNamespace.others-untouched")
+def test_a_drop_touches_no_other_namespace(catalog: Catalog) -> None:
+    """A drop removes the namespace it names, and none whose name merely looks alike."""
+    dropped = catalog.given_namespace()
+    # An underscore is any character to SQL's LIKE, and names are often compared by prefix.
+    lookalikes = [_sibling(dropped, "x"), _sibling(dropped, "_1", underscore_as="x")]
+    for other in lookalikes:
+        catalog.create_namespace(other).expect(200)
+    catalog.drop_namespace(dropped).expect(200, 202, 204)
+    for other in lookalikes:
+        reply = catalog.load_namespace_metadata(other)
+        if reply.status == 404:
+            detail = f"{other[-1]} went with {dropped[-1]}"
+            raise reply.violation("effect-on-another:drop-namespace", "200", "404", detail=detail)
+        reply.expect(200)
+
+
+def _sibling(namespace: tuple[str, ...], ending: str, underscore_as: str = "_") -> tuple[str, ...]:
+    """Return a neighbour whose name starts like the namespace's; its last underscore may differ."""
+    head, _, tail = namespace[-1].rpartition("_")
+    return (*namespace[:-1], f"{head}{underscore_as}{tail}{ending}")
+
+
+@check("dropNamespace.recreate", proves="dropNamespace.recreate", needs=("namespace-properties",))
+def test_a_dropped_name_is_free_again(catalog: Catalog) -> None:
+    """After a drop the name can be created again, without the old properties."""
+    namespace = catalog.given_namespace({"owner": "first", "dropped": "yes"})
+    catalog.drop_namespace(namespace).expect(200, 202, 204)
+    catalog.create_namespace(namespace, {"owner": "second"}).expect(200)
+    kept = properties_of(catalog, namespace)
+    equal(
+        {key: kept.get(key) for key in ("owner", "dropped")},
+        {"owner": "second", "dropped": None},
+        symptom="effect-missing:drop-namespace",
+        detail="properties of the dropped namespace came back",
+    )

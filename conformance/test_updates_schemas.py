@@ -1,0 +1,113 @@
+"""Updates of schemas: add-schema, set-current-schema, remove-schemas."""
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import expect_effect, expect_refused, with_ids
+from icecheck.conformance.evolving import added_column, number, schema_id_of, wider_schema
+from icecheck.expect import containing
+
+UNKNOWN_ID = 4711
+LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
+
+
+@check("update.add-schema", proves="update.add-schema.effect")
+def test_add_schema(catalog: Catalog) -> None:
+    """add-schema adds a schema and leaves the current one current."""
+    table = catalog.given_table()
+    schema = wider_schema(table)
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-schema", "schema": schema}],
+        {
+            "schemas": containing({"fields": schema["fields"]}),
+            "current-schema-id": number(table, "current-schema-id"),
+        },
+        what="schema",
+    )
+
+
+@check("update.add-schema.last-column-id", proves="update.add-schema.last-column-id")
+def test_last_column_id_follows(catalog: Catalog) -> None:
+    """last-column-id follows the columns of an added schema although the client does not send it."""
+    table = catalog.given_table()
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-schema", "schema": wider_schema(table)}],
+        {"last-column-id": number(table, "last-column-id") + 1},
+        what="last-column-id",
+    )
+
+
+@check("update.add-schema.fewer-columns", proves="update.add-schema.last-column-id-never-falls")
+def test_last_column_id_never_falls(catalog: Catalog) -> None:
+    """A schema with fewer columns does not lower last-column-id."""
+    table = catalog.given_table()
+    first, *_ = view.current_schema(table.metadata)["fields"]
+    narrow = bodies.schema(first, schema_id=1)
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-schema", "schema": narrow}, LAST_ADDED],
+        {"last-column-id": number(table, "last-column-id")},
+        what="last-column-id",
+    )
+
+
+@check("update.set-current-schema", proves="update.set-current-schema.effect")
+def test_set_current_schema(catalog: Catalog) -> None:
+    """set-current-schema makes the schema with that id the current one."""
+    table = catalog.given_table()
+    added = {"action": "add-schema", "schema": wider_schema(table)}
+    table = catalog.given_commit(table, [added])
+    schema_id = schema_id_of(table, "extra")
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "set-current-schema", "schema-id": schema_id}],
+        {"current-schema-id": schema_id},
+        what="current-schema-id",
+    )
+
+
+@check("update.set-current-schema.last-added", proves="update.set-current-schema.last-added")
+def test_set_last_added_schema(catalog: Catalog) -> None:
+    """Schema id -1 makes the schema current that the same commit added last."""
+    table = catalog.given_table()
+    schemas = [wider_schema(table, "one"), wider_schema(table, "two")]
+    updates = [{"action": "add-schema", "schema": schema} for schema in schemas]
+    table = expect_effect(
+        catalog,
+        table,
+        [*updates, LAST_ADDED],
+        {"schemas": containing({"fields": schemas[1]["fields"]})},
+        what="schema",
+        requirements=[
+            {
+                "type": "assert-last-assigned-field-id",
+                "last-assigned-field-id": number(table, "last-column-id"),
+            }
+        ],
+    )
+    expect_effect_is_current(catalog, table.namespace, table.name, schemas[1]["fields"])
+
+
+@check(
+    "update.set-current-schema.nothing-added",
+    proves="update.set-current-schema.last-added-without-one-refused",
+)
+def test_last_added_without_a_schema(catalog: Catalog) -> None:
+    """Schema id -1 in a commit that adds no schema is refused."""
+    expect_refused(catalog, catalog.given_table(), [LAST_ADDED], 400)
+
+
+@check(
+    "update.set-current-schema.unknown-id", proves="update.set-current-schema.unknown-id-refused"
+)
+def test_unknown_schema_id(catalog: Catalog) -> None:
+    """A schema that the table does not have cannot become current."""
+    updates = [{"action": "set-current-schema", "schema-id": UNKNOWN_ID}]
+    expect_refused(catalog, catalog.given_table(), updates, 400)

@@ -1,0 +1,62 @@
+"""The last lines of a run: verdict, gate, counts, causes, and where the report is."""
+
+from pathlib import Path
+
+from icecheck.card import one_line
+from icecheck.verdict import Cause, Run, totals_of
+
+__all__ = ["closing_lines", "say_conclusion"]
+
+_CAUSES_MAX = 10
+_HURTS_CHARACTERS_MAX = 160
+_COLOURS = {"conformant": "green", "conformant-with-warnings": "green", "not-conformant": "red"}
+
+
+def say_conclusion(run: Run, page: Path) -> None:
+    """Print the closing lines; the verdict is coloured on a terminal."""
+    import click
+
+    first, *rest = closing_lines(run, page)
+    click.echo(click.style(first, fg=_COLOURS.get(run.status, "yellow"), bold=True))
+    for line in rest:
+        click.echo(line)
+
+
+def closing_lines(run: Run, page: Path) -> list[str]:
+    """Return the closing lines, each safe to print."""
+    target, spec, timing = run.facts["target"], run.facts["spec"], run.facts["timing"]
+    totals = totals_of(run.verdicts)
+    words = run.status.replace("-", " ").upper()
+    incomplete = "" if run.complete else " (incomplete)"
+    counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
+    claimed = "; ".join(f"{p.id} {p.status}" for p in run.profiles if p.claimed)
+    gate = "satisfied" if run.exit_code == 0 else f"not satisfied ({run.exit_reason})"
+    lines = [
+        f"{words}{incomplete}: {run.headline} [{spec['id']}, {target['url']}]",
+        f"gate: {gate}, exit {run.exit_code}; profiles: {claimed or 'none claimed'}",
+        f"checks: {counts}; {timing['requests']} requests in {timing['wall_s']} s",
+    ]
+    if run.causes:
+        lines.append(f"causes: {len(run.causes)}")
+    for number, cause in enumerate(run.causes[:_CAUSES_MAX], 1):
+        lines += _cause(number, cause)
+    if len(run.causes) > _CAUSES_MAX:
+        lines.append(f"  … and {len(run.causes) - _CAUSES_MAX} more in the report")
+    residue = run.facts["safety"]["residue"]
+    if residue:
+        lines.append(
+            f"left behind on the catalog: {', '.join(residue[:5])} ({len(residue)} in all)"
+        )
+    lines.append(f"report: {page}")
+    return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
+
+
+def _cause(number: int, cause: Cause) -> list[str]:
+    members = cause.members or cause.blocked
+    more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+    blocks = f", {len(cause.blocked)} blocked" if cause.blocked and cause.members else ""
+    first = members[0] if members else ""
+    return [
+        f"  {number:>2}. {cause.level}: {one_line(cause.title)} ({one_line(first)}{more}{blocks})",
+        f"      hurts: {one_line('; '.join(cause.hurts), _HURTS_CHARACTERS_MAX)}",
+    ]

@@ -1,0 +1,106 @@
+"""``icecheck list``: the checks, the requirements or the operations, for people or as JSON."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from icecheck.cli.extras import require_suite
+
+if TYPE_CHECKING:
+    from icecheck.contract import Contract
+
+__all__ = ["command"]
+
+
+@click.command("list", short_help="List checks, requirements or operations.")
+@click.argument(
+    "what", type=click.Choice(["checks", "requirements", "operations"]), default="checks"
+)
+@click.option(
+    "--group",
+    type=click.Choice(["checks", "generated", "scenarios", "spark"]),
+    help="Only the checks of this group.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Lines for people, or one JSON array.",
+)
+def command(what: str, group: str | None, form: str) -> None:
+    """List what icecheck knows: its checks (the default), the requirements they prove, or the
+    operations of the specification.
+    """
+    from icecheck.contract import load
+
+    if group is not None and what != "checks":
+        raise click.UsageError("--group selects checks: use it with `icecheck list checks`")
+    contract = load()
+    columns: tuple[str, ...]
+    match what:
+        case "checks":
+            rows = _checks(contract, group)
+            columns = ("level", "group", "id", "title")
+        case "requirements":
+            rows = _requirements(contract)
+            columns = ("level", "profile", "id", "text")
+        case _:
+            rows = _operations(contract)
+            columns = ("profile", "id", "endpoint")
+    if form == "json":
+        click.echo(json.dumps(rows, indent=1))
+        return
+    for line in _aligned([[str(row[column]) for column in columns] for row in rows]):
+        click.echo(line)
+
+
+def _checks(contract: "Contract", group: str | None) -> list[dict[str, Any]]:
+    require_suite()
+    from icecheck.cli.catalogue import check_rows
+
+    return [asdict(row) for row in check_rows(contract, group)]
+
+
+def _requirements(contract: "Contract") -> list[dict[str, Any]]:
+    return [
+        {
+            "id": r.id,
+            "level": str(r.level),
+            "basis": str(r.basis),
+            "profile": r.profile,
+            "text": r.text,
+            "condition": r.condition,
+            "permalink": contract.permalink(r.lines),
+            "hurts": r.hurts,
+            "not_tested_reason": r.not_tested,
+        }
+        for r in contract.requirements.values()
+    ]
+
+
+def _operations(contract: "Contract") -> list[dict[str, Any]]:
+    return [
+        {
+            "id": operation.id,
+            "endpoint": operation.endpoint,
+            "profile": operation.profile,
+            "statuses": list(operation.responses),
+            "summary": operation.summary,
+            "permalink": contract.permalink(operation.lines),
+        }
+        for operation in contract.operations.values()
+    ]
+
+
+def _aligned(rows: list[list[str]]) -> Iterable[str]:
+    if not rows:
+        return
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        yield "  ".join([*cells, row[-1]])

@@ -1,0 +1,195 @@
+"""``icecheck run``: verify a catalog, write the report, exit with what it means."""
+
+import contextlib
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.extras import require_spark, require_suite
+from icecheck.cli.target_options import read_headers, read_namespace, read_url, target_options
+
+if TYPE_CHECKING:
+    from icecheck.assembly.output import Output
+    from icecheck.assembly.run import RunOptions
+    from icecheck.target import Target
+    from icecheck.verdict import Run
+
+__all__ = ["command"]
+
+_USAGE = 2
+_TARGET_UNUSABLE = 4
+_GROUPS = ("checks", "generated", "scenarios", "spark")
+_WITHOUT_SPARK = ("checks", "generated", "scenarios")
+_MOCK_WAREHOUSE = "icecheck"
+
+
+@click.command("run", short_help="Verify a catalog and write a report.")
+@target_options
+@click.option("--mock", is_flag=True, help="Start the bundled mock catalog and verify that.")
+@click.option("--spark", is_flag=True, help="Run the Spark checks too.")
+@click.option(
+    "--only", "only", multiple=True, type=click.Choice(_GROUPS), help="Run this group; repeatable."
+)
+@click.option(
+    "--check",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Run the checks whose id matches; repeatable.",
+)
+@click.option("--run-id", metavar="ID", help="Token in every name of the run; default: random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Drives generated data.")
+@click.option("--implementation", metavar="NAME", help="What the report calls the catalog.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("icecheck-report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report is written.",
+)
+@click.option("--iceberg-jar", metavar="FILE", help="Iceberg Spark runtime jar to use.")
+@click.option(
+    "--iceberg-packages", metavar="COORDINATES", help="Maven coordinates of the runtime instead."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the closing lines.")
+@click.option("-v", "--verbose", is_flag=True, help="Every check, and a card for each failure.")
+def command(output: Path, **options: Any) -> int:
+    """Verify the Iceberg REST catalog at URL (the part before /v1), or the bundled mock.
+
+    The report in DIR is run.json, exchanges.jsonl.zst, junit.xml, summary.md and index.html.
+    """
+    if options["quiet"] and options["verbose"]:
+        raise click.UsageError("--quiet and --verbose contradict each other")
+    url = read_url(options["url"], options["catalog_url"])
+    if options["mock"] == (url is not None):
+        raise click.UsageError("name one catalog: either its URL or --mock")
+    groups = _groups(options["only"], spark=options["spark"])
+    require_suite()
+    if "spark" in groups:
+        require_spark()
+    with LastResort(output) as last_resort, contextlib.ExitStack() as stack:
+        from icecheck.assembly.run import RunOptions
+        from icecheck.cli.shown_command import shown_command
+        from icecheck.connection import TargetUnusable
+        from icecheck.exchange import Redactor
+        from icecheck.spark import SparkUnavailable
+        from icecheck.target import UsageError
+        from icecheck.verdict import Group
+
+        redactor = Redactor()
+        try:
+            target = _target(url, options, stack)
+            last_resort.secrets = target.secrets
+            redactor = Redactor(target.secrets)
+            wanted = RunOptions(
+                target=target,
+                run_id=options["run_id"] or secrets.token_hex(3),
+                seed=options["seed"],
+                groups=tuple(Group(g) for g in groups),
+                globs=options["globs"],
+                command=shown_command(click.get_current_context()),
+                implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
+                spark_options=_spark_options(options),
+            )
+            _find_spark(wanted)
+            return _run(wanted, output, options)
+        except (UsageError, SparkUnavailable) as misuse:
+            fail(redactor.text(str(misuse)), _USAGE)
+        except TargetUnusable as unusable:
+            fail(redactor.text(str(unusable)), _TARGET_UNUSABLE)
+
+
+def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any]) -> int:
+    from icecheck.assembly.output import Output
+    from icecheck.cli.closing import say_conclusion
+    from icecheck.cli.interrupts import one_interrupt
+    from icecheck.cli.progress import progress_for
+
+    output = Output(directory)
+    progress = progress_for(sys.stdout, quiet=options["quiet"], verbose=options["verbose"])
+    with one_interrupt():
+        run = _recorded(wanted, output, progress)
+        page = output.finish(run)
+    say_conclusion(run, page)
+    return run.exit_code
+
+
+def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
+    """Run the checks; a run that cannot even begin leaves no half report behind."""
+    from icecheck.assembly.run import run_checks
+
+    try:
+        with progress:
+            return run_checks(wanted, progress, on_exchange=output.record)
+    except BaseException:
+        output.abandon()
+        raise
+
+
+def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
+    """Return the groups to run: ``--only`` names them, ``--spark`` adds Spark to them."""
+    wanted = set(only or _WITHOUT_SPARK) | ({"spark"} if spark else set())
+    return tuple(g for g in _GROUPS if g in wanted)
+
+
+def _target(url: str | None, options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
+    from icecheck.target import Target, UsageError
+
+    facts = {
+        "warehouse": options["warehouse"],
+        "token": options["token"],
+        "prefix": options["prefix"],
+        "credential": options["credential"],
+        "oauth2_server_uri": options["oauth2_server_uri"],
+        "scope": options["scope"],
+        "headers": read_headers(options["headers"]),
+        "ca_bundle": options["ca_bundle"],
+        "timeout_seconds": options["timeout_seconds"],
+        "namespace": read_namespace(options["namespaces"]),
+        "isolation": options["isolation"],
+    }
+    if url is not None:
+        return Target(url=url, **facts)
+    if options["warehouse"] or options["token"] or options["credential"]:
+        raise UsageError("--mock brings its own warehouse and token: leave yours out")
+    return Target(**facts | _start_mock(options, stack))
+
+
+def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[str, Any]:
+    """Start the mock on a free port and return how to reach it; it ends with the stack."""
+    import random
+
+    from icecheck.mock_server import MockCatalog
+
+    seed = options["seed"]
+    token = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
+    mock = stack.enter_context(MockCatalog(seed=seed, token=token, warehouses=[_MOCK_WAREHOUSE]))
+    return {"url": mock.uri, "warehouse": _MOCK_WAREHOUSE, "token": token}
+
+
+def _spark_options(options: dict[str, Any]) -> dict[str, str]:
+    from icecheck.target import UsageError
+
+    given = {k: options[k] for k in ("iceberg_jar", "iceberg_packages") if options[k]}
+    if len(given) > 1:
+        raise UsageError("give --iceberg-jar or --iceberg-packages, not both")
+    return given
+
+
+def _find_spark(wanted: "RunOptions") -> None:
+    """Say what Spark lacks before anything is created on the catalog."""
+    import os
+
+    from icecheck.spark import find_installation
+    from icecheck.verdict import Group
+
+    if Group.SPARK in wanted.groups:
+        environment = dict(os.environ)
+        if packages := wanted.spark_options.get("iceberg_packages"):
+            environment["ICECHECK_ICEBERG_PACKAGES"] = packages
+        find_installation(wanted.spark_options.get("iceberg_jar"), environment)

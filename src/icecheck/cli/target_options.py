@@ -1,0 +1,101 @@
+"""The options that say which catalog is meant and how to speak to it."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import click
+
+__all__ = ["read_headers", "read_namespace", "read_url", "target_options"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.argument("url", required=False),
+    click.option("--catalog-url", metavar="URL", help="The catalog's base URL; same as URL."),
+    click.option("--warehouse", metavar="NAME", help="Warehouse to ask /v1/config for."),
+    click.option("--prefix", help="Path prefix, used verbatim instead of the announced one."),
+    click.option("--token", help="Bearer token."),
+    click.option("--credential", metavar="ID:SECRET", help="OAuth2 client credential."),
+    click.option("--oauth2-server-uri", metavar="URL", help="Token endpoint for the credential."),
+    click.option("--scope", default="catalog", show_default=True, help="OAuth2 scope."),
+    click.option(
+        "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Extra header; repeatable."
+    ),
+    click.option("--ca-bundle", metavar="FILE", help="PEM file of a private authority."),
+    click.option(
+        "--timeout",
+        "timeout_seconds",
+        type=float,
+        default=30.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Limit for one request.",
+    ),
+    click.option(
+        "--namespace",
+        "namespaces",
+        multiple=True,
+        metavar="A.B",
+        help="Work under this existing namespace; levels joined by dots, or one option each.",
+    ),
+    click.option(
+        "--isolation",
+        type=click.Choice(["auto", "nested", "flat", "parent"]),
+        default="auto",
+        show_default=True,
+        help="Where the run keeps its objects.",
+    ),
+)
+
+
+def target_options(function: Function) -> Function:
+    """Add the options of a target to a command."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def read_url(url: str | None, catalog_url: str | None) -> str | None:
+    """Return the one URL that was given, if any; UsageError when two differ or it cannot be used.
+
+    A URL with a user in it would put a secret into every report.
+    """
+    if url is not None and catalog_url is not None and url != catalog_url:
+        raise click.UsageError("two catalogs are named: give URL or --catalog-url, not both")
+    given = url if url is not None else catalog_url
+    if given is None:
+        return None
+    try:
+        parts = urlsplit(given)
+        parts.port  # noqa: B018 - reading it judges it
+    except ValueError as error:
+        raise click.UsageError(f"the catalog's URL cannot be read: {error}") from None
+    if parts.username is not None or parts.password is not None:
+        raise click.UsageError("the URL holds a user: give --credential or --token instead")
+    if parts.query or parts.fragment:
+        raise click.UsageError("the URL has a '?' or '#' part: give the part before /v1 only")
+    return given
+
+
+def read_headers(headers: tuple[str, ...]) -> dict[str, str]:
+    """Return header name -> value; UsageError for one without a colon or with odd characters."""
+    read: dict[str, str] = {}
+    for number, header in enumerate(headers, 1):
+        name, colon, value = header.partition(":")
+        name, value = name.strip(), value.strip()
+        # The header itself is not repeated: it may be a secret.
+        if not colon or not name:
+            raise click.UsageError(f"--header number {number}: write NAME:VALUE")
+        if not (header.isascii() and header.isprintable()) or " " in name:
+            raise click.UsageError(f"--header number {number}: only printable ASCII can be sent")
+        read[name] = value
+    return read
+
+
+def read_namespace(namespaces: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the levels: one option is split at its dots, several are one level each."""
+    levels = tuple(namespaces[0].split(".")) if len(namespaces) == 1 else namespaces
+    if any(not level for level in levels):
+        raise click.UsageError("--namespace has an empty level: write A.B, or one option per level")
+    return levels

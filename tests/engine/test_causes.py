@@ -1,0 +1,131 @@
+"""Causes: one root cause is one finding, with what it fails and what it blocks."""
+
+from icecheck.causes import causes_of
+from icecheck.contract import Level, load
+from icecheck.verdict import Finding, Group, Outcome, Verdict
+
+REGISTER = load().requirements
+
+
+def verdict(check, outcome=Outcome.FAIL, finding=None, **members):
+    given = {
+        "check": check,
+        "title": f"title of {check}",
+        "group": Group.CHECKS,
+        "level": Level.MUST,
+        "requirements": (),
+        "operations": (),
+        "profile": "core",
+        "outcome": outcome,
+        "findings": () if finding is None else (Finding(*finding),),
+    }
+    return Verdict(**{**given, **members})
+
+
+def causes(*verdicts):
+    return causes_of(verdicts, REGISTER)
+
+
+def test_the_same_wrong_status_on_many_operations_is_one_cause():
+    wrong = ("status", "204", "200")
+    (only,) = causes(*(verdict(f"{o}.204", finding=wrong) for o in ("dropTable", "rename", "x")))
+    assert only.members == ("dropTable.204", "rename.204", "x.204")
+    assert "200" in only.title
+    assert "204" in only.title
+
+
+def test_different_answers_are_different_causes():
+    assert len(causes(
+        verdict("a", finding=("status", "404", "200")),
+        verdict("b", finding=("status", "404", "500")),
+        verdict("c", finding=("status", "409", "200")),
+    )) == 3  # fmt: skip
+
+
+def test_what_is_blocked_stands_under_what_blocks_it_by_requirement():
+    failed = verdict("createTable.succeeds", finding=("status", "200", "500"),
+                     requirements=("createTable.200",))  # fmt: skip
+    blocked = verdict("loadTable.succeeds", Outcome.BLOCKED, blocked_by=("createTable.200",))
+    (only,) = causes(blocked, failed)
+    assert only.members == ("createTable.succeeds",)
+    assert only.blocked == ("loadTable.succeeds",)
+
+
+def test_what_is_blocked_stands_under_what_blocks_it_by_check():
+    failed = verdict("schema.loadTable.200", finding=("schema:required", "x", "y"))
+    blocked = verdict("other", Outcome.BLOCKED, blocked_by=("schema.loadTable.200",))
+    (only,) = causes(failed, blocked)
+    assert only.blocked == ("other",)
+
+
+def test_a_block_whose_root_nobody_judged_is_a_cause_of_its_own():
+    (only,) = causes(*(
+        verdict(f"c{i}", Outcome.BLOCKED, blocked_by=("createTable.200",)) for i in range(3)
+    ))  # fmt: skip
+    assert only.blocked == ("c0", "c1", "c2")
+    assert only.members == ()
+    assert "createTable.200" in only.title
+
+
+def test_an_unreachable_target_is_one_cause():
+    (only,) = causes(*(
+        verdict(f"c{i}", Outcome.BLOCKED, blocked_by=("target",)) for i in range(5)
+    ))  # fmt: skip
+    assert only.symptom == "target"
+
+
+def test_left_out_members_are_one_cause_wherever_they_are_missed():
+    (only,) = causes(
+        verdict("a", finding=("schema:required", "every required member", '"x"')),
+        verdict("b", finding=("schema:required", "every required member", '"y"')),
+        verdict("c", finding=("member-missing", "a member /z", "absent")),
+    )
+    assert only.members == ("a", "b", "c")
+
+
+def test_a_value_that_only_one_check_judges_is_a_cause_of_that_check():
+    one, other = causes(
+        verdict("a", finding=("value:a", '"1"', '"2"')),
+        verdict("b", finding=("value:b", '"1"', '"2"')),
+    )
+    assert {one.members, other.members} == {("a",), ("b",)}
+
+
+def test_the_gravest_comes_first():
+    ordered = causes(
+        verdict("shape", finding=("schema:type", "x", "y")),
+        verdict("interop", finding=("status", "404", "502"), level=Level.INTEROP),
+        verdict("status", finding=("status", "404", "500")),
+        verdict("lost", finding=("effect-missing:table", "a", "b")),
+    )
+    assert [c.members[0] for c in ordered] == ["lost", "status", "shape", "interop"]
+
+
+def test_one_required_member_makes_a_cause_required():
+    (only,) = causes(
+        verdict("a", finding=("status", "404", "500"), level=Level.INTEROP),
+        verdict("b", finding=("status", "404", "500"), level=Level.MUST),
+    )
+    assert only.level is Level.MUST
+
+
+def test_a_cause_says_who_is_hurt():
+    hurting = next(r for r in REGISTER.values() if r.hurts != "no known client")
+    (only,) = causes(verdict("a", finding=("x", "a", "b"), requirements=(hurting.id,)))
+    assert only.hurts == (hurting.hurts,)
+    (nobody,) = causes(verdict("a", finding=("x", "a", "b")))
+    assert nobody.hurts == ("no known client",)
+
+
+def test_ids_of_causes_are_stable_and_distinct():
+    made = causes(
+        verdict("a", finding=("status", "404", "200")),
+        verdict("b", finding=("status", "409", "200")),
+        verdict("c", finding=("value:c", "x", "y")),
+    )
+    assert len({c.id for c in made}) == 3
+    assert made == causes(
+        verdict("a", finding=("status", "404", "200")),
+        verdict("b", finding=("status", "409", "200")),
+        verdict("c", finding=("value:c", "x", "y")),
+    )

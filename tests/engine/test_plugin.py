@@ -1,0 +1,136 @@
+"""The pytest plugin: silent in foreign projects, red where a catalog is wrong."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.problem import Problem
+
+TOKEN = "tok-canary-1"
+FEW = "icecheck.conformance.test_metrics"
+
+
+def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    return subprocess.run(
+        [*command, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.fixture
+def mock():
+    with MockCatalog(seed=1, token=TOKEN, warehouses=["wh"]) as running:
+        yield running
+
+
+def target(mock, *more):
+    return ("--catalog-url", mock.uri, "--catalog-warehouse", "wh",
+            "--catalog-token", TOKEN, *more)  # fmt: skip
+
+
+def test_a_foreign_project_is_not_affected(tmp_path):
+    (tmp_path / "test_own.py").write_text(
+        "import sys\n"
+        "import pytest\n\n"
+        "@pytest.fixture\n"
+        "def catalog():\n"
+        "    return 'ours'\n\n"
+        "def test_own(catalog):\n"
+        "    assert catalog == 'ours'\n"
+        "    heavy = ('httpx', 'schemathesis', 'hypothesis', 'uvicorn', 'pyiceberg', 'pyspark')\n"
+        "    assert not [m for m in ('icecheck.client', 'icecheck.mock_server.mock')\n"
+        "                if m in sys.modules]\n"
+        "    assert not [m for m in ('uvicorn', 'pyspark', 'pyiceberg') if m in sys.modules]\n"
+    )
+    done = run_pytest(tmp_path, "-q")
+    assert done.returncode == 0, done.stdout
+    assert "icecheck" not in done.stdout
+
+
+def test_a_test_of_five_lines_uses_iceberg_catalog(tmp_path):
+    (tmp_path / "test_mine.py").write_text(
+        "def test_mine(iceberg_catalog):\n"
+        "    iceberg_catalog.create_namespace('db')\n"
+        "    assert iceberg_catalog.list_namespaces() == [('db',)]\n"
+    )
+    done = run_pytest(tmp_path, "-q")
+    assert done.returncode == 0, done.stdout
+
+
+def test_checks_without_a_catalog_are_refused_in_one_line(tmp_path):
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q")
+    assert done.returncode == 4
+    assert "--catalog-url" in done.stderr + done.stdout
+    assert "passed" not in done.stdout
+
+
+def test_collecting_needs_no_catalog(tmp_path):
+    done = run_pytest(tmp_path, "--pyargs", FEW, "--collect-only", "-q")
+    assert done.returncode == 0
+    assert "test_scan_report" in done.stdout
+
+
+def test_an_unreachable_catalog_is_one_line_and_no_verdict(tmp_path):
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", "--catalog-url", "http://127.0.0.1:9")
+    assert done.returncode == 4
+    assert "cannot be reached" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    "option", [("--catalog-url", "ftp://x"), ("--catalog-header", "no colon")]
+)
+def test_a_bad_option_is_a_usage_error(tmp_path, option):
+    given = option if option[0] == "--catalog-url" else ("--catalog-url", "http://h", *option)
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *given)
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_a_faithful_catalog_passes_and_the_verdict_is_printed(tmp_path, mock, workers):
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock), *workers)
+    assert done.returncode == 0, done.stdout
+    assert "all " in done.stdout
+    assert "checks that ran passed" in done.stdout
+    assert TOKEN not in done.stdout
+
+
+def _wrong_status(context, state, call):
+    raise Problem(403, "ForbiddenException", "not today")
+
+
+def test_a_failing_check_shows_requirement_expectation_and_curl(tmp_path, mock):
+    mock.registries.operations["reportMetrics"] = _wrong_status
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
+    assert done.returncode == 1
+    for part in ("reportMetrics.204", "expected", "204", "403", "curl -sS", "$ICECHECK_TOKEN"):
+        assert part in done.stdout
+    assert TOKEN not in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_what_only_passive_judgement_sees_is_red_too(tmp_path, mock):
+    faithful = mock.registries.operations["createTable"]
+
+    def without_uuid(context, state, call):
+        outcome = faithful(context, state, call)
+        body = outcome.reply.body.replace(b'"last-column-id"', b'"last-column"')
+        reply = type(outcome.reply)(outcome.reply.status, outcome.reply.headers, body)
+        return Outcome(outcome.state, reply, outcome.effects)
+
+    mock.registries.operations["createTable"] = without_uuid
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
+    assert done.returncode == 1, done.stdout
+    assert "schema.createTable.200" in done.stdout
+
+
+def test_checks_that_cannot_be_judged_are_not_green(tmp_path, mock):
+    mock.registries.operations["createTable"] = _wrong_status
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
+    assert done.returncode == 1
+    assert "BLOCKED" in done.stdout
