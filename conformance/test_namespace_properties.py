@@ -1,5 +1,6 @@
 """Namespace properties: set, removed, left alone, and reported by what changed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from icecheck.check import check
@@ -195,7 +196,7 @@ def _overlap(catalog: Catalog, namespace: tuple[str, ...]) -> Reply:
 
 
 def _expect_properties(
-    catalog: Catalog, namespace: tuple[str, ...], wanted: dict[str, str | None]
+    catalog: Catalog, namespace: tuple[str, ...], wanted: Mapping[str, str | None]
 ) -> None:
     """Judge the stored properties of these keys; None stands for one that must not be there."""
     found = properties_of(catalog, namespace)

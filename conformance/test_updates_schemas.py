@@ -5,8 +5,8 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import expect_effect, expect_refused, with_ids
-from icecheck.conformance.evolving import added_column, number, schema_id_of, wider_schema
-from icecheck.expect import containing
+from icecheck.conformance.evolving import number, schema_id_of, wider_schema
+from icecheck.expect import containing, equal
 
 UNKNOWN_ID = 4711
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
@@ -31,7 +31,7 @@ def test_add_schema(catalog: Catalog) -> None:
 
 @check("update.add-schema.last-column-id", proves="update.add-schema.last-column-id")
 def test_last_column_id_follows(catalog: Catalog) -> None:
-    """last-column-id follows the columns of an added schema although the client does not send it."""
+    """last-column-id follows an added schema, although the client does not send it."""
     table = catalog.given_table()
     expect_effect(
         catalog,
@@ -47,7 +47,7 @@ def test_last_column_id_never_falls(catalog: Catalog) -> None:
     """A schema with fewer columns does not lower last-column-id."""
     table = catalog.given_table()
     first, *_ = view.current_schema(table.metadata)["fields"]
-    narrow = bodies.schema(first, schema_id=1)
+    narrow = bodies.schema(first, schema_id=number(table, "current-schema-id") + 1)
     expect_effect(
         catalog,
         table,
@@ -77,22 +77,20 @@ def test_set_current_schema(catalog: Catalog) -> None:
 def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
     table = catalog.given_table()
-    schemas = [wider_schema(table, "one"), wider_schema(table, "two")]
-    updates = [{"action": "add-schema", "schema": schema} for schema in schemas]
-    table = expect_effect(
+    schemas = [wider_schema(table, name) for name in ("one", "two")]
+    last_column_id = number(table, "last-column-id")
+    after = expect_effect(
         catalog,
         table,
-        [*updates, LAST_ADDED],
+        [*({"action": "add-schema", "schema": s} for s in schemas), LAST_ADDED],
         {"schemas": containing({"fields": schemas[1]["fields"]})},
         what="schema",
         requirements=[
-            {
-                "type": "assert-last-assigned-field-id",
-                "last-assigned-field-id": number(table, "last-column-id"),
-            }
+            {"type": "assert-last-assigned-field-id", "last-assigned-field-id": last_column_id}
         ],
     )
-    expect_effect_is_current(catalog, table.namespace, table.name, schemas[1]["fields"])
+    columns = {**view.column_names(table.metadata), last_column_id + 1: "two"}
+    equal(view.column_names(after.metadata), columns, symptom="effect-missing:current-schema-id")
 
 
 @check(
@@ -111,3 +109,28 @@ def test_unknown_schema_id(catalog: Catalog) -> None:
     """A schema that the table does not have cannot become current."""
     updates = [{"action": "set-current-schema", "schema-id": UNKNOWN_ID}]
     expect_refused(catalog, catalog.given_table(), updates, 400)
+
+
+@check("update.remove-schemas", proves="update.remove-schemas.effect")
+def test_remove_schemas(catalog: Catalog) -> None:
+    """remove-schemas removes the named schemas and leaves the others."""
+    table = catalog.given_table()
+    added = [{"action": "add-schema", "schema": wider_schema(table, n)} for n in ("one", "two")]
+    table = catalog.given_commit(table, [*added, LAST_ADDED])
+    first, one, two = (schema_id_of(table, name) for name in ("data", "one", "two"))
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-schemas", "schema-ids": [one]}],
+        {"schemas": with_ids("schema-id", first, two), "current-schema-id": two},
+        what="removed-schema",
+    )
+
+
+@check("update.remove-schemas.current", proves="update.remove-schemas.current-refused")
+def test_current_schema_stays(catalog: Catalog) -> None:
+    """The current schema cannot be removed."""
+    table = catalog.given_table()
+    current = number(table, "current-schema-id")
+    updates = [{"action": "remove-schemas", "schema-ids": [current]}]
+    expect_refused(catalog, table, updates, 400)

@@ -1,7 +1,7 @@
 """The core as a raw ASGI application: it reads the body, and carries out what only a door can."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from icecheck.mock_server.app import BODY_BYTES_MAX, App, body_too_large
@@ -33,6 +33,35 @@ class _ClientGoneError(Exception):
     """The client closed the connection before its body was complete."""
 
 
+class RawHeaders(Mapping[str, str]):
+    """Headers as ASGI gives them, decoded when asked for: most are never looked at."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
+        self._pairs = pairs
+
+    def __getitem__(self, name: str) -> str:
+        value = self.get(name)
+        if value is None:
+            raise KeyError(name)
+        return str(value)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The last value of a header given in lower case, or the default."""
+        wanted = name.encode("latin-1")
+        for candidate, value in reversed(self._pairs):
+            if candidate == wanted:
+                return value.decode("latin-1")
+        return default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name.decode("latin-1") for name, _ in self._pairs))
+
+    def __len__(self) -> int:
+        return len({name for name, _ in self._pairs})
+
+
 def asgi_app(app: App) -> AsgiApp:
     """The ASGI application of a server, for a door of ours or to be mounted anywhere."""
 
@@ -54,10 +83,7 @@ def asgi_app(app: App) -> AsgiApp:
                 method,
                 scope["raw_path"].decode("latin-1"),
                 scope["query_string"].decode("latin-1"),
-                {
-                    name.decode("latin-1"): value.decode("latin-1")
-                    for name, value in scope["headers"]
-                },
+                RawHeaders(scope["headers"]),
                 body,
             )
         )

@@ -9,8 +9,10 @@ from icecheck.mock_server import problem
 NAMESPACE_SEPARATOR = "\x1f"
 """Between the levels of a namespace in a path or query (document L1797, unit separator)."""
 
-RESERVED_SEGMENTS = frozenset({"config", "namespaces", "oauth", "tables", "transactions", "views"})
-"""First segments of unprefixed routes: a prefix starting with one would be ambiguous."""
+RESERVED_SEGMENTS = frozenset(
+    {".", "..", "config", "namespaces", "oauth", "tables", "transactions", "views"}
+)
+"""First segments of routes, and what clients normalise away: in a prefix it would be ambiguous."""
 
 _PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
@@ -45,9 +47,7 @@ def split_namespace(text: str) -> tuple[str, ...]:
 
 def is_prefix(text: str) -> bool:
     """Whether a text can stand between `/v1/` and a route without being escaped or ambiguous."""
-    if _PREFIX.fullmatch(text) is None or {".", ".."} & set(text.split("/")):
-        return False
-    return text.partition("/")[0] not in RESERVED_SEGMENTS
+    return _PREFIX.fullmatch(text) is not None and not RESERVED_SEGMENTS & set(text.split("/"))
 
 
 def prefix_of(warehouse: str) -> str:

@@ -14,6 +14,7 @@ from icecheck.mock_server.warehouses import Warehouse, Warehouses
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PREFIX_SEGMENT = "{prefix}"
 _QUERY_PAIRS_MAX = 1000
+_REMEMBERED_MAX = 4096
 
 
 class RoutedOperation(Protocol):
@@ -76,6 +77,8 @@ class Router:
     def __init__(self, operations: Iterable[RoutedOperation]) -> None:
         self._plain = _Node()
         self._prefixed = _Node()
+        self._remembered: dict[tuple[str, str], Route] = {}
+        self._generation = -1
         for operation in operations:
             _version, *segments = operation.path.strip("/").split("/")
             root = self._plain
@@ -91,6 +94,22 @@ class Router:
 
         `served` holds the operationIds that exist; the others are as if the contract lacked them.
         """
+        if self._generation != warehouses.generation:
+            self._remembered = {}
+            self._generation = warehouses.generation
+        remembered = self._remembered.get((method, raw_path))
+        if remembered is not None and remembered.operation_id in served:
+            return remembered
+        found = self._searched(method, raw_path, warehouses, served)
+        if isinstance(found, Route):
+            if len(self._remembered) >= _REMEMBERED_MAX:
+                self._remembered = {}
+            self._remembered[method, raw_path] = found
+        return found
+
+    def _searched(
+        self, method: str, raw_path: str, warehouses: Warehouses, served: Container[str]
+    ) -> Route | NoRoute:
         segments = raw_path.split("/")
         if len(segments) < 3 or segments[0] or segments[1] != "v1":
             return NoRoute("No such path")
@@ -111,7 +130,8 @@ class Router:
     def _candidates(
         self, segments: list[str], warehouses: Warehouses
     ) -> Iterator[tuple[_Node, Warehouse, int]]:
-        # The longest prefix wins, then the routes without one.
+        # The longest prefix wins, then the routes without one. As no prefix contains a segment
+        # of a route, at most one of them fits a path.
         for length in range(min(warehouses.prefix_segments_max, len(segments) - 3), 0, -1):
             warehouse = warehouses.under("/".join(segments[2 : 2 + length]))
             if warehouse is not None:

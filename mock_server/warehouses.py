@@ -52,6 +52,8 @@ class Warehouse:
 class Warehouses:
     """Finds warehouses by name and by path prefix.
 
+    `generation` changes with every warehouse that comes or goes.
+
     Without declarations every name asked for is opened. With `served_prefix` False there is one
     warehouse, at the routes without a prefix, and (undeclared) every name means it.
     """
@@ -70,6 +72,7 @@ class Warehouses:
         self._by_name: dict[str, Warehouse] = {}
         self._by_prefix: dict[str, Warehouse] = {}
         self.prefix_segments_max = 1
+        self.generation = 0
         if declarations is not None:
             if not declarations or (len(declarations) > 1 and not served_prefix):
                 raise ValueError("declare one warehouse, or several with prefixes")
@@ -113,6 +116,7 @@ class Warehouses:
             found = self._by_name.pop(name, None)
             if found is not None:
                 self._by_prefix.pop(found.prefix, None)
+                self.generation += 1
 
     def _add(self, declaration: WarehouseDeclaration) -> Warehouse:
         prefix = declaration.prefix
@@ -126,4 +130,5 @@ class Warehouses:
         self.prefix_segments_max = max(self.prefix_segments_max, prefix.count("/") + 1)
         self._by_name[declaration.name] = warehouse
         self._by_prefix[prefix] = warehouse
+        self.generation += 1
         return warehouse
