@@ -4,10 +4,7 @@ schemathesis only generates. Its coverage cases do not depend on a seed, a hash 
 which operations are asked for; nothing here sends anything.
 """
 
-import contextlib
 import json
-import tempfile
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,12 +13,13 @@ from typing import Any
 from icecheck.conformance.flaws import Flaw, flaw_of, spot_of
 from icecheck.conformance.sample_values import seeded
 from icecheck.contract import load
+from icecheck.generating import generating
 from icecheck.schema import schema_judge
 
 __all__ = ["GeneratedCase", "cases_of"]
 
 # What schemathesis makes that is no violation of this contract: an unknown query key or header is
-# ignored, and the document says nothing of other methods and media types (tools: no 4xx is due).
+# ignored, and the document says nothing of other methods and media types.
 _LEFT_OUT = frozenset(
     {
         "malformed_content_type",
@@ -65,7 +63,7 @@ def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
 
     made: list[GeneratedCase] = []
     seen: set[str] = set()
-    with _quiet():
+    with generating():
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             for case in _generate(operation_id, mode):
                 found = _read(operation_id, len(made), case)
@@ -113,22 +111,6 @@ def _schema() -> Any:
 @cache
 def _document() -> dict[str, Any]:
     return load().corrected(("repair", "strict"))
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep generation from leaving a ``.hypothesis`` folder behind, and from warning."""
-    from hypothesis import configuration
-
-    name = "__hypothesis_home_directory"
-    before = vars(configuration).get(name)
-    with tempfile.TemporaryDirectory(prefix="icecheck-") as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        configuration.set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            configuration.set_hypothesis_home_dir(before)
 
 
 def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:

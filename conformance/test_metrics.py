@@ -4,6 +4,7 @@ from typing import Any
 
 from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.target import Namespace
 
 COUNTER = {"unit": "count", "value": 1}
 TIMER = {"count": 1, "time-unit": "nanoseconds", "total-duration": 2644235116}
@@ -78,7 +79,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
         "no object": [report],
         "no report-type": {k: v for k, v in report.items() if k != "report-type"},
     }
-    names = {"namespace": table.namespace, "table": table.name}
+    names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
     for what, body in wrong.items():
         catalog.call("reportMetrics", names, body=body).expect(400, detail=f"sent {what}")
 

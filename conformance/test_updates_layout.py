@@ -18,11 +18,12 @@ LAST_ADDED_ORDER = {"action": "set-default-sort-order", "sort-order-id": -1}
 Json = dict[str, Any]
 
 
-def add_spec(table: Table, name: str, width: int = 4) -> Json:
-    """Return add-spec of one field over the id column, as Spark sends it."""
-    field_id = number(table, "last-partition-id") + 1
-    field = bodies.partition_field(column_id(table, "id"), f"bucket[{width}]", name, field_id)
-    return {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)}
+def add_spec(table: Table, name: str, ordinal: int = 1) -> Json:
+    """Return add-spec of one field over the id column; specs of other ordinals differ in it."""
+    field_id = number(table, "last-partition-id") + ordinal
+    transform = f"bucket[{ordinal + 1}]"
+    field = bodies.partition_field(column_id(table, "id"), transform, name, field_id)
+    return {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=ordinal)}
 
 
 def add_order(table: Table, column: str) -> Json:
@@ -142,7 +143,7 @@ def test_set_default_spec(catalog: Catalog) -> None:
 def test_set_last_added_spec(catalog: Catalog) -> None:
     """Spec id -1 makes the spec the default that the same commit added last."""
     table = catalog.given_table()
-    one, two = (add_spec(table, f"bucket_{width}", width) for width in (2, 4))
+    one, two = (add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2))
     after = expect_effect(
         catalog,
         table,
@@ -151,7 +152,7 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
         what="partition-spec",
     )
     default = [name for _, _, name in view.partition_fields(after.metadata)]
-    equal(default, ["bucket_4"], symptom="effect-missing:default-spec-id")
+    equal(default, ["bucket_2"], symptom="effect-missing:default-spec-id")
 
 
 @check(
@@ -174,10 +175,10 @@ def test_unknown_spec_id(catalog: Catalog) -> None:
 def test_remove_partition_specs(catalog: Catalog) -> None:
     """remove-partition-specs removes the named specs and leaves the others."""
     table = catalog.given_table()
-    added = [add_spec(table, f"bucket_{width}", width) for width in (2, 4)]
+    added = [add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2)]
     first = number(table, "default-spec-id")
     table = catalog.given_commit(table, [*added, LAST_ADDED_SPEC])
-    one, two = (spec_id_of(table, f"bucket_{width}") for width in (2, 4))
+    one, two = (spec_id_of(table, f"bucket_{ordinal}") for ordinal in (1, 2))
     expect_effect(
         catalog,
         table,

@@ -3,28 +3,39 @@
 import contextlib
 import os
 import tempfile
+import threading
 import zlib
 from pathlib import Path
 
 FILE_BYTES_MAX = 256 * 1024 * 1024
 """A metadata file may not be bigger, compressed or not: a bomb must not fill the memory."""
 
+MEMORY_BYTES_MAX = 1024 * 1024 * 1024
+"""What all files in memory may take together, unless a server says otherwise."""
+
 _FILE_DIGITS_MAX = 9
 
 
 class Files:
-    """Reads and writes whole files by location; every failure is an OSError."""
+    """Reads and writes whole files by location; every failure is an OSError.
 
-    __slots__ = ("_memory",)
+    Files in memory may take `memory_bytes_max` together; beyond that the oldest are forgotten,
+    so that a server can run for weeks.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_lock", "_memory", "_memory_bytes", "_memory_bytes_max")
+
+    def __init__(self, memory_bytes_max: int = MEMORY_BYTES_MAX) -> None:
+        self._lock = threading.Lock()
         self._memory: dict[str, bytes] = {}
+        self._memory_bytes = 0
+        self._memory_bytes_max = memory_bytes_max
 
     def write(self, location: str, content: bytes) -> None:
         """Write a file so that no reader ever sees half of it; makes its directory."""
         path = local_path(location)
         if path is None:
-            self._memory[location] = content
+            self._hold(location, content)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
@@ -61,7 +72,7 @@ class Files:
         """Remove a file; a missing one is fine."""
         path = local_path(location)
         if path is None:
-            self._memory.pop(location, None)
+            self._forget(location)
         else:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -69,8 +80,21 @@ class Files:
     def remove_below(self, location: str) -> None:
         """Forget every file held in memory under a location."""
         prefix = location.rstrip("/") + "/"
-        for held in [held for held in self._memory if held.startswith(prefix)]:
-            self._memory.pop(held, None)
+        for held in [held for held in tuple(self._memory) if held.startswith(prefix)]:
+            self._forget(held)
+
+    def _hold(self, location: str, content: bytes) -> None:
+        self._forget(location)
+        with self._lock:
+            self._memory[location] = content
+            self._memory_bytes += len(content)
+            while self._memory_bytes > self._memory_bytes_max:
+                oldest = next(iter(self._memory))
+                self._memory_bytes -= len(self._memory.pop(oldest))
+
+    def _forget(self, location: str) -> None:
+        with self._lock:
+            self._memory_bytes -= len(self._memory.pop(location, b""))
 
 
 def local_path(location: str) -> Path | None:

@@ -94,17 +94,18 @@ class Router:
 
         `served` holds the operationIds that exist; the others are as if the contract lacked them.
         """
-        if self._generation != warehouses.generation:
+        generation = warehouses.generation
+        if self._generation != generation or len(self._remembered) >= _REMEMBERED_MAX:
             self._remembered = {}
-            self._generation = warehouses.generation
-        remembered = self._remembered.get((method, raw_path))
-        if remembered is not None and remembered.operation_id in served:
-            return remembered
+            self._generation = generation
+        # Kept by this call: what it finds must not get into a memory made after a later change.
+        remembered = self._remembered
+        known = remembered.get((method, raw_path))
+        if known is not None and known.operation_id in served:
+            return known
         found = self._searched(method, raw_path, warehouses, served)
         if isinstance(found, Route):
-            if len(self._remembered) >= _REMEMBERED_MAX:
-                self._remembered = {}
-            self._remembered[method, raw_path] = found
+            remembered[method, raw_path] = found
         return found
 
     def _searched(

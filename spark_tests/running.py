@@ -1,8 +1,9 @@
 """Runs a script on a catalog, statement by statement, and says what is not as it must be."""
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from icecheck.client import Catalog
@@ -15,7 +16,15 @@ from icecheck.verdict import SkipKind
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkSource", "failure_outcome", "fetch_rows", "qualified", "run_script"]
+__all__ = [
+    "Row",
+    "SparkSource",
+    "failure_outcome",
+    "fetch_rows",
+    "judged_by_spark",
+    "qualified",
+    "run_script",
+]
 
 Row = tuple[str | None, ...]
 
@@ -50,6 +59,24 @@ def fetch_rows(frame: "DataFrame") -> list[Row]:
     columns = [f"c{number}" for number in range(len(frame.columns))]
     text = frame.toDF(*columns).select(*(col(name).cast("string") for name in columns))
     return [tuple(row) for row in text.collect()]
+
+
+@contextlib.contextmanager
+def judged_by_spark(what: str, names: Mapping[str, str]) -> Iterator[None]:
+    """Turn an error of Spark into what it says about the catalog; ``what`` names the step.
+
+    ``names`` are the run's own, placeholder -> text, to be taken out of the finding.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        failure = read_failure(error, names)
+        if failure is None:
+            raise
+        raise failure_outcome(failure, what) from error
 
 
 def qualified(namespace: Sequence[str]) -> str:

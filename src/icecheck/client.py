@@ -202,7 +202,7 @@ class Catalog:
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
         """GET a table."""
-        names = {"namespace": namespace, "table": name}
+        names: dict[str, str | Namespace] = {"namespace": namespace, "table": name}
         return self.call("loadTable", names, query=query, headers=headers)
 
     def table_exists(self, namespace: Namespace, name: str) -> Reply:
@@ -370,7 +370,8 @@ class Catalog:
             names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
         except (KeyError, TypeError, ValueError):
             return False
-        return all([self.drop_table(namespace, name).ok for name in names]) and bool(names)
+        dropped = [self.drop_table(namespace, name).ok for name in names]
+        return bool(dropped) and all(dropped)
 
 
 def _encode(body: Json) -> bytes:

@@ -198,11 +198,7 @@ def _throttled_for(exchange: Exchange) -> float | None:
     says_throttled = any(
         "throttl" in f"{name}: {value}".lower() for name, value in exchange.response_headers
     )
-    throttled = (
-        exchange.status == 429
-        or (exchange.status == 503)
-        or (exchange.status == 400 and says_throttled)
-    )
+    throttled = exchange.status in {429, 503} or (exchange.status == 400 and says_throttled)
     if not throttled:
         return None
     try:

@@ -1,7 +1,7 @@
 """What a check expects of a reply: matchers on JSON as values, and the four ways to end early."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -242,12 +242,13 @@ class Reply:
 def find(value: Any, path: tuple[str | int, ...]) -> Any:
     """Return what lies at a path in a JSON value, or ABSENT."""
     for part in path:
-        if (isinstance(value, Mapping) and isinstance(part, str) and part in value) or (
-            isinstance(value, list) and isinstance(part, int) and -len(value) <= part < len(value)
-        ):
-            value = value[part]
-        else:
-            return ABSENT
+        match value, part:
+            case dict(), str() if part in value:
+                value = value[part]
+            case list(), int() if -len(value) <= part < len(value):
+                value = value[part]
+            case _:
+                return ABSENT
     return value
 
 
@@ -268,15 +269,21 @@ def _mismatch(
                 return found
         return None
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        if len(expected) != len(actual):
-            return (pointer, list(expected), list(actual))
-        for index, (wanted, got) in enumerate(zip(expected, actual, strict=True)):
-            found = _mismatch(wanted, got, f"{pointer}/{index}", exact=exact)
-            if found is not None:
-                return found
-        return None
-    # 1 == True and 1 == 1.0 in Python, not in the protocol.
-    same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)
-    if same and isinstance(expected, int) != isinstance(actual, int):
-        same = False
-    return None if same else (pointer, expected, actual)
+        return _list_mismatch(expected, actual, pointer, exact=exact)
+    return None if _same(expected, actual) else (pointer, expected, actual)
+
+
+def _list_mismatch(
+    expected: Sequence[Any], actual: Sequence[Any], pointer: str, *, exact: bool
+) -> tuple[str, Any, Any] | None:
+    if len(expected) != len(actual):
+        return (pointer, list(expected), list(actual))
+    pairs = enumerate(zip(expected, actual, strict=True))
+    found = (_mismatch(e, a, f"{pointer}/{i}", exact=exact) for i, (e, a) in pairs)
+    return next((f for f in found if f is not None), None)
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    """Compare scalars as JSON does: 1, 1.0 and true are equal in Python, not in the protocol."""
+    alike = all(isinstance(expected, t) == isinstance(actual, t) for t in (bool, int))
+    return bool(expected == actual) and alike

@@ -1,4 +1,4 @@
-"""A conformance run under pytest: from the options to the finished report, with or without xdist."""
+"""A conformance run under pytest: from the options to the report, with or without xdist."""
 
 import secrets
 import time
@@ -82,7 +82,8 @@ class CatalogRun:
         mine = self.recorder.finished()
         if hasattr(session.config, "workerinput"):
             if mine is not None:
-                session.config.workeroutput[PROPERTY] = msgspec.to_builtins(mine)
+                output: dict[str, Any] = getattr(session.config, "workeroutput", {})
+                output[PROPERTY] = msgspec.to_builtins(mine)
             return
         if mine is not None:
             # Through builtins, as a worker's report comes: one form, one code path.

@@ -1,7 +1,7 @@
 """pytest in, verdicts out: a pytest item that is a check calls the judge."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,9 +49,9 @@ class Recorder:
     _unreached: int = 0
 
     @pytest.fixture(name="catalog")
-    def catalog_fixture(self) -> Iterator[Catalog]:
+    def catalog_fixture(self) -> Catalog:
         """The catalog under test; replaced by one that bears the check's id when a check runs."""
-        yield Catalog(self.session, "fixture")
+        return Catalog(self.session, "fixture")
 
     @pytest.fixture(name="spark")
     def spark_fixture(self) -> Any:

@@ -68,9 +68,7 @@ def test_a_wait_is_never_longer_than_its_limit():
 def test_a_post_whose_answer_was_lost_is_not_sent_again():
     recorded = []
     with pytest.raises(Unreachable):
-        connection(answers(httpx.ReadError("reset")), []).send(
-            wire("POST", b"{}"), recorded.append
-        )
+        connection(answers(httpx.ReadError("reset")), []).send(wire("POST", b"{}"), recorded.append)
     assert len(recorded) == 1
 
 
@@ -144,9 +142,7 @@ def test_a_token_in_the_config_answer_is_used_from_then_on():
         seen.append(request.headers.get("authorization"))
         return httpx.Response(200, json=CONFIG)
 
-    session = open_session(
-        Target("http://h"), run_id="r1", transport=httpx.MockTransport(handler)
-    )
+    session = open_session(Target("http://h"), run_id="r1", transport=httpx.MockTransport(handler))
     session.connection.send(wire(), session.record)
     assert seen == [None, "Bearer from-config"]
 

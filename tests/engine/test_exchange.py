@@ -105,7 +105,9 @@ class _Echo(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize("body", [b'{"it\'s": "$HOME `x`"}', b"\xff\xfe\x00raw", b'{"n": "\\u0000"}'])
+@pytest.mark.parametrize(
+    "body", [b'{"it\'s": "$HOME `x`"}', b"\xff\xfe\x00raw", b'{"n": "\\u0000"}']
+)
 def test_the_curl_line_sends_the_same_bytes_to_the_same_path(body):
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Echo)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -114,7 +116,9 @@ def test_the_curl_line_sends_the_same_bytes_to_the_same_path(body):
         url = f"http://127.0.0.1:{server.server_port}/v1/a%1Fb/%2E%2E/it's?x=[1]"
         line = as_curl(exchange(url=url, request_body=body))
         subprocess.run(
-            ["sh", "-c", line], check=True, env={"ICECHECK_TOKEN": "tok", "PATH": "/usr/bin:/bin"},
+            ["sh", "-c", line],
+            check=True,
+            env={"ICECHECK_TOKEN": "tok", "PATH": "/usr/bin:/bin"},
             capture_output=True,
         )
     finally:

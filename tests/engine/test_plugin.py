@@ -81,9 +81,7 @@ def test_an_unreachable_catalog_is_one_line_and_no_verdict(tmp_path):
     assert "Traceback" not in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize(
-    "option", [("--catalog-url", "ftp://x"), ("--catalog-header", "no colon")]
-)
+@pytest.mark.parametrize("option", [("--catalog-url", "ftp://x"), ("--catalog-header", "no colon")])
 def test_a_bad_option_is_a_usage_error(tmp_path, option):
     given = option if option[0] == "--catalog-url" else ("--catalog-url", "http://h", *option)
     done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *given)

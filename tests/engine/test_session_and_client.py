@@ -65,9 +65,7 @@ def test_a_catalog_without_nested_namespaces_is_worked_in_flat():
         status, body = answer(request.method, request.url.path)
         return httpx.Response(status, json=body)
 
-    session = open_session(
-        Target("http://h"), run_id="r1", transport=httpx.MockTransport(handler)
-    )
+    session = open_session(Target("http://h"), run_id="r1", transport=httpx.MockTransport(handler))
     assert session.isolation.mode == "flat"
     assert session.capabilities["nested-namespaces"] is False
     session.close()

@@ -17,7 +17,7 @@ from pyiceberg.types import LongType
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 from icecheck.mock_server.clock import SystemClock, VirtualClock, clock_from
-from icecheck.mock_server.files import local_path
+from icecheck.mock_server.files import Files, local_path
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}]}
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", "b", "c"]})
@@ -229,6 +229,55 @@ def test_a_reset_empties_one_warehouse_and_its_files() -> None:
         assert mock.pyiceberg("one").list_namespaces() == []
         assert mock.pyiceberg("two").table_exists("db.t")
         assert [path is not None and path.exists() for path in locations] == [False, True]
+
+
+def test_a_removed_warehouse_comes_back_empty(mock: MockCatalog, http: httpx.Client) -> None:
+    http.post("/namespaces", json={"namespace": ["a"]})
+    assert http.head("/namespaces/a").status_code == 204
+    mock.remove("wh")
+    assert http.head("/namespaces/a").status_code == 404  # also: no such prefix any more
+    assert http.get("http://mock/v1/config?warehouse=wh").status_code == 200
+    assert http.get("/namespaces").json()["namespaces"] == []
+    http.post("/namespaces", json={"namespace": ["b"]})
+    assert list(mock.state("wh").children(())) == [("b",)]
+
+
+def test_warehouses_of_similar_names_share_no_directory(mock: MockCatalog) -> None:
+    names = ["a b", "a_b", "a/b", "..", "", "A b", "x" * 300, "x" * 301]
+    found = [mock.warehouses.open(name) for name in names]
+    locations = {warehouse.context.location for warehouse in found if warehouse is not None}
+    assert len(locations) == len(names)
+    assert len({warehouse.prefix for warehouse in found if warehouse is not None}) == len(names)
+
+
+def test_files_in_memory_are_bounded() -> None:
+    files = Files(memory_bytes_max=10)
+    for name in ("a", "b", "c"):
+        files.write(f"memory://{name}", b"1234")
+    with pytest.raises(FileNotFoundError):
+        files.read("memory://a")
+    files.write("memory://c", b"12345")
+    assert files.read("memory://b") == b"1234"
+    files.remove("memory://b")
+    files.write("memory://d", b"12345")
+    assert files.read("memory://c") + files.read("memory://d") == b"1234512345"
+
+
+@pytest.mark.parametrize(
+    ("location", "path"),
+    [
+        ("file:///a/b", "/a/b"),
+        ("file:/a/b", "/a/b"),
+        ("file://localhost/a/b", "/a/b"),
+        ("file:///a%20b", "/a%20b"),
+        ("file://host/a", None),
+        ("s3://bucket/a", None),
+        ("/a/b", None),
+        ("relative", None),
+    ],
+)
+def test_only_local_file_locations_are_on_disk(location: str, path: str | None) -> None:
+    assert local_path(location) == (None if path is None else Path(path))
 
 
 def test_a_declared_warehouse_may_lie_anywhere(tmp_path: Path) -> None:

@@ -139,6 +139,21 @@ def test_a_body_above_the_limit_is_413_and_not_read_to_the_end(server: MockCatal
         assert status.startswith(b"HTTP/1.1 413 ")
 
 
+def test_a_body_that_ends_early_is_never_applied(server: MockCatalog) -> None:
+    server.journal.clear()
+    with Wire(server) as wire:
+        # Complete JSON, but less than was announced: the client died while sending.
+        part = b'{"namespace": ["half"]}'
+        head = f"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\ncontent-length: {len(part) + 5}"
+        wire.socket.sendall(head.encode() + b"\r\n\r\n" + part)
+        wire.socket.shutdown(socket.SHUT_WR)
+        assert wire.file.read() == b""
+    with Wire(server) as wire:
+        wire.send("HEAD /v1/namespaces/half HTTP/1.1")
+        assert wire.head()[0] == 404
+    assert server.journal.count("createNamespace") == 0
+
+
 @pytest.mark.parametrize("garbage", ["NOT HTTP", "GET /v1/config HTTP/1.1\r\nbad header"])
 def test_what_is_not_http_is_400_and_the_server_lives(server: MockCatalog, garbage: str) -> None:
     with Wire(server) as wire:

@@ -74,6 +74,11 @@ class _Resources:
         self._options = options
         self._spark: Any = None
 
+    def prepare(self, checks: Sequence[Check]) -> None:
+        """Start at once what any of the checks will want: a machine without it is told early."""
+        for check in checks:
+            self.of(check)
+
     def of(self, check: Check) -> dict[str, Any]:
         """Return the arguments a check's function wants beyond the catalog."""
         wanted = check.function.__code__.co_varnames[1 : check.function.__code__.co_argcount]
@@ -120,6 +125,7 @@ def run_checks(
     verdicts: list[Verdict] = []
     complete = tripped = False
     try:
+        resources.prepare(checks)
         with _drained(session, observed), contextlib.suppress(KeyboardInterrupt):
             told.started(checks, session)
             tripped = _judge_all(checks, session, resources, told, verdicts, observed)

@@ -1,0 +1,157 @@
+"""Lists of namespaces and of tables, in one answer."""
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance.reading import namespaces_in, object_in, tables_in
+from icecheck.expect import ABSENT, Reply, equal, show
+from icecheck.probes import has_capability
+from icecheck.target import Namespace
+
+_NESTED = ("nested-namespaces",)
+
+# ------------------------------------------------------------------- listNamespaces
+
+
+@check("listNamespaces.top-level", proves=("listNamespaces.200", "listNamespaces.top-level"))
+def test_without_a_parent_the_top_level_is_listed(catalog: Catalog) -> None:
+    """Without a parent the top-level namespaces are listed, and nothing below them."""
+    own = _own_tree(catalog)
+    _expect_top_level(catalog.list_namespaces(), own)
+
+
+@check("listNamespaces.empty-parent", proves="listNamespaces.empty-parent")
+def test_an_empty_parent_is_the_top_level(catalog: Catalog) -> None:
+    """An empty parent parameter means the top level."""
+    own = _own_tree(catalog)
+    _expect_top_level(catalog.list_namespaces(query=[("parent", "")]), own)
+
+
+@check("listNamespaces.children-only", proves="listNamespaces.children-only", needs=_NESTED)
+def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
+    """With a parent its direct children are listed by their full path, and no grandchildren."""
+    parent = catalog.given_namespace()
+    children = sorted(catalog.given_namespace(under=parent) for _ in range(2))
+    catalog.given_namespace(under=children[0])
+    catalog.given_namespace()
+    _expect_children(catalog.list_namespaces(parent), children)
+
+
+@check("listNamespaces.multipart-parent", proves="listNamespaces.multipart-parent", needs=_NESTED)
+def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
+    """A parent of several levels, joined by the unit separator, lists the children of that one."""
+    outer = catalog.given_namespace()
+    inner = catalog.given_namespace(under=outer)
+    child = catalog.given_namespace(under=inner)
+    _expect_children(catalog.list_namespaces(inner), [child])
+
+
+@check("listNamespaces.no-children", proves="listNamespaces.no-children", needs=_NESTED)
+def test_a_parent_without_children_lists_nothing(catalog: Catalog) -> None:
+    """A parent without children yields an empty list, not an error."""
+    _expect_children(catalog.list_namespaces(catalog.given_namespace()), [])
+
+
+@check("listNamespaces.list-present", proves="listNamespaces.list-present", needs=_NESTED)
+def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
+    """The answer holds the list of namespaces even when it is empty."""
+    reply = catalog.list_namespaces(catalog.given_namespace()).expect(200)
+    _expect_list(reply, "namespaces")
+
+
+@check("listNamespaces.unique", proves="listNamespaces.unique")
+def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
+    """No namespace is listed twice, also not one that holds several others."""
+    own = _own_tree(catalog)
+    if has_capability(catalog, "nested-namespaces"):
+        catalog.given_namespace(under=own)
+    for parent in (None, *(own[:depth] for depth in range(1, len(own)))):
+        reply = catalog.list_namespaces(parent)
+        listed = namespaces_in(reply)
+        times = listed.count(own[: len(parent or ()) + 1])
+        if times > 1:
+            raise reply.violation("listed-twice", "each entry once", "an entry twice")
+
+
+@check("listNamespaces.no-such-parent", proves="listNamespaces.404")
+def test_a_missing_parent_is_refused(catalog: Catalog) -> None:
+    """Listing below a namespace that does not exist is refused with 404."""
+    catalog.list_namespaces(catalog.new_namespace_name()).expect(404)
+
+
+# ----------------------------------------------------------------------- listTables
+
+
+@check("listTables.all", proves=("listTables.200", "listTables.all", "listTables.unique"))
+def test_every_table_is_listed_once(catalog: Catalog) -> None:
+    """Every table of a namespace is listed once, with its namespace and name."""
+    namespace = catalog.given_namespace()
+    tables = sorted(catalog.given_table(namespace).name for _ in range(2))
+    _expect_tables(catalog.list_tables(namespace), namespace, tables)
+
+
+@check("listTables.this-namespace-only", proves="listTables.this-namespace-only")
+def test_tables_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
+    """Tables of other namespaces are not listed, not even of those below this one."""
+    namespace = catalog.given_namespace()
+    table = catalog.given_table(namespace)
+    lookalike = (*namespace[:-1], f"{namespace[-1]}x")
+    catalog.create_namespace(lookalike).expect(200)
+    catalog.given_table(lookalike)
+    if has_capability(catalog, "nested-namespaces"):
+        catalog.given_table(catalog.given_namespace(under=namespace))
+    _expect_tables(catalog.list_tables(namespace), namespace, [table.name])
+
+
+@check("listTables.list-present", proves="listTables.list-present")
+def test_an_empty_list_of_tables_is_there(catalog: Catalog) -> None:
+    """The answer holds the list of tables even when it is empty."""
+    reply = catalog.list_tables(catalog.given_namespace()).expect(200)
+    _expect_list(reply, "identifiers")
+
+
+@check("listTables.no-such-namespace", proves="listTables.404")
+def test_tables_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
+    """Listing the tables of a namespace that does not exist is refused with 404."""
+    catalog.list_tables(catalog.new_namespace_name()).expect(404)
+
+
+def _own_tree(catalog: Catalog) -> Namespace:
+    """Make sure that there is something of the run's own at the top level, and below it."""
+    namespace = catalog.given_namespace()
+    if has_capability(catalog, "nested-namespaces"):
+        catalog.given_namespace(under=namespace)
+    return namespace
+
+
+def _expect_top_level(reply: Reply, own: Namespace) -> None:
+    listed = namespaces_in(reply)
+    if own[:1] not in listed:
+        raise reply.violation("listing", f"a list with {show([*own[:1]])}", "a list without it")
+    below = [each for each in listed if len(each) > 1 and each[:1] == own[:1]]
+    if below:
+        raise reply.violation("listing", "top-level namespaces only", show([*below[0]]))
+
+
+def _expect_children(reply: Reply, children: list[Namespace]) -> None:
+    listed = namespaces_in(reply)
+    if listed != sorted(children):
+        raise reply.violation(
+            "listing",
+            show([[*child] for child in sorted(children)]),
+            show([[*child] for child in listed]),
+        )
+
+
+def _expect_tables(reply: Reply, namespace: Namespace, names: list[str]) -> None:
+    expected = sorted((namespace, name) for name in names)
+    equal(
+        [[[*where], name] for where, name in tables_in(reply)],
+        [[[*where], name] for where, name in expected],
+        symptom="listing",
+    )
+
+
+def _expect_list(reply: Reply, member: str) -> None:
+    found = object_in(reply).get(member, ABSENT)
+    if not isinstance(found, list):
+        raise reply.violation("list-left-out", "a list", show(found), pointer=f"/{member}")

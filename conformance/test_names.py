@@ -1,0 +1,179 @@
+"""Names on their way through paths, bodies and lists: encoding, separators, case."""
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance.reading import namespaces_in, not_applicable, tables_in
+from icecheck.expect import Reply, equal, show
+from icecheck.target import Namespace
+
+_NESTED = ("nested-namespaces",)
+# How Java clients introduce themselves; some catalogs decode paths accordingly.
+_JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
+
+
+@check("names.space", proves="names.space")
+def test_a_space_in_a_name(catalog: Catalog) -> None:
+    """A name with a space is found under %20, wherever it was accepted."""
+    _expect_round_trip(catalog, " b", "a space")
+
+
+@check("names.plus", proves="names.plus")
+def test_a_plus_sign_in_a_name(catalog: Catalog) -> None:
+    """A name with a plus sign is found under %2B, wherever it was accepted."""
+    _expect_round_trip(catalog, "+b", "a plus sign")
+
+
+@check("names.percent", proves="names.percent")
+def test_a_percent_sign_in_a_name(catalog: Catalog) -> None:
+    """A name with a percent sign is decoded once, and found, wherever it was accepted."""
+    _expect_round_trip(catalog, "%41", "a percent sign")
+
+
+@check("names.unicode", proves="names.unicode")
+def test_characters_beyond_ascii_in_a_name(catalog: Catalog) -> None:
+    """A name with characters beyond ASCII is found and listed as it was created."""
+    _expect_round_trip(catalog, "_ü東", "characters beyond ASCII")
+
+
+@check("names.dot", proves="names.dot")
+def test_a_dot_in_a_name(catalog: Catalog) -> None:
+    """A dot inside a name is an ordinary character and splits nothing."""
+    _expect_round_trip(catalog, ".b", "a dot")
+
+
+@check("names.slash", proves="names.slash")
+def test_a_slash_in_a_name(catalog: Catalog) -> None:
+    """A name with a slash is found under %2F, wherever it was accepted."""
+    _expect_round_trip(catalog, "/b", "a slash")
+
+
+@check("names.case", proves="names.case")
+def test_a_name_keeps_its_case(catalog: Catalog) -> None:
+    """A name in mixed case is found and listed as it was created."""
+    _expect_round_trip(catalog, "_MiXed", "capital letters")
+
+
+@check("names.space-as-plus", proves="names.space-as-plus")
+def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
+    """A name with a space is also found when the path spells the space as a plus sign."""
+    namespace = catalog.new_namespace_name(" b")
+    _accepted(catalog.create_namespace(namespace), "a namespace with a space in its name")
+    template = catalog.session.contract.operations["loadNamespaceMetadata"].path
+    path = catalog.session.offer.path(template, {"namespace": namespace}).replace("%20", "+")
+    reply = catalog.call("loadNamespaceMetadata", path=path, headers=_JAVA)
+    reply.expect(200, detail="as Java clients encode paths")
+    _expect_levels(reply, namespace)
+
+
+@check("names.unit-separator", proves="names.unit-separator", needs=_NESTED)
+def test_levels_are_separated_by_the_unit_separator(catalog: Catalog) -> None:
+    """In a path the levels of a namespace are separated by %1F."""
+    _expect_found_under_separator(catalog, "%1F")
+
+
+@check("names.separator-letter-case", proves="names.separator-letter-case", needs=_NESTED)
+def test_the_separator_may_be_written_in_lower_case(catalog: Catalog) -> None:
+    """The separator between levels is the same byte when it is written %1f."""
+    _expect_found_under_separator(catalog, "%1f")
+
+
+@check("names.distinct", proves="names.distinct", needs=_NESTED)
+def test_levels_are_not_joined(catalog: Catalog) -> None:
+    """Namespaces that differ only in where a level ends are different namespaces."""
+    parent = catalog.given_namespace()
+    outer = catalog.given_namespace(under=parent)
+    two_levels = (*outer, "b")
+    one_level = (*parent, f"{outer[-1]}.b")
+    catalog.create_namespace(two_levels).expect(200)
+    reply = catalog.create_namespace(one_level)
+    if reply.status == 409:
+        raise reply.violation(
+            "names-run-together", "200", "409", detail="a.b as one level was taken for a, b"
+        )
+    _accepted(reply, "a dot in a name")
+    catalog.drop_namespace(one_level).expect(200, 202, 204)
+    reply = catalog.load_namespace_metadata(two_levels)
+    if reply.status == 404:
+        raise reply.violation(
+            "names-run-together", "200", "404", detail="a, b went when a.b was dropped"
+        )
+    reply.expect(200)
+
+
+def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
+    if catalog.session.offer.separator.upper() != "%1F":
+        raise not_applicable("the catalog announces a separator of its own")
+    namespace = catalog.given_namespace(under=catalog.given_namespace())
+    template = catalog.session.contract.operations["loadNamespaceMetadata"].path
+    path = catalog.session.offer.path(template, {"namespace": namespace})
+    path = path.replace("%1F", separator).replace("%1f", separator)
+    reply = catalog.call("loadNamespaceMetadata", path=path)
+    reply.expect(200, detail=f"{separator} between the levels")
+    _expect_levels(reply, namespace)
+
+
+def _expect_round_trip(catalog: Catalog, ending: str, what: str) -> None:
+    """Judge that a namespace and a table with such a name are found, listed and dropped by it."""
+    namespace = catalog.new_namespace_name(ending)
+    reply = _accepted(catalog.create_namespace(namespace), f"a namespace with {what} in its name")
+    _expect_levels(reply, namespace)
+    _expect_levels(_found(catalog.load_namespace_metadata(namespace), what), namespace)
+    base = catalog.session.isolation.base
+    _expect_listed(catalog.list_namespaces(base or None), [*namespace], what)
+    _expect_table_round_trip(catalog, namespace, ending, what)
+    _found(catalog.drop_namespace(namespace), what)
+
+
+def _expect_table_round_trip(
+    catalog: Catalog, namespace: Namespace, ending: str, what: str
+) -> None:
+    """Judge the same of a table; names of tables may be restricted where those of namespaces are not."""
+    name = catalog.new_name(ending)
+    reply = catalog.create_table(namespace, bodies.create_table_body(name))
+    if 400 <= reply.status < 500 and reply.status != 404:
+        return
+    created = _found(reply, what).member("metadata", "table-uuid")
+    reply = _found(catalog.load_table(namespace, name), what)
+    reply.expect_json({"metadata": {"table-uuid": created}}, symptom="another-object")
+    listed = tables_in(catalog.list_tables(namespace))
+    equal(
+        [[[*where], listed_name] for where, listed_name in listed],
+        [[[*namespace], name]],
+        symptom="name-altered",
+        detail=f"a name with {what}, in the list of tables",
+    )
+    _found(catalog.drop_table(namespace, name), what)
+
+
+def _accepted(reply: Reply, what: str) -> Reply:
+    """Return the answer to a creation; a catalog is free to refuse the name."""
+    if 400 <= reply.status < 500:
+        raise not_applicable(f"the catalog refuses {what} ({reply.status})")
+    return reply.expect(200)
+
+
+def _found(reply: Reply, what: str) -> Reply:
+    """Judge that something that was created under a name is reached under it."""
+    if not reply.ok:
+        raise reply.violation(
+            "name-not-found",
+            "the object created under this name",
+            str(reply.status),
+            detail=f"a name with {what}",
+        )
+    return reply
+
+
+def _expect_levels(reply: Reply, namespace: Namespace) -> None:
+    reply.expect_json({"namespace": [*namespace]}, symptom="name-altered")
+
+
+def _expect_listed(reply: Reply, namespace: list[str], what: str) -> None:
+    if tuple(namespace) not in namespaces_in(reply):
+        raise reply.violation(
+            "name-altered",
+            f"a list with {show(namespace)}",
+            "a list without it",
+            detail=f"a name with {what}",
+        )

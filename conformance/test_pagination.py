@@ -1,0 +1,235 @@
+"""Pagination, where the catalog offers it: every entry once, in pages that come to an end."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.check import check
+from icecheck.client import Catalog, Query
+from icecheck.conformance.reading import (
+    namespaces_in,
+    next_page_token,
+    not_applicable,
+    object_in,
+    tables_in,
+)
+from icecheck.expect import ABSENT, NotOffered, Reply, show
+from icecheck.probes import has_capability
+from icecheck.verdict import SkipKind
+
+_PAGES_MAX = 60
+_ENTRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A listing with some entries of the check's own.
+
+    ``size`` is the page size to ask for: 1 where nobody else has entries, so that there are as
+    many pages as entries; 2 where a whole catalog is listed.
+    """
+
+    ask: Callable[[Query], Reply]
+    read: Callable[[Reply], list[Any]]
+    own: tuple[Any, ...]
+    size: int
+
+    def count(self, reply: Reply) -> int:
+        """Return how many entries an answer has."""
+        return len(self.read(reply))
+
+
+# ----------------------------------------------------------------------- namespaces
+
+
+@check(
+    "listNamespaces.pages-cover-all",
+    proves=("listNamespaces.pages-cover-all", "listNamespaces.token-progress"),
+)
+def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
+    """Following the tokens yields every namespace exactly once, and comes to an end."""
+    _expect_each_once(_namespaces(catalog))
+
+
+@check("listNamespaces.token-null-at-end", proves="listNamespaces.token-null-at-end")
+def test_the_last_page_of_namespaces_says_null(catalog: Catalog) -> None:
+    """The last page of namespaces carries a next-page-token that is null."""
+    _expect_null_at_end(_namespaces(catalog))
+
+
+@check("listNamespaces.page-size-bound", proves="listNamespaces.page-size-bound")
+def test_no_page_of_namespaces_is_too_long(catalog: Catalog) -> None:
+    """No page of namespaces holds more entries than pageSize."""
+    _expect_bounded(_namespaces(catalog))
+
+
+@check("listNamespaces.without-token", proves="listNamespaces.without-token-everything")
+def test_without_a_token_all_namespaces_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken parameter all namespaces come in one answer, whatever pageSize says."""
+    _expect_everything(_namespaces(catalog))
+
+
+@check("listNamespaces.empty-token-starts", proves="listNamespaces.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_namespaces(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of namespaces, or with all of them."""
+    _expect_start(_namespaces(catalog))
+
+
+@check("listNamespaces.bad-page-size", proves="listNamespaces.400")
+def test_a_bad_page_size_for_namespaces_is_refused(catalog: Catalog) -> None:
+    """A list of namespaces with a pageSize that is no positive integer is refused with 400."""
+    _expect_bad_size_refused(_namespaces(catalog))
+
+
+# --------------------------------------------------------------------------- tables
+
+
+@check(
+    "listTables.pages-cover-all",
+    proves=("listTables.pages-cover-all", "listTables.token-progress"),
+)
+def test_pages_hold_every_table_once(catalog: Catalog) -> None:
+    """Following the tokens yields every table exactly once, and comes to an end."""
+    _expect_each_once(_tables(catalog))
+
+
+@check("listTables.token-null-at-end", proves="listTables.token-null-at-end")
+def test_the_last_page_of_tables_says_null(catalog: Catalog) -> None:
+    """The last page of tables carries a next-page-token that is null."""
+    _expect_null_at_end(_tables(catalog))
+
+
+@check("listTables.page-size-bound", proves="listTables.page-size-bound")
+def test_no_page_of_tables_is_too_long(catalog: Catalog) -> None:
+    """No page of tables holds more entries than pageSize."""
+    _expect_bounded(_tables(catalog))
+
+
+@check("listTables.without-token", proves="listTables.without-token-everything")
+def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken parameter all tables come in one answer, whatever pageSize says."""
+    _expect_everything(_tables(catalog))
+
+
+@check("listTables.empty-token-starts", proves="listTables.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of tables, or with all of them."""
+    _expect_start(_tables(catalog))
+
+
+@check("listTables.bad-page-size", proves="listTables.400")
+def test_a_bad_page_size_for_tables_is_refused(catalog: Catalog) -> None:
+    """A list of tables with a pageSize that is no positive integer is refused with 400."""
+    _expect_bad_size_refused(_tables(catalog))
+
+
+# ------------------------------------------------------------------------- arranging
+
+
+def _namespaces(catalog: Catalog) -> Place:
+    """Arrange namespaces below a parent of their own, or at the top where none can nest."""
+    base = catalog.session.isolation.base
+    nested = has_capability(catalog, "nested-namespaces")
+    parent = catalog.given_namespace() if nested else base
+    own = tuple(catalog.given_namespace(under=parent) for _ in range(_ENTRIES))
+
+    def ask(query: Query) -> Reply:
+        return catalog.list_namespaces(parent or None, query)
+
+    return Place(ask, namespaces_in, own, 1 if nested else 2)
+
+
+def _tables(catalog: Catalog) -> Place:
+    namespace = catalog.given_namespace()
+    tables = [catalog.given_table(namespace) for _ in range(_ENTRIES)]
+
+    def ask(query: Query) -> Reply:
+        return catalog.list_tables(namespace, query)
+
+    return Place(ask, tables_in, tuple((namespace, table.name) for table in tables), 1)
+
+
+def _pages(place: Place) -> Iterator[Reply]:
+    """Walk through the pages; a check that needs them is not applicable where there is only one."""
+    token: str | None = ""
+    for number in range(_PAGES_MAX):
+        reply = place.ask([("pageToken", token or ""), ("pageSize", str(place.size))])
+        reply.expect(200)
+        before, token = token, next_page_token(reply)
+        if number == 0 and token is None and place.count(reply) >= len(place.own):
+            raise not_applicable("the catalog does not paginate: all came in one answer")
+        yield reply
+        if token is None:
+            return
+        if token in {"", before}:
+            got = "an empty token" if token == "" else "the token just used"
+            raise reply.violation("pagination-without-end", "a new token, or null", got)
+    if place.size > 1:
+        reason = f"the catalog lists more than {_PAGES_MAX * place.size} namespaces"
+        raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
+    raise reply.violation(
+        "pagination-without-end",
+        "an end of the listing",
+        f"more than {_PAGES_MAX} pages",
+        detail=f"{len(place.own)} entries, {place.size} to a page",
+    )
+
+
+# -------------------------------------------------------------------------- judging
+
+
+def _expect_each_once(place: Place) -> None:
+    seen: list[Any] = []
+    for reply in _pages(place):
+        seen += place.read(reply)
+    counts = [seen.count(entry) for entry in place.own]
+    if any(count != 1 for count in counts):
+        what = "an entry is repeated" if max(counts) > 1 else "an entry is missing"
+        raise reply.violation("pages-incomplete", "every entry once", what)
+
+
+def _expect_null_at_end(place: Place) -> None:
+    *_, last = _pages(place)
+    found = object_in(last).get("next-page-token", ABSENT)
+    if found is not None:
+        raise last.violation("last-page-token", "null", show(found), pointer="/next-page-token")
+
+
+def _expect_bounded(place: Place) -> None:
+    for reply in _pages(place):
+        if place.count(reply) > place.size:
+            raise reply.violation(
+                "page-too-long", "at most pageSize entries", "more", detail=f"pageSize {place.size}"
+            )
+
+
+def _expect_everything(place: Place) -> None:
+    for query in ((), (("pageSize", "1"),)):
+        reply = place.ask(query)
+        listed = place.read(reply)
+        detail = "with pageSize=1" if query else "with neither parameter"
+        if any(entry not in listed for entry in place.own):
+            expected = "every entry in one answer"
+            raise reply.violation("cut-short-without-token", expected, "some", detail=detail)
+        token = next_page_token(reply)
+        if token is not None:
+            raise reply.violation(
+                "cut-short-without-token", "no further token", show(token), detail=detail
+            )
+
+
+def _expect_start(place: Place) -> None:
+    reply = place.ask([("pageToken", "")])
+    listed = place.read(reply)
+    if next_page_token(reply) is None and any(entry not in listed for entry in place.own):
+        raise reply.violation(
+            "pages-incomplete", "a first page and a token, or everything", "neither"
+        )
+    if not listed:
+        raise reply.violation("pages-incomplete", "a first page with entries", "none")
+
+
+def _expect_bad_size_refused(place: Place) -> None:
+    next(_pages(place))  # says that there is no pagination, if there is none
+    for size in ("0", "-1", "ten"):
+        place.ask([("pageToken", ""), ("pageSize", size)]).expect(400, detail=f"pageSize={size}")

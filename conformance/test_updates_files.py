@@ -1,0 +1,183 @@
+"""Updates of what a table's metadata says of other files: statistics and encryption keys."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import expect_effect, with_ids
+from icecheck.expect import containing
+
+Json = dict[str, Any]
+
+KEY: Json = {
+    "key-id": "icecheck-key-1",
+    "encrypted-key-metadata": "aWNlY2hlY2stMQ==",
+    "encrypted-by-id": "icecheck-root",
+    "properties": {"purpose": "test"},
+}
+ANOTHER_KEY: Json = {"key-id": "icecheck-key-2", "encrypted-key-metadata": "aWNlY2hlY2stMg=="}
+
+
+def statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
+    """Return a statistics file of a snapshot; files of other ordinals differ."""
+    blob = {
+        "type": "apache-datasketches-theta-v1",
+        "snapshot-id": snapshot_id,
+        "sequence-number": 1,
+        "fields": [1],
+        "properties": {"ndv": str(ordinal)},
+    }
+    return {
+        "snapshot-id": snapshot_id,
+        "statistics-path": f"{table.metadata.get('location')}/metadata/{ordinal}.stats",
+        "file-size-in-bytes": 400 + ordinal,
+        "file-footer-size-in-bytes": 40,
+        "blob-metadata": [blob],
+    }
+
+
+def partition_statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
+    """Return a partition statistics file of a snapshot; files of other ordinals differ."""
+    return {
+        "snapshot-id": snapshot_id,
+        "statistics-path": f"{table.metadata.get('location')}/metadata/{ordinal}.parquet",
+        "file-size-in-bytes": 400 + ordinal,
+    }
+
+
+def set_statistics(file: Json) -> Json:
+    """Return the update that sets a statistics file, without the deprecated snapshot id."""
+    return {"action": "set-statistics", "statistics": file}
+
+
+def set_partition_statistics(file: Json) -> Json:
+    """Return the update that sets a partition statistics file."""
+    return {"action": "set-partition-statistics", "partition-statistics": file}
+
+
+def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
+    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
+    table = catalog.given_table()
+    snapshot_ids = []
+    for ordinal in range(1, count + 1):
+        snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
+        table = catalog.given_snapshot(table, ordinal)
+    return table, snapshot_ids
+
+
+# ---- statistics
+
+
+@check("update.set-statistics", proves="update.set-statistics.effect")
+def test_set_statistics(catalog: Catalog) -> None:
+    """set-statistics stores a snapshot's statistics file, in place of an earlier one."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    for ordinal in (1, 2):
+        file = statistics_file(table, snapshot_id, ordinal)
+        update = {**set_statistics(file), "snapshot-id": snapshot_id}
+        table = expect_effect(catalog, table, [update], {"statistics": [file]}, what="statistics")
+
+
+@check(
+    "update.set-statistics.without-outer-id",
+    proves="update.set-statistics.outer-snapshot-id-optional",
+)
+def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
+    """Statistics are stored although the deprecated snapshot id is not sent."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    file = statistics_file(table, snapshot_id)
+    updates = [set_statistics(file)]
+    expect_effect(catalog, table, updates, {"statistics": [file]}, what="statistics")
+
+
+@check(
+    "update.remove-statistics",
+    proves="update.remove-statistics.effect",
+    needs=("snapshot-history",),
+)
+def test_remove_statistics(catalog: Catalog) -> None:
+    """remove-statistics removes the statistics of one snapshot and leaves the others."""
+    table, [first, second] = given_snapshots(catalog, 2)
+    files = [statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
+    table = catalog.given_commit(table, [set_statistics(file) for file in files])
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-statistics", "snapshot-id": first}],
+        {"statistics": [files[1]]},
+        what="removed-statistics",
+    )
+
+
+@check("update.set-partition-statistics", proves="update.set-partition-statistics.effect")
+def test_set_partition_statistics(catalog: Catalog) -> None:
+    """set-partition-statistics stores a snapshot's file, in place of an earlier one."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    for ordinal in (1, 2):
+        file = partition_statistics_file(table, snapshot_id, ordinal)
+        table = expect_effect(
+            catalog,
+            table,
+            [set_partition_statistics(file)],
+            {"partition-statistics": [file]},
+            what="partition-statistics",
+        )
+
+
+@check(
+    "update.remove-partition-statistics",
+    proves="update.remove-partition-statistics.effect",
+    needs=("snapshot-history",),
+)
+def test_remove_partition_statistics(catalog: Catalog) -> None:
+    """remove-partition-statistics removes the file of one snapshot and leaves the others."""
+    table, [first, second] = given_snapshots(catalog, 2)
+    files = [partition_statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
+    table = catalog.given_commit(table, [set_partition_statistics(file) for file in files])
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-partition-statistics", "snapshot-id": first}],
+        {"partition-statistics": [files[1]]},
+        what="removed-partition-statistics",
+    )
+
+
+# ---- encryption keys
+
+
+@check(
+    "update.add-encryption-key",
+    proves="update.add-encryption-key.effect",
+    needs=("format-version-3",),
+)
+def test_add_encryption_key(catalog: Catalog) -> None:
+    """add-encryption-key adds the key as it was sent."""
+    table = catalog.given_table(properties={"format-version": "3"})
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-encryption-key", "encryption-key": KEY}],
+        {"encryption-keys": containing(KEY)},
+        what="encryption-key",
+    )
+
+
+@check(
+    "update.remove-encryption-key",
+    proves="update.remove-encryption-key.effect",
+    needs=("format-version-3",),
+)
+def test_remove_encryption_key(catalog: Catalog) -> None:
+    """remove-encryption-key removes the named key and leaves the others."""
+    table = catalog.given_table(properties={"format-version": "3"})
+    added = [{"action": "add-encryption-key", "encryption-key": key} for key in (KEY, ANOTHER_KEY)]
+    table = catalog.given_commit(table, added)
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-encryption-key", "key-id": KEY["key-id"]}],
+        {"encryption-keys": with_ids("key-id", ANOTHER_KEY["key-id"])},
+        what="removed-encryption-key",
+    )

@@ -1,0 +1,263 @@
+"""Updates of snapshots and of the branches and tags that name them."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import (
+    NO_SNAPSHOT,
+    commit,
+    expect_effect,
+    expect_loaded,
+    expect_refused,
+    expect_unchanged,
+    with_ids,
+)
+from icecheck.conformance.evolving import number
+from icecheck.expect import Matcher, containing
+
+BRANCH = "audit"
+TAG = "release"
+UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
+ADDED_ROWS = 10
+
+Json = dict[str, Any]
+
+
+def add_snapshot(snapshot: Json) -> Json:
+    """Return the update that adds a snapshot."""
+    return {"action": "add-snapshot", "snapshot": snapshot}
+
+
+def remove_snapshots(*snapshot_ids: int) -> Json:
+    """Return the update that removes snapshots."""
+    return {"action": "remove-snapshots", "snapshot-ids": [*snapshot_ids]}
+
+
+def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
+    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
+    table = catalog.given_table()
+    snapshot_ids = []
+    for ordinal in range(1, count + 1):
+        snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
+        table = catalog.given_snapshot(table, ordinal)
+    return table, snapshot_ids
+
+
+def lacking_ref(name: str) -> Matcher:
+    """Match refs, absent or null ones included, without this name."""
+    return Matcher(f"no ref {name}", lambda v: not isinstance(v, dict) or name not in v)
+
+
+# ---- snapshots
+
+
+@check("update.add-snapshot", proves="update.add-snapshot.effect", needs=("snapshot-history",))
+def test_add_snapshot(catalog: Catalog) -> None:
+    """add-snapshot adds the snapshot as it was sent and moves no branch."""
+    table, [first] = given_snapshots(catalog, 1)
+    staged = bodies.snapshot(table.metadata, 2, parent=first)
+    expect_effect(
+        catalog,
+        table,
+        [add_snapshot(staged)],
+        {
+            "snapshots": containing(staged, {"snapshot-id": first}),
+            "refs": {"main": {"snapshot-id": first}},
+            "current-snapshot-id": first,
+        },
+        what="snapshot",
+    )
+
+
+@check("update.add-snapshot.duplicate", proves="update.add-snapshot.duplicate-refused")
+def test_add_a_snapshot_twice(catalog: Catalog) -> None:
+    """A second snapshot with the id of a first one is refused."""
+    table, [first] = given_snapshots(catalog, 1)
+    again = bodies.snapshot(table.metadata, 2, snapshot_id=first)
+    expect_refused(catalog, table, [add_snapshot(again)], 400)
+
+
+@check("update.add-snapshot.sequence-number", proves="update.add-snapshot.sequence-number")
+def test_last_sequence_number_follows(catalog: Catalog) -> None:
+    """last-sequence-number is the sequence number of the snapshot added last."""
+    table = catalog.given_table()
+    added = bodies.snapshot(table.metadata)
+    expect_effect(
+        catalog,
+        table,
+        [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])],
+        {"last-sequence-number": added["sequence-number"]},
+        what="last-sequence-number",
+    )
+
+
+@check(
+    "update.add-snapshot.next-row-id",
+    proves="update.add-snapshot.next-row-id",
+    needs=("format-version-3",),
+)
+def test_next_row_id_follows(catalog: Catalog) -> None:
+    """next-row-id is above the rows of the snapshots added so far."""
+    table = catalog.given_table(properties={"format-version": "3"})
+    for ordinal in (1, 2):
+        least = number(table, "next-row-id") + ADDED_ROWS
+        added = bodies.snapshot(table.metadata, ordinal, added_rows=ADDED_ROWS)
+        table = expect_effect(
+            catalog,
+            table,
+            [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])],
+            {"next-row-id": at_least(least)},
+            what="next-row-id",
+        )
+
+
+def at_least(least: int) -> Matcher:
+    """Match an integer that is not below another one."""
+    return Matcher(f"at least {least}", lambda v: isinstance(v, int) and v >= least)
+
+
+@check(
+    "update.remove-snapshots",
+    proves="update.remove-snapshots.effect",
+    needs=("snapshot-history",),
+)
+def test_remove_snapshots(catalog: Catalog) -> None:
+    """remove-snapshots removes the named snapshots and leaves the others."""
+    table, [first, second, third] = given_snapshots(catalog, 3)
+    expect_effect(
+        catalog,
+        table,
+        [remove_snapshots(second)],
+        {"snapshots": with_ids("snapshot-id", first, third), "current-snapshot-id": third},
+        what="removed-snapshot",
+    )
+
+
+@check(
+    "update.remove-snapshots.with-ref",
+    proves="update.remove-snapshots.no-dangling-ref",
+    needs=("snapshot-history", "branches"),
+)
+def test_remove_a_snapshot_that_a_branch_names(catalog: Catalog) -> None:
+    """No branch names a snapshot that was removed."""
+    table, [first, _] = given_snapshots(catalog, 2)
+    table = catalog.given_commit(table, [bodies.snapshot_ref(first, BRANCH)])
+    before = catalog.loaded(table)
+    reply = commit(catalog, table, [remove_snapshots(first)])
+    if reply.ok:
+        expect_loaded(catalog, table, {"refs": lacking_ref(BRANCH)}, what="dangling-ref")
+    else:
+        reply.expect_refused()
+        expect_unchanged(catalog, before)
+
+
+# ---- branches and tags
+
+
+@check("update.set-snapshot-ref", proves="update.set-snapshot-ref.effect", needs=("branches",))
+def test_set_snapshot_ref(catalog: Catalog) -> None:
+    """set-snapshot-ref makes a branch and a tag, and moves the branch alone."""
+    table, [first, second] = given_snapshots(catalog, 2)
+    made = [bodies.snapshot_ref(first, BRANCH), bodies.snapshot_ref(first, TAG, "tag")]
+    table = expect_effect(
+        catalog,
+        table,
+        made,
+        {
+            "refs": {
+                BRANCH: {"type": "branch", "snapshot-id": first},
+                TAG: {"type": "tag", "snapshot-id": first},
+                "main": {"type": "branch", "snapshot-id": second},
+            }
+        },
+        what="ref",
+    )
+    expect_effect(
+        catalog,
+        table,
+        [bodies.snapshot_ref(second, BRANCH)],
+        {"refs": {BRANCH: {"snapshot-id": second}, TAG: {"snapshot-id": first}}},
+        what="moved-ref",
+    )
+
+
+@check("update.set-snapshot-ref.main", proves="update.set-snapshot-ref.main-is-current")
+def test_main_is_current(catalog: Catalog) -> None:
+    """The snapshot that main is set to becomes the current one."""
+    table = catalog.given_table()
+    added = bodies.snapshot(table.metadata)
+    snapshot_id = added["snapshot-id"]
+    expect_effect(
+        catalog,
+        table,
+        [add_snapshot(added), bodies.snapshot_ref(snapshot_id)],
+        {"current-snapshot-id": snapshot_id, "refs": {"main": {"snapshot-id": snapshot_id}}},
+        what="current-snapshot-id",
+        requirements=[{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}],
+    )
+
+
+@check(
+    "update.set-snapshot-ref.retention",
+    proves="update.set-snapshot-ref.retention",
+    needs=("branches",),
+)
+def test_retention_is_kept(catalog: Catalog) -> None:
+    """The retention settings of a branch are those that were sent last."""
+    table, [first] = given_snapshots(catalog, 1)
+    ages = {"max_snapshot_age_ms": 86_400_000, "max_ref_age_ms": 604_800_000}
+    sent = bodies.snapshot_ref(first, BRANCH, min_snapshots_to_keep=3, **ages)
+    kept = {k: v for k, v in sent.items() if k not in {"action", "ref-name"}}
+    table = expect_effect(catalog, table, [sent], {"refs": {BRANCH: kept}}, what="ref-retention")
+    shorter = {**sent, "max-ref-age-ms": 3_600_000}
+    expect_effect(
+        catalog,
+        table,
+        [shorter],
+        {"refs": {BRANCH: {**kept, "max-ref-age-ms": 3_600_000}}},
+        what="ref-retention",
+    )
+
+
+@check(
+    "update.set-snapshot-ref.unknown-snapshot",
+    proves="update.set-snapshot-ref.unknown-snapshot-refused",
+)
+def test_ref_to_an_unknown_snapshot(catalog: Catalog) -> None:
+    """main cannot be set to a snapshot that the table does not have."""
+    table, _ = given_snapshots(catalog, 1)
+    expect_refused(catalog, table, [bodies.snapshot_ref(UNKNOWN_SNAPSHOT)], 400)
+
+
+@check(
+    "update.remove-snapshot-ref", proves="update.remove-snapshot-ref.effect", needs=("branches",)
+)
+def test_remove_snapshot_ref(catalog: Catalog) -> None:
+    """remove-snapshot-ref removes the branch, and neither its snapshot nor other refs."""
+    table, [first] = given_snapshots(catalog, 1)
+    made = [bodies.snapshot_ref(first, BRANCH), bodies.snapshot_ref(first, TAG, "tag")]
+    table = catalog.given_commit(table, made)
+    after = expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-snapshot-ref", "ref-name": BRANCH}],
+        {"refs": lacking_ref(BRANCH), "snapshots": containing({"snapshot-id": first})},
+        what="removed-ref",
+    )
+    others = {name: {"snapshot-id": first} for name in (TAG, "main")}
+    expect_loaded(catalog, after, {"refs": others}, what="kept-ref")
+
+
+@check("update.remove-snapshot-ref.main", proves="update.remove-snapshot-ref.main")
+def test_remove_main(catalog: Catalog) -> None:
+    """Removing main leaves the table without a current snapshot."""
+    table, _ = given_snapshots(catalog, 1)
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-snapshot-ref", "ref-name": "main"}],
+        {"refs": lacking_ref("main"), "current-snapshot-id": NO_SNAPSHOT},
+        what="removed-main",
+    )

@@ -1,0 +1,124 @@
+"""Updates of a table's identity, format version, location and properties."""
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance.committing import creation_updates, expect_effect, expect_refused
+from icecheck.conformance.evolving import number
+from icecheck.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
+from icecheck.probes import has_capability
+from icecheck.verdict import SkipKind
+
+ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+UNKNOWN_FORMAT_VERSION = 99
+
+# From, to, and what the metadata of the higher version must have that the lower one lacks.
+UPGRADES = ((1, 2, "last-sequence-number"), (2, 3, "next-row-id"))
+
+
+@check("update.assign-uuid", proves="update.assign-uuid.effect", needs=("stage-create",))
+def test_assign_uuid(catalog: Catalog) -> None:
+    """The uuid assigned by the commit that creates a table is the table's uuid."""
+    staged = catalog.given_table(stage_create=True)
+    updates = creation_updates(staged.metadata)
+    create = [{"type": "assert-create"}]
+    catalog.update_table(staged.namespace, staged.name, updates, create).expect(200)
+    uuid = staged.uuid.lower()
+    same = Matcher(f"the uuid {uuid}", lambda v: isinstance(v, str) and v.lower() == uuid)
+    reply = catalog.load_table(staged.namespace, staged.name).expect(200)
+    reply.expect_json({"table-uuid": same}, at=("metadata",), symptom="effect-missing:table-uuid")
+
+
+@check("update.assign-uuid.reassign", proves="update.assign-uuid.reassign-refused")
+def test_reassign_uuid(catalog: Catalog) -> None:
+    """An existing table cannot be given another uuid."""
+    updates = [{"action": "assign-uuid", "uuid": ANOTHER_UUID}]
+    expect_refused(catalog, catalog.given_table(), updates, 400)
+
+
+@check("update.upgrade-format-version", proves="update.upgrade-format-version.effect")
+def test_upgrade_format_version(catalog: Catalog) -> None:
+    """upgrade-format-version raises the format version and completes the metadata for it."""
+    offered = [
+        upgrade
+        for upgrade in UPGRADES
+        if all(has_capability(catalog, f"format-version-{version}") for version in upgrade[:2])
+    ]
+    if not offered:
+        raise NotOffered("the catalog has one format version only", SkipKind.NOT_APPLICABLE)
+    for lower, higher, member in offered:
+        table = catalog.given_table(properties={"format-version": str(lower)})
+        expect_effect(
+            catalog,
+            table,
+            [{"action": "upgrade-format-version", "format-version": higher}],
+            {"format-version": higher, member: ANY_INTEGER},
+            what="format-version",
+        )
+
+
+@check(
+    "update.upgrade-format-version.downgrade",
+    proves="update.upgrade-format-version.downgrade-refused",
+)
+def test_downgrade_format_version(catalog: Catalog) -> None:
+    """The format version cannot be lowered."""
+    table = catalog.given_table()
+    lower = number(table, "format-version") - 1
+    updates = [{"action": "upgrade-format-version", "format-version": lower}]
+    expect_refused(catalog, table, updates, 400)
+
+
+@check(
+    "update.upgrade-format-version.unknown", proves="update.upgrade-format-version.unknown-refused"
+)
+def test_unknown_format_version(catalog: Catalog) -> None:
+    """The format version cannot be raised to one that does not exist."""
+    updates = [
+        {"action": "upgrade-format-version", "format-version": UNKNOWN_FORMAT_VERSION},
+    ]
+    expect_refused(catalog, catalog.given_table(), updates, 400)
+
+
+@check("update.set-location", proves="update.set-location.effect", needs=("client-location",))
+def test_set_location(catalog: Catalog) -> None:
+    """set-location changes the table's location."""
+    table = catalog.given_table()
+    location = f"{str(table.metadata.get('location', '')).rstrip('/')}_moved"
+    there = Matcher(location, lambda v: isinstance(v, str) and v.rstrip("/") == location)
+    updates = [{"action": "set-location", "location": location}]
+    expect_effect(catalog, table, updates, {"location": there}, what="location")
+
+
+@check("update.set-properties", proves="update.set-properties.effect")
+def test_set_properties(catalog: Catalog) -> None:
+    """set-properties adds and replaces the named properties and leaves the others alone."""
+    table = catalog.given_table(properties={"kept": "1", "replaced": "1"})
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "set-properties", "updates": {"replaced": " 2 ", "Added": "3"}}],
+        {"properties": {"kept": "1", "replaced": " 2 ", "Added": "3"}},
+        what="properties",
+    )
+
+
+@check("update.set-properties.not-a-string", proves="update.set-properties.values-are-strings")
+def test_property_values_are_strings(catalog: Catalog) -> None:
+    """A property value that is an object, a list or null is refused."""
+    table = catalog.given_table()
+    for value in ({"a": "b"}, ["a"], None):
+        updates = [{"action": "set-properties", "updates": {"icecheck": value}}]
+        expect_refused(catalog, table, updates, 400, detail=f"the value {value!r}")
+
+
+@check("update.remove-properties", proves="update.remove-properties.effect")
+def test_remove_properties(catalog: Catalog) -> None:
+    """remove-properties removes the named properties and leaves the others alone."""
+    table = catalog.given_table(properties={"gone": "1", "gone.not": "2", "kept": "3"})
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-properties", "removals": ["gone", "never-was-there"]}],
+        {"properties": {"gone": ABSENT, "gone.not": "2", "kept": "3"}},
+        what="removed-properties",
+    )

@@ -1,0 +1,33 @@
+"""Runs generators quietly: what Hypothesis keeps goes to the user's cache directory."""
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["generating"]
+
+
+@contextlib.contextmanager
+def generating() -> Iterator[None]:
+    """Let Hypothesis generate without a ``.hypothesis`` folder in the working directory.
+
+    It keeps tables of Unicode that cost seconds to make (in XDG_CACHE_HOME or ``~/.cache``); where
+    that cannot be written it makes them again. Its own warnings are not for the user of a suite.
+    """
+    from hypothesis import configuration
+
+    before = vars(configuration).get("__hypothesis_home_directory")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        configuration.set_hypothesis_home_dir(_cache_directory() / "hypothesis")
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)
+
+
+def _cache_directory() -> Path:
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(named) if named else Path.home() / ".cache") / "icecheck"

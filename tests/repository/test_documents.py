@@ -1,0 +1,44 @@
+"""The documents tell the truth: the README's commands, and what CI runs."""
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def fences(text):
+    return re.findall(r"```sh\n(.*?)```", text, re.S)
+
+
+def test_the_first_screen_holds_exactly_two_commands_of_one_line():
+    first_screen = README.partition("\n## ")[0]
+    commands = fences(first_screen)
+    assert len(commands) == 2
+    assert all(len(c.strip().splitlines()) == 1 for c in commands)
+    main, tests = commands
+    assert "icecheck run --mock --spark" in main
+    assert "pytest" in tests
+
+
+def test_ci_runs_the_second_command_verbatim():
+    script = (ROOT / ".ci" / "run").read_text()
+    (extraction,) = re.findall(r"command=\$\((awk .*?)\)\n", script)
+    said = subprocess.run(
+        ["bash", "-c", extraction], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert said.stdout.strip() == fences(README)[1].strip()
+
+
+def test_every_linked_file_exists():
+    for document in (README, (ROOT / "CONTRIBUTING.md").read_text()):
+        for link in re.findall(r"\]\(([^)#:]+)\)", document):
+            assert (ROOT / link).exists(), link
+
+
+def test_every_decision_is_dated():
+    decisions = (ROOT / "docs" / "decisions.md").read_text()
+    paragraphs = [p for p in decisions.split("\n\n") if p.startswith("**")]
+    assert paragraphs
+    assert all(re.match(r"\*\*\d{4}-\d\d-\d\d · ", p) for p in paragraphs)

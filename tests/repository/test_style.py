@@ -1,0 +1,125 @@
+"""Rules that no linter knows: sizes, names, one sentence per module; and the linters themselves."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FORBIDDEN = {"utils", "helpers", "common", "base", "manager", "handler", "misc"}
+SOURCES = ("src", "conformance", "mock_server", "scenarios", "spark_tests", "reports",
+           "tests", "benchmarks")  # fmt: skip
+
+
+def modules():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return sorted({ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()})
+
+
+MODULES = modules()
+PRODUCT = [m for m in MODULES if m.relative_to(ROOT).parts[0] not in {"tests", "benchmarks"}]
+
+
+def relative(path):
+    return str(path.relative_to(ROOT))
+
+
+def test_no_module_is_longer_than_400_lines():
+    long = {relative(m): n for m in MODULES if (n := len(m.read_text().splitlines())) > 400}
+    assert long == {}
+
+
+def test_no_function_is_longer_than_70_lines():
+    long = {}
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > 70:
+                    long[f"{relative(module)}:{node.name}"] = lines
+    assert long == {}
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    assert [relative(m) for m in MODULES if m.stem in FORBIDDEN] == []
+
+
+def test_every_module_starts_with_a_sentence():
+    silent = []
+    for module in PRODUCT:
+        said = ast.get_docstring(ast.parse(module.read_text())) or ""
+        first = said.split("\n")[0]
+        if len(first) < 10:
+            silent.append(relative(module))
+    assert silent == []
+
+
+def test_broad_excepts_stand_in_two_places_only():
+    broad = []
+    for module in PRODUCT:
+        for node in ast.walk(ast.parse(module.read_text())):
+            if isinstance(node, ast.ExceptHandler):
+                named = getattr(node.type, "id", None)
+                if node.type is None or named == "Exception":
+                    broad.append(relative(module))
+    assert set(broad) <= {"src/icecheck/judge.py", "mock_server/app.py"}
+
+
+def test_nothing_is_marked_unfinished_and_nothing_names_a_machine():
+    marks = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b|(^|[\s\"'=(])/(work|root|opt)/", re.M)
+    found = [relative(m) for m in MODULES if marks.search(m.read_text())]
+    assert found == []
+
+
+def test_no_module_of_ours_inherits_from_another():
+    ours = {
+        node.name
+        for module in PRODUCT
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    allowed = {"Exception", "Protocol"}
+    inherited = []
+    for module in PRODUCT:
+        for node in ast.walk(ast.parse(module.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases = {getattr(b, "id", getattr(b, "attr", "")) for b in node.bases}
+                own = bases & ours - allowed
+                # An exception may refine another: callers catch the family.
+                exceptions = {b for b in own if b.endswith(("Error", "Unusable", "Problem"))}
+                if own - exceptions:
+                    inherited.append(f"{relative(module)}:{node.name}")
+    assert inherited == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ruff", "check", "."),
+        ("ruff", "format", "--check", "."),
+        ("lint-imports",),
+        ("mypy",),
+    ],
+    ids=" ".join,
+)
+def test_the_linters_agree(command):
+    tool = Path(sys.executable).with_name(command[0])
+    done = subprocess.run(
+        [str(tool), *command[1:]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
