@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from icecheck import bodies
 from icecheck.client import Catalog, Table
 from icecheck.expect import Blocked, Matcher, Reply, Violation, show
 
@@ -14,6 +15,7 @@ __all__ = [
     "expect_loaded",
     "expect_refused",
     "expect_unchanged",
+    "given_snapshots",
     "same_table",
     "set_property",
     "with_ids",
@@ -124,9 +126,24 @@ def _metadata(reply: Reply) -> Json:
     return metadata
 
 
+def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
+    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
+    table = catalog.given_table()
+    snapshot_ids = []
+    for ordinal in range(1, count + 1):
+        snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
+        table = catalog.given_snapshot(table, ordinal)
+    return table, snapshot_ids
+
+
 def creation_updates(staged: Mapping[str, Any]) -> list[Json]:
     """Return the commit that completes a staged table, in the order of Spark's Java client."""
-    schema, spec, order = (staged[k][0] for k in ("schemas", "partition-specs", "sort-orders"))
+    needed = ("table-uuid", "format-version", "last-column-id", "location")
+    lists = ("schemas", "partition-specs", "sort-orders")
+    missing = [m for m in needed if m not in staged] + [m for m in lists if not staged.get(m)]
+    if missing:
+        raise Blocked("schema.createTable.200", f"the staged metadata has no {missing[0]}")
+    schema, spec, order = (staged[member][0] for member in lists)
     last_column_id = staged["last-column-id"]
     return [
         {"action": "assign-uuid", "uuid": staged["table-uuid"]},

@@ -1,7 +1,10 @@
-"""Reads what checks need out of table metadata, without ids where a server may assign its own."""
+"""Reads what checks need out of table metadata, without what a server may choose or change."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from icecheck.expect import Blocked, Reply
 
 __all__ = [
     "column_names",
@@ -9,12 +12,72 @@ __all__ = [
     "default_sort_order",
     "default_spec",
     "field_ids",
+    "metadata_in",
     "partition_fields",
+    "place",
+    "settled",
     "shape",
     "sort_fields",
 ]
 
 Json = Mapping[str, Any]
+
+_SCHEME_ALIASES = {"s3a": "s3", "s3n": "s3"}
+_LISTS = (("schemas", "schema-id"), ("partition-specs", "spec-id"), ("sort-orders", "order-id"))
+_SCALARS = ("format-version", "current-schema-id", "default-spec-id", "default-sort-order-id")
+
+
+def metadata_in(reply: Reply) -> dict[str, Any]:
+    """Return the table metadata of an answer; a check is blocked when it is no object."""
+    metadata = reply.member("metadata")
+    if not isinstance(metadata, dict):
+        by = f"schema.{reply.exchange.operation}.{reply.status}"
+        why = "the answer has no usable table metadata"
+        raise Blocked(by, why, exchange=reply.exchange.ordinal)
+    return metadata
+
+
+def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
+    """Return what only a commit may change, in a form in which equal tables are equal.
+
+    Times, logs and properties other than the ones named are left out, and so is everything that
+    says nothing (null, an empty list): two loads of one version may differ in it.
+    """
+    properties = metadata.get("properties")
+    kept: dict[str, Any] = {member: metadata.get(member) for member in _SCALARS}
+    kept["table-uuid"] = str(metadata.get("table-uuid")).lower()
+    kept["location"] = place(metadata.get("location"))
+    for member, id_member in _LISTS:
+        kept[member] = {str(o.get(id_member, 0)): _said(o) for o in _objects(metadata, member)}
+    snapshot = metadata.get("current-snapshot-id")
+    kept["current-snapshot-id"] = None if snapshot == -1 else snapshot
+    kept["snapshots"] = sorted(str(s.get("snapshot-id")) for s in _objects(metadata, "snapshots"))
+    refs = metadata.get("refs")
+    kept["refs"] = _said(refs) if isinstance(refs, dict) else {}
+    known = properties if isinstance(properties, dict) else {}
+    kept["properties"] = {key: known.get(key) for key in property_keys}
+    return kept
+
+
+def place(location: Any) -> str:
+    """Return where a location points: aliases of schemes and superfluous slashes do not matter."""
+    text = re.sub("/+", "/", str(location or "")).rstrip("/")
+    scheme, colon, path = text.partition(":/")
+    if not colon:
+        return text
+    return f"{_SCHEME_ALIASES.get(scheme.lower(), scheme.lower())}:/{path}"
+
+
+def _said(value: Any) -> Any:
+    if isinstance(value, dict):
+        inner = {key: _said(item) for key, item in value.items()}
+        return {key: item for key, item in inner.items() if item not in (None, [], {})}
+    return [_said(item) for item in value] if isinstance(value, list) else value
+
+
+def _objects(metadata: Json, member: str) -> list[Json]:
+    listed = metadata.get(member)
+    return [o for o in listed if isinstance(o, dict)] if isinstance(listed, list) else []
 
 
 def current_schema(metadata: Json) -> Json:
@@ -34,7 +97,7 @@ def default_sort_order(metadata: Json) -> Json:
 
 def _by_id(metadata: Json, members: str, id_member: str, pointer: str) -> Json:
     wanted = metadata.get(pointer, 0)
-    found = [m for m in metadata.get(members) or [] if m.get(id_member, 0) == wanted]
+    found = [m for m in _objects(metadata, members) if m.get(id_member, 0) == wanted]
     return found[0] if found else {}
 
 
@@ -75,14 +138,14 @@ def field_ids(type_: Any) -> Iterator[int]:
     match type_.get("type"):
         case "struct":
             for field in type_.get("fields", []):
-                yield field.get("id")
+                yield field.get("id", 0)
                 yield from field_ids(field.get("type"))
         case "list":
-            yield type_["element-id"]
+            yield type_.get("element-id", 0)
             yield from field_ids(type_.get("element"))
         case "map":
-            yield type_["key-id"]
-            yield type_["value-id"]
+            yield type_.get("key-id", 0)
+            yield type_.get("value-id", 0)
             yield from field_ids(type_.get("key"))
             yield from field_ids(type_.get("value"))
 

@@ -1,14 +1,19 @@
 """Reads what the catalog says now: its listings, its properties, whether something is there."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client import Catalog
-from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.expect import ABSENT, Blocked, NotOffered, Reply, show
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
+    "expect_levels",
     "expect_namespace_gone",
+    "expect_properties",
+    "expect_properties_in",
+    "expect_properties_unchanged",
     "namespaces_in",
     "next_page_token",
     "not_applicable",
@@ -59,11 +64,60 @@ def next_page_token(reply: Reply) -> str | None:
 
 def properties_of(catalog: Catalog, namespace: Namespace) -> dict[str, Any]:
     """Load a namespace that must be there and return its properties; null counts as none."""
+    return _properties(catalog.load_namespace_metadata(namespace).expect(200))
+
+
+def expect_levels(reply: Reply, namespace: Namespace) -> None:
+    """Judge that an answer names this very namespace, level by level."""
+    found = object_in(reply).get("namespace", ABSENT)
+    if found != [*namespace]:
+        raise reply.violation(
+            "namespace-altered",
+            "the namespace that was named, level by level",
+            "another one",
+            detail=f"{show([*namespace])} became {show(found)}",
+            pointer="/namespace",
+        )
+
+
+def expect_properties(
+    catalog: Catalog, namespace: Namespace, wanted: Mapping[str, str | None]
+) -> None:
+    """Judge the stored properties of these keys; None stands for one that must not be there."""
     reply = catalog.load_namespace_metadata(namespace).expect(200)
-    properties = object_in(reply).get("properties") or {}
-    if not isinstance(properties, dict):
-        raise _unusable(reply, "properties are no map")
-    return properties
+    expect_properties_in(reply, wanted)
+
+
+def expect_properties_in(reply: Reply, wanted: Mapping[str, str | None]) -> None:
+    """Judge the properties of these keys in an answer that holds a namespace's properties."""
+    found = _properties(reply)
+    for key, value in wanted.items():
+        if found.get(key) != value:
+            raise reply.violation(
+                "effect-missing:properties",
+                "the properties as they were set and removed",
+                "others",
+                detail=f"{key} is {show(found.get(key, ABSENT))}, due is {_due(value)}",
+                pointer=f"/properties/{key}",
+            )
+
+
+def expect_properties_unchanged(
+    catalog: Catalog, namespace: Namespace, before: Mapping[str, Any]
+) -> None:
+    """Judge that a refused request left a namespace's properties as an earlier load showed them."""
+    reply = catalog.load_namespace_metadata(namespace).expect(200)
+    after = _properties(reply)
+    changed = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
+    if changed:
+        key = changed[0]
+        raise reply.violation(
+            "changed-although-refused",
+            "the namespace as it was",
+            "a changed namespace",
+            detail=f"{key} was {_due(before.get(key))} and is {_due(after.get(key))}",
+            pointer=f"/properties/{key}",
+        )
 
 
 def expect_namespace_gone(catalog: Catalog, namespace: Namespace) -> None:
@@ -77,6 +131,17 @@ def expect_namespace_gone(catalog: Catalog, namespace: Namespace) -> None:
             detail="the drop was accepted, and the namespace is still there",
         )
     reply.expect(404)
+
+
+def _properties(reply: Reply) -> dict[str, Any]:
+    properties = object_in(reply).get("properties") or {}
+    if not isinstance(properties, dict):
+        raise _unusable(reply, "properties are no map")
+    return properties
+
+
+def _due(value: Any) -> str:
+    return "none" if value is None else show(value)
 
 
 def _unusable(reply: Reply, reason: str) -> Blocked:

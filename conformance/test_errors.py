@@ -3,6 +3,7 @@
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
+from icecheck.conformance.arranging import require
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.expect import ABSENT, Blocked, Reply, find, show
 
@@ -12,6 +13,7 @@ _MEMBERS = {"message": str, "type": str, "code": int}
 @check("error.envelope", proves="error.envelope")
 def test_an_error_has_message_type_and_code(catalog: Catalog) -> None:
     """The body of an error is one object `error` with message, type and code."""
+    require(catalog, "loadNamespaceMetadata")
     reply = catalog.load_namespace_metadata(catalog.new_namespace_name()).expect(404)
     if not reply.exchange.claims_json:
         raise not_applicable("the error does not claim to be JSON")

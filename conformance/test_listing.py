@@ -2,8 +2,9 @@
 
 from icecheck.check import check
 from icecheck.client import Catalog
+from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.reading import namespaces_in, object_in, tables_in
-from icecheck.expect import ABSENT, Reply, equal, show
+from icecheck.expect import ABSENT, Reply, Violation, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 
@@ -95,8 +96,7 @@ def test_tables_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     namespace = catalog.given_namespace()
     table = catalog.given_table(namespace)
     lookalike = (*namespace[:-1], f"{namespace[-1]}x")
-    catalog.create_namespace(lookalike).expect(200)
-    catalog.given_table(lookalike)
+    catalog.given_table(given_namespace_at(catalog, lookalike))
     if has_capability(catalog, "nested-namespaces"):
         catalog.given_table(catalog.given_namespace(under=namespace))
     _expect_tables(catalog.list_tables(namespace), namespace, [table.name])
@@ -126,29 +126,28 @@ def _own_tree(catalog: Catalog) -> Namespace:
 def _expect_top_level(reply: Reply, own: Namespace) -> None:
     listed = namespaces_in(reply)
     if own[:1] not in listed:
-        raise reply.violation("listing", f"a list with {show([*own[:1]])}", "a list without it")
+        raise _listing(reply, f"{show([*own[:1]])} is not in it")
     below = [each for each in listed if len(each) > 1 and each[:1] == own[:1]]
     if below:
-        raise reply.violation("listing", "top-level namespaces only", show([*below[0]]))
+        raise _listing(reply, f"{show([*below[0]])} is in it, which is not at the top level")
 
 
 def _expect_children(reply: Reply, children: list[Namespace]) -> None:
     listed = namespaces_in(reply)
     if listed != sorted(children):
-        raise reply.violation(
-            "listing",
-            show([[*child] for child in sorted(children)]),
-            show([[*child] for child in listed]),
-        )
+        due = [[*child] for child in sorted(children)]
+        raise _listing(reply, f"it is {show([[*each] for each in listed])}, due is {show(due)}")
 
 
 def _expect_tables(reply: Reply, namespace: Namespace, names: list[str]) -> None:
-    expected = sorted((namespace, name) for name in names)
-    equal(
-        [[[*where], name] for where, name in tables_in(reply)],
-        [[[*where], name] for where, name in expected],
-        symptom="listing",
-    )
+    listed = tables_in(reply)
+    due = sorted((namespace, name) for name in names)
+    if listed != due:
+        raise _listing(reply, f"it is {show(listed)}, due is {show(due)}")
+
+
+def _listing(reply: Reply, detail: str) -> Violation:
+    return reply.violation("listing", "a list of what is there", "another list", detail=detail)
 
 
 def _expect_list(reply: Reply, member: str) -> None:

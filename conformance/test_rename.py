@@ -1,11 +1,44 @@
 """renameTable: the same table under another name."""
 
+from collections.abc import Callable
 from typing import Any
 
 from icecheck import bodies
 from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog
-from icecheck.expect import containing, equal, lacking
+from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.conformance import metadata_view as view
+from icecheck.expect import NotOffered, Reply, containing, equal, lacking
+from icecheck.target import Namespace
+from icecheck.verdict import SkipKind
+
+MARK = "icecheck.mark"
+
+
+def _offered(reply: Reply) -> Reply:
+    """End the check when the catalog says that it does not rename: 406 is its right (L1271)."""
+    if reply.status == 406:
+        why = "the catalog answers renameTable with 406: not supported"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    return reply
+
+
+def _rename(
+    catalog: Catalog, source: tuple[Namespace, str], destination: tuple[Namespace, str]
+) -> Reply:
+    return _offered(catalog.rename_table(source, destination))
+
+
+def _renamed(
+    catalog: Catalog, prepare: Callable[[Table], Table] | None = None
+) -> tuple[Table, str]:
+    """Make a table, rename it within its namespace, and return it as it was with its new name."""
+    table = catalog.given_table(properties={MARK: "first"})
+    if prepare is not None:
+        table = prepare(table)
+    table = catalog.loaded(table)
+    name = catalog.new_name()
+    _rename(catalog, (table.namespace, table.name), (table.namespace, name)).expect(200, 204)
+    return table, name
 
 
 @check("renameTable.succeeds", proves="renameTable.204")
@@ -13,7 +46,7 @@ def test_rename_table(catalog: Catalog) -> None:
     """Renaming a table is answered 204."""
     table = catalog.given_table()
     target = (table.namespace, catalog.new_name())
-    catalog.rename_table((table.namespace, table.name), target).expect(204)
+    _rename(catalog, (table.namespace, table.name), target).expect(204)
 
 
 @check("renameTable.malformed-refused", proves="renameTable.400")
@@ -30,7 +63,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
         "a destination that is a string": {"source": table.identifier, "destination": "t"},
     }
     for what, body in wrong.items():
-        catalog.call("renameTable", body=body).expect(400, detail=f"sent {what}")
+        _offered(catalog.call("renameTable", body=body)).expect(400, detail=f"sent {what}")
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
 
 
@@ -39,7 +72,8 @@ def test_missing_source(catalog: Catalog) -> None:
     """Renaming a table that does not exist is refused."""
     namespace = catalog.given_namespace()
     source, target = catalog.new_name(), catalog.new_name()
-    catalog.rename_table((namespace, source), (namespace, target)).expect(404)
+    _rename(catalog, (namespace, source), (namespace, target)).expect(404)
+    catalog.load_table(namespace, target).expect(404, detail="nothing may come of it")
 
 
 @check(
@@ -51,7 +85,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
     """Renaming into a namespace that does not exist is refused, and the table stays."""
     table = catalog.given_table()
     target = (catalog.new_namespace_name(), catalog.new_name())
-    catalog.rename_table((table.namespace, table.name), target).expect(404)
+    _rename(catalog, (table.namespace, table.name), target).expect(404)
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
 
 
@@ -62,37 +96,35 @@ def test_existing_target(catalog: Catalog) -> None:
     """Renaming to a name that is taken is refused, and both tables stay as they were."""
     namespace = catalog.given_namespace()
     one, other = (catalog.given_table(namespace) for _ in range(2))
-    catalog.rename_table((namespace, one.name), (namespace, other.name)).expect(409)
+    _rename(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for table in (one, other):
-        symptom = "changed-although-refused"
-        equal(catalog.loaded(table).uuid, table.uuid, symptom=symptom)
+        reply = catalog.load_table(namespace, table.name)
+        uuid = view.metadata_in(reply).get("table-uuid") if reply.ok else "no table"
+        equal(uuid, table.uuid, symptom="changed-although-refused")
 
 
 @check("renameTable.moves-table", proves="renameTable.moves")
 def test_renamed_table_moves(catalog: Catalog) -> None:
     """A renamed table loads and is listed under the new name, and not under the old one."""
-    table = catalog.given_table()
-    target = {"namespace": [*table.namespace], "name": catalog.new_name()}
-    new = (table.namespace, str(target["name"]))
-    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
-    catalog.load_table(*new).expect(200, detail="under the new name")
+    table, name = _renamed(catalog)
+    catalog.load_table(table.namespace, name).expect(200, detail="under the new name")
     catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
     listed = catalog.list_tables(table.namespace).expect(200)
-    listed.expect_json({"identifiers": containing(target)}, symptom="effect-missing:rename")
+    new = {"namespace": [*table.namespace], "name": name}
+    listed.expect_json({"identifiers": containing(new)}, symptom="effect-missing:rename")
     listed.expect_json({"identifiers": lacking(table.identifier)}, symptom="effect-missing:rename")
 
 
 @check("renameTable.keeps-table", proves="renameTable.same-table")
 def test_renamed_table_is_the_same(catalog: Catalog) -> None:
     """A renamed table keeps its uuid, schemas, properties and snapshots."""
-    table = catalog.given_snapshot(catalog.given_table(properties={"owner": "icecheck"}))
-    before = catalog.loaded(table)
-    new = (table.namespace, catalog.new_name())
-    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
-    members = ("table-uuid", "schemas", "properties", "snapshots", "refs", "current-snapshot-id")
-    kept = {m: before.metadata[m] for m in members if m in before.metadata}
-    reply = catalog.load_table(*new).expect(200)
-    reply.expect_json(kept, at=["metadata"], symptom="rename-changed-the-table")
+    table, name = _renamed(catalog, catalog.given_snapshot)
+    reply = catalog.load_table(table.namespace, name).expect(200)
+    before = view.settled(table.metadata, MARK)
+    after = view.settled(view.metadata_in(reply), MARK)
+    for kept in (before, after):
+        del kept["location"]  # a catalog may move the files with the name
+    equal(after, before, symptom="rename-changed-the-table")
 
 
 @check("renameTable.unsupported", proves="renameTable.406")
@@ -100,7 +132,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
     """A rename across namespaces is done, or refused as not supported."""
     table = catalog.given_table()
     target = (catalog.given_namespace(), catalog.new_name())
-    reply = catalog.rename_table((table.namespace, table.name), target).expect(204, 406)
+    reply = catalog.rename_table((table.namespace, table.name), target).expect(200, 204, 406)
     where = target if reply.ok else (table.namespace, table.name)
     catalog.load_table(*where).expect(200, detail=f"after an answer of {reply.status}")
 
@@ -114,7 +146,7 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A table can be renamed into another namespace."""
     table = catalog.given_table()
     new = (catalog.given_namespace(), catalog.new_name())
-    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
+    _rename(catalog, (table.namespace, table.name), new).expect(200, 204)
     moved = catalog.load_table(*new).expect(200)
     moved.expect_json({"metadata": {"table-uuid": table.uuid}}, symptom="rename-changed-the-table")
     catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
@@ -123,10 +155,12 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
 @check("renameTable.frees-old-name", proves="renameTable.old-name-free")
 def test_old_name_is_free(catalog: Catalog) -> None:
     """After a rename the old name can be used for another table."""
-    table = catalog.given_table()
-    new = (table.namespace, catalog.new_name())
-    catalog.rename_table((table.namespace, table.name), new).expect(200, 204)
+    table, name = _renamed(catalog)
     reused = catalog.create_table(table.namespace, bodies.create_table_body(table.name))
+    if reused.status in {400, 403, 422}:
+        # The renamed table may still lie where a table of the old name would be put.
+        why = f"the catalog refuses the old name's default location with {reused.status}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
     reused.expect(200, detail="a table under the old name")
-    moved = catalog.load_table(*new).expect(200)
+    moved = catalog.load_table(table.namespace, name).expect(200)
     moved.expect_json({"metadata": {"table-uuid": table.uuid}}, symptom="rename-changed-the-table")

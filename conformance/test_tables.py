@@ -9,8 +9,10 @@ from icecheck.conformance import metadata_view as view
 from icecheck.expect import ANY_OBJECT, ANY_STRING, containing, equal
 
 STRUCT = bodies.struct_field
+MARK = "icecheck.mark"
 
-# Ids as Java sends them on create: from 0, inner fields after the outer ones.
+# Ids as Java sends them on create: from 0, inner fields after the outer ones. A server that gives
+# its own ids has to follow whatever the request names by them.
 NESTED = bodies.schema(
     STRUCT(0, "id", "long", required=True, doc="the key"),
     STRUCT(1, "place", {"type": "struct", "fields": [
@@ -21,13 +23,36 @@ NESTED = bodies.schema(
                          "value-required": False}),
     STRUCT(3, "price", "decimal(9, 2)"),
 )  # fmt: skip
+ORDERS = bodies.schema(
+    STRUCT(0, "note", "string"),
+    STRUCT(1, "region", "string", required=True),
+    STRUCT(2, "id", "long", required=True),
+    STRUCT(3, "at", "timestamp"),
+    identifier_field_ids=[1, 2],
+)
+
+
+def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
+    """Create a table as the request that is judged, and return the metadata that a load shows."""
+    namespace = catalog.given_namespace()
+    name = catalog.new_name()
+    catalog.create_table(namespace, bodies.create_table_body(name, **members)).expect(200)
+    return view.metadata_in(catalog.load_table(namespace, name).expect(200))
 
 
 @check("createTable.succeeds", proves="createTable.200")
 def test_create_table(catalog: Catalog) -> None:
     """Creating a table succeeds and answers its metadata."""
     namespace = catalog.given_namespace()
-    body = bodies.create_table_body(catalog.new_name())
+    # Nothing but what the schema plainly allows: no nulls, an id wherever there may be one.
+    body = {
+        "name": catalog.new_name(),
+        "schema": bodies.DEFAULT_SCHEMA,
+        "partition-spec": bodies.partition_spec(),
+        "write-order": bodies.sort_order(),
+        "stage-create": False,
+        "properties": {},
+    }
     catalog.create_table(namespace, body).expect(200).expect_json({"metadata": ANY_OBJECT})
 
 
@@ -45,14 +70,17 @@ def test_created_table_exists(catalog: Catalog) -> None:
 @check("createTable.answer-agrees-with-load", proves="createTable.answer-is-the-table")
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a creation is what a load returns right after it."""
-    table = catalog.given_table(properties={"owner": "icecheck"})
-    reply = catalog.load_table(table.namespace, table.name).expect(200)
-    members = ("table-uuid", "location", "schemas", "partition-specs", "sort-orders", "properties")
-    known = {m: table.metadata[m] for m in members if m in table.metadata}
-    reply.expect_json(known, at=["metadata"], symptom="answer-differs-from-load")
-    if table.metadata_location is not None:
-        location = {"metadata-location": table.metadata_location}
-        reply.expect_json(location, symptom="answer-differs-from-load")
+    created = catalog.given_table(properties={MARK: "first"})
+    loaded = catalog.loaded(created)
+    equal(
+        view.settled(loaded.metadata, MARK),
+        view.settled(created.metadata, MARK),
+        symptom="answer-differs-from-load",
+    )
+    if created.metadata_location is not None and loaded.metadata_location is not None:
+        equal(
+            loaded.metadata_location, created.metadata_location, symptom="answer-differs-from-load"
+        )
 
 
 @check("createTable.minimal-body-accepted", proves="createTable.minimal-body")
@@ -98,9 +126,9 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("createTable.missing-namespace", proves="createTable.404")
 def test_missing_namespace(catalog: Catalog) -> None:
     """Creating a table in a namespace that does not exist is refused."""
-    missing = catalog.new_namespace_name()
-    body = bodies.create_table_body(catalog.new_name())
-    catalog.create_table(missing, body).expect(404)
+    missing, name = catalog.new_namespace_name(), catalog.new_name()
+    catalog.create_table(missing, bodies.create_table_body(name)).expect(404)
+    catalog.load_table(missing, name).expect(404, detail="a refused table must not exist")
 
 
 @check(
@@ -108,30 +136,32 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_table(catalog: Catalog) -> None:
     """Creating a table that exists is refused and leaves it as it was."""
-    table = catalog.given_table(properties={"owner": "first"})
-    before = catalog.loaded(table)
+    table = catalog.given_table(properties={MARK: "first"})
     body = bodies.create_table_body(
         table.name,
         table_schema=bodies.schema(STRUCT(1, "other", "string")),
-        properties={"owner": "second"},
+        properties={MARK: "second"},
     )
+    before = catalog.loaded(table)
     catalog.create_table(table.namespace, body).expect(409)
-    after = catalog.loaded(table)
-    equal(after.metadata, before.metadata, symptom="changed-although-refused")
+    equal(
+        view.settled(catalog.loaded(table).metadata, MARK),
+        view.settled(before.metadata, MARK),
+        symptom="changed-although-refused",
+    )
 
 
 @check("createTable.keeps-schema", proves="createTable.schema-kept")
 def test_schema_kept(catalog: Catalog) -> None:
     """The table has the columns that were sent."""
     fields = [
-        STRUCT(i, f"c{i}", type_, required=i % 2 == 0, doc=f"column {i}")
+        STRUCT(i, f"Column{i}", type_, required=i % 2 == 0, doc=f"column {i}")
         for i, type_ in enumerate(
             ("boolean", "int", "long", "float", "double", "decimal(9,2)", "date", "time",
-             "timestamp", "timestamptz", "string", "uuid", "fixed[16]", "binary"), start=1)
+             "timestamp", "timestamptz", "string", "uuid", "fixed[16]", "binary"))
     ]  # fmt: skip
-    table = catalog.given_table(table_schema=bodies.schema(*fields))
     equal(
-        view.shape(view.current_schema(catalog.loaded(table).metadata)),
+        view.shape(view.current_schema(_created(catalog, table_schema=bodies.schema(*fields)))),
         view.shape(bodies.schema(*fields)),
         symptom="effect-missing:schema",
     )
@@ -140,25 +170,17 @@ def test_schema_kept(catalog: Catalog) -> None:
 @check("createTable.keeps-nested-types", proves="createTable.nested-types")
 def test_nested_types(catalog: Catalog) -> None:
     """Nested structs, lists and maps are kept, every field with an id of its own."""
-    table = catalog.given_table(table_schema=NESTED)
-    metadata = catalog.loaded(table).metadata
+    metadata = _created(catalog, table_schema=NESTED)
     schema = view.current_schema(metadata)
     equal(view.shape(schema), view.shape(NESTED), symptom="effect-missing:schema")
     ids = list(view.field_ids(schema))
     equal(len(set(ids)), len(ids), symptom="duplicate-field-ids", detail=f"ids {ids}")
-    equal(max(ids) <= metadata.get("last-column-id", 0), True, symptom="last-column-id-too-low")
 
 
 @check("createTable.keeps-identifier-fields", proves="createTable.identifier-fields-kept")
 def test_identifier_fields(catalog: Catalog) -> None:
     """The identifier fields that were sent are the table's."""
-    schema = bodies.schema(
-        STRUCT(1, "note", "string"),
-        STRUCT(2, "region", "string", required=True),
-        STRUCT(3, "id", "long", required=True),
-        identifier_field_ids=[2, 3],
-    )
-    metadata = catalog.loaded(catalog.given_table(table_schema=schema)).metadata
+    metadata = _created(catalog, table_schema=ORDERS)
     names = view.column_names(metadata)
     identifiers = view.current_schema(metadata).get("identifier-field-ids") or []
     equal(
@@ -171,19 +193,13 @@ def test_identifier_fields(catalog: Catalog) -> None:
 @check("createTable.keeps-partition-spec", proves="createTable.partition-spec-kept")
 def test_partition_spec(catalog: Catalog) -> None:
     """The table is partitioned as was asked."""
-    schema = bodies.schema(
-        STRUCT(1, "id", "long", required=True),
-        STRUCT(2, "region", "string"),
-        STRUCT(3, "at", "timestamp"),
-    )
     spec = bodies.partition_spec(
-        bodies.partition_field(2, "identity", "region", 1000),
+        bodies.partition_field(1, "identity", "region", 1000),
         bodies.partition_field(3, "day", "at_day", 1001),
-        bodies.partition_field(1, "bucket[16]", "id_bucket", 1002),
+        bodies.partition_field(2, "bucket[16]", "id_bucket", 1002),
     )
-    table = catalog.given_table(table_schema=schema, spec=spec)
     equal(
-        view.partition_fields(catalog.loaded(table).metadata),
+        view.partition_fields(_created(catalog, table_schema=ORDERS, spec=spec)),
         [("region", "identity", "region"), ("at", "day", "at_day"),
          ("id", "bucket[16]", "id_bucket")],
         symptom="effect-missing:partition-spec",
@@ -193,13 +209,9 @@ def test_partition_spec(catalog: Catalog) -> None:
 @check("createTable.spec-without-id", proves="createTable.spec-id-optional")
 def test_spec_without_id(catalog: Catalog) -> None:
     """A partition spec without spec-id and field ids is accepted."""
-    namespace = catalog.given_namespace()
-    body = bodies.create_table_body(
-        catalog.new_name(), spec={"fields": [bodies.partition_field(1, "bucket[4]", "id_bucket")]}
-    )
-    reply = catalog.create_table(namespace, body).expect(200)
+    spec = {"fields": [bodies.partition_field(1, "bucket[4]", "id_bucket")]}
     equal(
-        view.partition_fields(reply.member("metadata")),
+        view.partition_fields(_created(catalog, spec=spec)),
         [("id", "bucket[4]", "id_bucket")],
         symptom="effect-missing:partition-spec",
     )
@@ -210,8 +222,6 @@ def test_unpartitioned(catalog: Catalog) -> None:
     """A table created without a partition spec is unpartitioned."""
     metadata = catalog.loaded(catalog.given_table()).metadata
     equal(view.partition_fields(metadata), [], symptom="unasked-partition-fields")
-    ids = [s.get("spec-id") for s in metadata.get("partition-specs", [])]
-    equal(metadata.get("default-spec-id") in ids, True, symptom="default-spec-is-not-listed")
 
 
 @check("createTable.keeps-write-order", proves="createTable.write-order-kept")
@@ -220,16 +230,15 @@ def test_write_order(catalog: Catalog) -> None:
     order = {
         "order-id": 1,
         "fields": [
-            {"source-id": 2, "transform": "identity", "direction": "desc",
+            {"source-id": 1, "transform": "identity", "direction": "desc",
              "null-order": "nulls-last"},
-            {"source-id": 1, "transform": "bucket[8]", "direction": "asc",
+            {"source-id": 2, "transform": "bucket[8]", "direction": "asc",
              "null-order": "nulls-first"},
         ],
     }  # fmt: skip
-    table = catalog.given_table(write_order=order)
     equal(
-        view.sort_fields(catalog.loaded(table).metadata),
-        [("data", "identity", "desc", "nulls-last"), ("id", "bucket[8]", "asc", "nulls-first")],
+        view.sort_fields(_created(catalog, table_schema=ORDERS, write_order=order)),
+        [("region", "identity", "desc", "nulls-last"), ("id", "bucket[8]", "asc", "nulls-first")],
         symptom="effect-missing:sort-order",
     )
 
@@ -237,7 +246,13 @@ def test_write_order(catalog: Catalog) -> None:
 @check("createTable.keeps-properties", proves="createTable.properties-kept")
 def test_properties(catalog: Catalog) -> None:
     """The table has the properties that were sent."""
-    sent = {"owner": "icecheck", "empty": "", "Case.Kept": "Ünïcode ☃", "read.split.size": "1"}
+    sent = {
+        MARK: "first",
+        "icecheck.empty": "",
+        "icecheck.Case.Kept": "Ünïcode ☃",
+        "icecheck.spaces": " kept ",
+        "icecheck.number": "0042",
+    }
     table = catalog.given_table(properties=sent)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
         sent, at=["metadata", "properties"], symptom="effect-missing:table-properties"

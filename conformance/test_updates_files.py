@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
-from icecheck.conformance.committing import expect_effect, with_ids
+from icecheck.conformance.committing import expect_effect, given_snapshots, with_ids
 from icecheck.expect import containing
 
 Json = dict[str, Any]
@@ -54,16 +53,6 @@ def set_statistics(file: Json) -> Json:
 def set_partition_statistics(file: Json) -> Json:
     """Return the update that sets a partition statistics file."""
     return {"action": "set-partition-statistics", "partition-statistics": file}
-
-
-def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
-    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
-    table = catalog.given_table()
-    snapshot_ids = []
-    for ordinal in range(1, count + 1):
-        snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
-        table = catalog.given_snapshot(table, ordinal)
-    return table, snapshot_ids
 
 
 # ---- statistics

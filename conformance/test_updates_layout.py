@@ -219,7 +219,9 @@ def test_add_sort_order(catalog: Catalog) -> None:
     )
 
 
-@check("update.add-sort-order.unknown-column", proves="update.add-sort-order.unknown-column-refused")
+@check(
+    "update.add-sort-order.unknown-column", proves="update.add-sort-order.unknown-column-refused"
+)
 def test_order_by_an_unknown_column(catalog: Catalog) -> None:
     """A sort order over a column that does not exist is refused."""
     update = {"action": "add-sort-order", "sort-order": bodies.sort_order(UNKNOWN_ID)}

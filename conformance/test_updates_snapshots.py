@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck import bodies
 from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import Catalog
 from icecheck.conformance.committing import (
     NO_SNAPSHOT,
     commit,
@@ -12,6 +12,7 @@ from icecheck.conformance.committing import (
     expect_loaded,
     expect_refused,
     expect_unchanged,
+    given_snapshots,
     with_ids,
 )
 from icecheck.conformance.evolving import number
@@ -33,16 +34,6 @@ def add_snapshot(snapshot: Json) -> Json:
 def remove_snapshots(*snapshot_ids: int) -> Json:
     """Return the update that removes snapshots."""
     return {"action": "remove-snapshots", "snapshot-ids": [*snapshot_ids]}
-
-
-def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
-    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
-    table = catalog.given_table()
-    snapshot_ids = []
-    for ordinal in range(1, count + 1):
-        snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
-        table = catalog.given_snapshot(table, ordinal)
-    return table, snapshot_ids
 
 
 def lacking_ref(name: str) -> Matcher:
@@ -207,8 +198,13 @@ def test_main_is_current(catalog: Catalog) -> None:
 def test_retention_is_kept(catalog: Catalog) -> None:
     """The retention settings of a branch are those that were sent last."""
     table, [first] = given_snapshots(catalog, 1)
-    ages = {"max_snapshot_age_ms": 86_400_000, "max_ref_age_ms": 604_800_000}
-    sent = bodies.snapshot_ref(first, BRANCH, min_snapshots_to_keep=3, **ages)
+    sent = bodies.snapshot_ref(
+        first,
+        BRANCH,
+        min_snapshots_to_keep=3,
+        max_snapshot_age_ms=86_400_000,
+        max_ref_age_ms=604_800_000,
+    )
     kept = {k: v for k, v in sent.items() if k not in {"action", "ref-name"}}
     table = expect_effect(catalog, table, [sent], {"refs": {BRANCH: kept}}, what="ref-retention")
     shorter = {**sent, "max-ref-age-ms": 3_600_000}
@@ -226,7 +222,7 @@ def test_retention_is_kept(catalog: Catalog) -> None:
     proves="update.set-snapshot-ref.unknown-snapshot-refused",
 )
 def test_ref_to_an_unknown_snapshot(catalog: Catalog) -> None:
-    """main cannot be set to a snapshot that the table does not have."""
+    """The main branch cannot be set to a snapshot that the table does not have."""
     table, _ = given_snapshots(catalog, 1)
     expect_refused(catalog, table, [bodies.snapshot_ref(UNKNOWN_SNAPSHOT)], 400)
 

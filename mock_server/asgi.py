@@ -88,7 +88,7 @@ def asgi_app(app: App) -> AsgiApp:
             )
         )
         for effect in answer.effects:
-            if await _carry_out(effect, scope, send, answer.reply):
+            if await _carry_out(effect, scope, receive, send, answer.reply):
                 return
         await _send(send, method, answer.reply)
 
@@ -118,7 +118,9 @@ async def _send(send: Send, method: str, reply: Reply) -> None:
     await send({"type": "http.response.body", "body": reply.body})
 
 
-async def _carry_out(effect: DoorEffect, scope: Message, send: Send, reply: Reply) -> bool:
+async def _carry_out(
+    effect: DoorEffect, scope: Message, receive: Receive, send: Send, reply: Reply
+) -> bool:
     """Do what an effect says; True when there is nothing left to answer."""
     match effect:
         case Delay(milliseconds):
@@ -126,7 +128,7 @@ async def _carry_out(effect: DoorEffect, scope: Message, send: Send, reply: Repl
         case Hold(gate):
             await _opened(gate)
         case Drop():
-            _close(scope)
+            await _closed(scope, receive)
             return True
         case Truncate(body_bytes):
             headers = [
@@ -136,7 +138,7 @@ async def _carry_out(effect: DoorEffect, scope: Message, send: Send, reply: Repl
             await send({"type": "http.response.start", "status": reply.status, "headers": headers})
             part = reply.body[:body_bytes]
             await send({"type": "http.response.body", "body": part, "more_body": True})
-            _close(scope)
+            await _closed(scope, receive)
             return True
     return False
 
@@ -152,9 +154,11 @@ async def _opened(gate: Gate) -> None:
     await opened.wait()
 
 
-def _close(scope: Message) -> None:
-    """Cut the connection; only our own door lets a request reach it."""
+async def _closed(scope: Message, receive: Receive) -> None:
+    """Cut the connection, and wait until it is; only our own door lets a request reach it."""
     connection = scope.get("state", {}).get("connection")
     if connection is None:
         raise ConnectionAbortedError("this ASGI server cannot cut a connection on request")
     connection.transport.close()
+    while (await receive())["type"] != "http.disconnect":
+        pass  # a body that nobody wanted to read

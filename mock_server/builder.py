@@ -1,7 +1,7 @@
 """The draft of the next metadata: lives for one commit, and `build` judges the whole."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Any
 
@@ -71,7 +71,6 @@ class Draft:
     __slots__ = (
         "_base",
         "_now_ms",
-        "_snapshot_ids",
         "_updated_ms",
         "added_schema_ids",
         "added_snapshots",
@@ -103,7 +102,6 @@ class Draft:
         self._base = base
         self._now_ms = now_ms
         self._updated_ms: int | None = None
-        self._snapshot_ids = set(map(attrgetter("snapshot_id"), metadata.snapshots))
 
     @classmethod
     def of(cls, base: TableMetadata, *, now_ms: int) -> "Draft":
@@ -146,22 +144,25 @@ class Draft:
 
     def has_snapshot(self, snapshot_id: int) -> bool:
         """Whether a snapshot has this id, also one added in this commit."""
-        return snapshot_id in self._snapshot_ids
+        return snapshot_id in self.added_snapshots or snapshot_id in self._snapshot_ids()
+
+    def _snapshot_ids(self) -> Iterator[int]:
+        return map(attrgetter("snapshot_id"), self.metadata.snapshots)
 
     def add_snapshot(self, snapshot: Snapshot, **members: Any) -> None:
         """Append a snapshot whose id is free; its time becomes the time of the change."""
-        self._snapshot_ids.add(snapshot.snapshot_id)
         self.added_snapshots[snapshot.snapshot_id] = snapshot
         self._updated_ms = snapshot.timestamp_ms
         self.change(snapshots=(*self.metadata.snapshots, snapshot), **members)
 
     def remove_snapshots(self, snapshot_ids: Iterable[int]) -> None:
         """Remove snapshots with their statistics and every ref that names them."""
-        gone = self._snapshot_ids.intersection(snapshot_ids)
+        gone = set(snapshot_ids).intersection(self._snapshot_ids())
         if not gone:
             return
         metadata = self.metadata
-        self._snapshot_ids -= gone
+        for snapshot_id in gone:
+            self.added_snapshots.pop(snapshot_id, None)
         self.removed_snapshots = True
         self.change(
             snapshots=tuple(s for s in metadata.snapshots if s.snapshot_id not in gone),
@@ -234,7 +235,7 @@ class Draft:
             return metadata.snapshot_log
         log = metadata.snapshot_log
         if self.removed_snapshots:
-            log = without_missing_snapshots(log, self._snapshot_ids)
+            log = without_missing_snapshots(log, set(self._snapshot_ids()))
         log = tuple(entry for entry in log if entry.snapshot_id not in passing)
         current = metadata.current_snapshot_id
         if log and current is not None and log[-1].snapshot_id != current:

@@ -1,11 +1,14 @@
 """Where the warehouses of a server live on disk: a given place, or a temporary directory."""
 
+import os
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
 
 from icecheck.mock_server.files import local_path
+
+_LOCK_FILE = ".lock"
 
 
 class Root:
@@ -15,7 +18,7 @@ class Root:
     when the server is forgotten. A given place is never removed.
     """
 
-    __slots__ = ("__weakref__", "_given", "_seed", "_temporary")
+    __slots__ = ("__weakref__", "_given", "_lock", "_seed", "_temporary")
 
     def __init__(self, root: str | Path | None, seed: int | None) -> None:
         self._given: str | None = None
@@ -25,13 +28,14 @@ class Root:
             self._given = self._given.rstrip("/")
         self._seed = seed
         self._temporary: Path | None = None
+        self._lock: weakref.finalize[[int], Root] | None = None
 
     def uri(self) -> str:
         """The location of the root, without a slash at the end."""
         if self._given is not None:
             return self._given
         if self._temporary is None:
-            self._temporary = _temporary_directory(self._seed)
+            self._temporary = self._seeded() or Path(tempfile.mkdtemp(prefix="icecheck-"))
             weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
         return f"file://{self._temporary}"
 
@@ -39,6 +43,8 @@ class Root:
         """Remove the temporary directory with everything in it, if there is one."""
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+        if self._lock is not None:
+            self._lock()
 
     def remove_below(self, location: str) -> None:
         """Remove one warehouse's directory, if it lies in the temporary directory."""
@@ -46,15 +52,31 @@ class Root:
         if self._temporary is not None and path is not None and self._temporary in path.parents:
             shutil.rmtree(path, ignore_errors=True)
 
+    def _seeded(self) -> Path | None:
+        """The directory that every server of this seed wants, or None if it cannot be had.
 
-def _temporary_directory(seed: int | None) -> Path:
-    if seed is not None:
-        # Table locations are part of every answer: a seeded server tries for the same ones.
-        wanted = Path(tempfile.gettempdir()) / f"icecheck-seed-{seed}"
+        Table locations are part of the answers, so it has a fixed name. A lock tells whether
+        another server uses it now or one that was killed has left it.
+        """
+        if self._seed is None:
+            return None
+        wanted = Path(tempfile.gettempdir()) / f"icecheck-seed-{self._seed}"
         try:
-            wanted.mkdir(mode=0o700)
-        except FileExistsError:
-            pass
-        else:
-            return wanted
-    return Path(tempfile.mkdtemp(prefix="icecheck-"))
+            import fcntl
+
+            wanted.mkdir(mode=0o700, exist_ok=True)
+            if wanted.is_symlink() or wanted.stat().st_uid != os.getuid():
+                return None
+            handle = os.open(wanted / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(handle)
+                return None
+        except (ImportError, OSError):
+            return None
+        self._lock = weakref.finalize(self, os.close, handle)
+        for leftover in wanted.iterdir():
+            if leftover.name != _LOCK_FILE:
+                shutil.rmtree(leftover, ignore_errors=True)
+        return wanted

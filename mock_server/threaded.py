@@ -6,7 +6,7 @@ import socket
 import threading
 from typing import Any
 
-from icecheck.mock_server.asgi import AsgiApp
+from icecheck.mock_server.asgi import AsgiApp, Message, Receive, Send
 
 KEEP_ALIVE_SECONDS = 600
 """Long, so that no client sends into a connection that is being closed for idleness."""
@@ -69,7 +69,7 @@ class ThreadedServer:
     async def _serve(self, listener: socket.socket, started: threading.Event) -> None:
         loop = asyncio.get_running_loop()
         connections: set[Any] = set()
-        new_connection = _protocol_factory(self._app, connections, loop)
+        new_connection = _protocol_factory(_until_stopped(self._app), connections, loop)
         server = await loop.create_server(new_connection, sock=listener, backlog=2048)
         stopping = asyncio.Event()
         self._loop, self._stopping = loop, stopping
@@ -78,12 +78,25 @@ class ThreadedServer:
         server.close()
         for connection in list(connections):
             connection.transport.abort()
+        # Connections learn that they are closed before their requests are cancelled: then nothing
+        # is left to answer, and nothing to complain about in a log.
+        await asyncio.sleep(0)
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         # One turn more, for the callbacks of the connections just aborted.
         await asyncio.sleep(0)
+
+
+def _until_stopped(app: AsgiApp) -> AsgiApp:
+    """The application, ending quietly when `stop` cancels what it is doing."""
+
+    async def serve(scope: Message, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await app(scope, receive, send)
+
+    return serve
 
 
 def _listener(host: str, port: int) -> socket.socket:

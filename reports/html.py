@@ -28,6 +28,7 @@ BYTES_MAX = 2_000_000
 _QUOTED_CHARACTERS_MAX = 700_000
 _DETAIL_CHARACTERS_MAX = 1_200
 _MEMBERS_MAX = 40
+_HURTS_MAX = 8
 _CAUSES_SHOWN_MAX = 60
 _LEFT_OUT = "(left out here for size; it is in run.json)"
 
@@ -105,6 +106,8 @@ class CauseView:
     members_left: int
     blocked: tuple[str, ...]
     blocked_left: int
+    hurts: tuple[str, ...]
+    hurts_left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ class _Page:
                 members_left=max(0, len(cause.members) - _MEMBERS_MAX),
                 blocked=cause.blocked[:_MEMBERS_MAX],
                 blocked_left=max(0, len(cause.blocked) - _MEMBERS_MAX),
+                hurts=cause.hurts[:_HURTS_MAX],
+                hurts_left=max(0, len(cause.hurts) - _HURTS_MAX),
             )
             for number, cause in enumerate(self.run.causes[:_CAUSES_SHOWN_MAX], 1)
         ]
@@ -220,6 +225,7 @@ def render(run: Run) -> str:
         lstrip_blocks=True,
         finalize=_finalize,
     )
+    environment.filters["prose"] = _prose
     return environment.get_template("report.html").render(_context(run))
 
 
@@ -257,6 +263,20 @@ def _shortened(text: str) -> str:
     if len(text) <= _DETAIL_CHARACTERS_MAX:
         return text
     return f"{text[:_DETAIL_CHARACTERS_MAX]}…"
+
+
+def _prose(text: str) -> Any:
+    """Return the register's own words as markup: escaped, and `names` set as code."""
+    from markupsafe import Markup, escape
+
+    parts = legible(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(legible(text))
+    marked = [
+        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part)
+        for odd, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
 
 
 def _finalize(value: Any) -> Any:

@@ -43,6 +43,11 @@ class Pipeline:
     gold: str
     landing: Path
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the three tables, to be taken out of what is said about failures."""
+        return {"bronze": self.bronze, "silver": self.silver, "gold": self.gold}
+
     def create(self) -> None:
         """Create the bronze and silver tables; gold is created by the first summary."""
         self.session.sql(
@@ -94,7 +99,7 @@ class Pipeline:
             )
         )
         if self.session.catalog.tableExists(self.gold):
-            figures.writeTo(self.gold).overwrite(f.lit(value=True))
+            figures.writeTo(self.gold).overwrite(f.lit(True))
         else:
             figures.writeTo(self.gold).using("iceberg").partitionedBy("country").create()
 

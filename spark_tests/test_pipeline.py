@@ -1,7 +1,7 @@
 """A data pipeline through the catalog, its figures compared with the same figures without Spark."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from icecheck.check import check
@@ -21,33 +21,26 @@ def test_orders_pipeline(catalog: Catalog, spark: SparkSource) -> None:
 
     with tempfile.TemporaryDirectory(prefix="icecheck-orders-") as landing:
         pipeline = _given_pipeline(catalog, spark, Path(landing))
-        pipeline.create()
+        with judged_by_spark("the orders pipeline", pipeline.names):
+            pipeline.create()
+            pipeline.receive(1, first_batch)
+            pipeline.clean(since=None)
+            pipeline.summarise()
+            bronze_then = pipeline.snapshot(pipeline.bronze)
+            silver_then = pipeline.snapshot(pipeline.silver)
+            gold_then = pipeline.snapshot(pipeline.gold)
+            _expect_tables(pipeline, silver_first, "after the first batch")
+            _expect("rejected records of the first batch", rejected_first, pipeline.rejected(1))
 
-        pipeline.receive(1, first_batch)
-        pipeline.clean(since=None)
-        pipeline.summarise()
-        bronze_then = pipeline.snapshot(pipeline.bronze)
-        silver_then = pipeline.snapshot(pipeline.silver)
-        gold_then = pipeline.snapshot(pipeline.gold)
-        _expect_tables(pipeline, silver_first, "after the first batch")
-        _expect("rejected records of the first batch", rejected_first, pipeline.rejected(1))
+            pipeline.receive(2, second_batch)
+            pipeline.clean(since=bronze_then)
+            pipeline.summarise()
+            _expect_tables(pipeline, silver_second, "after the second batch")
+            _expect("rejected records of the second batch", rejected_second, pipeline.rejected(2))
 
-        pipeline.receive(2, second_batch)
-        pipeline.clean(since=bronze_then)
-        pipeline.summarise()
-        _expect_tables(pipeline, silver_second, "after the second batch")
-        _expect("rejected records of the second batch", rejected_second, pipeline.rejected(2))
-
-        _expect_rows(
-            "silver as of the first batch",
-            [silver_first[order_id].as_text() for order_id in sorted(silver_first)],
-            pipeline.silver_rows(silver_then),
-        )
-        _expect_rows(
-            "gold as of the first batch",
-            [row.as_text() for row in gold_rows(silver_first.values())],
-            pipeline.gold_rows(gold_then),
-        )
+            silver_as_of, gold_as_of = _rows(silver_first)
+            _expect_rows("silver as of then", silver_as_of, pipeline.silver_rows(silver_then))
+            _expect_rows("gold as of then", gold_as_of, pipeline.gold_rows(gold_then))
 
 
 def _given_pipeline(catalog: Catalog, spark: SparkSource, landing: Path) -> Pipeline:
@@ -60,11 +53,16 @@ def _given_pipeline(catalog: Catalog, spark: SparkSource, landing: Path) -> Pipe
     return Pipeline(session, bronze, silver, gold, landing)
 
 
-def _expect_tables(pipeline: Pipeline, orders: dict[str, CleanOrder], when: str) -> None:
-    expected_silver = [orders[order_id].as_text() for order_id in sorted(orders)]
-    expected_gold = [row.as_text() for row in gold_rows(orders.values())]
-    _expect_rows(f"silver {when}", expected_silver, pipeline.silver_rows())
-    _expect_rows(f"gold {when}", expected_gold, pipeline.gold_rows())
+def _rows(orders: Mapping[str, CleanOrder]) -> tuple[list[Row], list[Row]]:
+    """Return the rows that silver and gold must have for these orders, in order."""
+    silver: list[Row] = [orders[order_id].as_text() for order_id in sorted(orders)]
+    return silver, [row.as_text() for row in gold_rows(orders.values())]
+
+
+def _expect_tables(pipeline: Pipeline, orders: Mapping[str, CleanOrder], when: str) -> None:
+    silver, gold = _rows(orders)
+    _expect_rows(f"silver {when}", silver, pipeline.silver_rows())
+    _expect_rows(f"gold {when}", gold, pipeline.gold_rows())
 
 
 def _expect(what: str, expected: int, actual: int) -> None:

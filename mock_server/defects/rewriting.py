@@ -6,20 +6,34 @@ from typing import Any
 
 import msgspec
 
+from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
 __all__ = [
+    "alter_answer",
     "alter_body",
     "alter_call",
+    "alter_error",
+    "alter_request_body",
     "answer_status",
     "forget_effect",
     "refuse_as",
+    "sent_json",
     "wrap",
 ]
 
 Around = Callable[[Operation, Context, WarehouseState, Call], Outcome]
+
+
+def sent_json(call: Call) -> dict[str, Any]:
+    """The body of a request as a JSON object; an empty one if it is none."""
+    try:
+        body = json.loads(call.request.body)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
 
 
 def wrap(registries: Registries, operation_id: str, around: Around) -> None:
@@ -80,9 +94,7 @@ def refuse_as(
     wrap(registries, operation_id, around)
 
 
-def alter_body(
-    registries: Registries, operation_id: str, alter: Callable[[Any], Any]
-) -> None:
+def alter_body(registries: Registries, operation_id: str, alter: Callable[[Any], Any]) -> None:
     """Change the JSON body of successful answers; `alter` gets and returns parsed JSON."""
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
@@ -96,9 +108,52 @@ def alter_body(
     wrap(registries, operation_id, around)
 
 
-def alter_call(
-    registries: Registries, operation_id: str, alter: Callable[[Call], Call]
+def alter_answer(
+    registries: Registries, operation_id: str, alter: Callable[[Call, Any], Any]
 ) -> None:
+    """Change the JSON body of successful answers, knowing what was asked."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if not outcome.reply.body:
+            return outcome
+        body = json.dumps(alter(call, json.loads(outcome.reply.body))).encode()
+        reply = msgspec.structs.replace(outcome.reply, body=body)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+def alter_error(
+    registries: Registries, operation_id: str, alter: Callable[[Problem, Reply], Reply]
+) -> None:
+    """Change how refusals look; `alter` gets the faithful error reply."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as problem:
+            return Outcome(state, alter(problem, replies.problem_reply(problem)))
+
+    wrap(registries, operation_id, around)
+
+
+def alter_request_body(
+    registries: Registries, operation_id: str, alter: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Let the faithful operation see another JSON object than was sent; all else stays as it is."""
+
+    def altered(call: Call) -> Call:
+        body = sent_json(call)
+        if not body:
+            return call
+        request = msgspec.structs.replace(call.request, body=json.dumps(alter(body)).encode())
+        return msgspec.structs.replace(call, request=request)
+
+    alter_call(registries, operation_id, altered)
+
+
+def alter_call(registries: Registries, operation_id: str, alter: Callable[[Call], Call]) -> None:
     """Let the faithful operation see another call than was sent."""
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:

@@ -1,7 +1,7 @@
 """Findings grouped by cause: one root cause is one finding, however many checks it fails."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from icecheck.contract import Level, Requirement
 from icecheck.verdict import Cause, Finding, Outcome, Verdict
@@ -28,9 +28,24 @@ _TITLES = {
     "body-is-no-json": "Answers without the JSON body that is due",
     "suite-error": "The suite itself failed",
     "target": "The catalog could not be reached, or kept throttling",
+    "same-answer": "Whatever was asked, the failed checks got the same answer: {actual}",
+    "never-refuses": "Refuses nothing: answers {actual} where {expected} is due",
+    "changed-although-refused": "Refuses a request and changes something all the same",
+}
+_TITLE_STARTS = {
+    "prerequisite:": "An arrange step fails ({what}), so that what builds on it cannot be judged",
+    "schema:": "Answers do not have the documented shape ({what})",
+    "effect-missing:": "Accepts a change and does not carry it out: {what}",
+    "effect-on-another:": "A change reaches more than it names: {what}",
 }
 # Symptoms of one root cause, whatever member they name.
 _FAMILY = {"body-is-no-json": "schema:not-json", "member-missing": "schema:required"}
+# Symptoms that say all there is to say: what was expected and came differs by the check's data.
+_VALUES_ASIDE = ("effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update")
+# From so many operations on, one and the same answer to all of them is no coincidence.
+_SAME_ANSWER_OPERATIONS_MIN = 5
+_NEVER_REFUSES_GROUPS_MIN = 3
+_NAMED_BY_SYMPTOM = ("schema:", "prerequisite:", "target", "same-answer", "never-refuses")
 
 
 @dataclass(slots=True)
@@ -69,7 +84,8 @@ def causes_of(
                 symptom = "target" if by == "target" else f"prerequisite:{by}"
                 blocking = _group(groups, (symptom, "an arrange step that works", "a failure"))
             blocking.blocked[verdict.check] = verdict
-    made = [_cause(group, requirements) for group in groups.values()]
+    folded = _fold_same_answer(_fold_never_refuses(list(groups.values()), verdicts), verdicts)
+    made = _with_unique_ids([_cause(group, requirements) for group in folded])
     made.sort(key=lambda c: (_LEVELS[c.level], c.severity, -len(c.members) - len(c.blocked), c.id))
     return tuple(made)
 
@@ -99,7 +115,74 @@ def _key(finding: Finding) -> tuple[str, str, str]:
     if symptom.startswith("schema:"):
         # Required members left out of forty bodies are one sloppy serialiser.
         return (symptom, "the documented shape", "another shape")
+    if symptom.startswith(_VALUES_ASIDE):
+        return (symptom, "the change, and nothing else", "another state")
     return (symptom, finding.expected, finding.actual)
+
+
+def _fold_never_refuses(groups: list[_Group], verdicts: Iterable[Verdict]) -> list[_Group]:
+    """Make one cause of a catalog that accepts whatever must be refused, with any status."""
+    accepting = [g for g in groups if g.symptom == "status" and _accepts_what_is_due_refused(g)]
+    refuses = any(
+        v.outcome is Outcome.PASS and v.requests and any(_is_refusal(r) for r in v.requirements)
+        for v in verdicts
+    )
+    if refuses or len(accepting) < _NEVER_REFUSES_GROUPS_MIN:
+        return groups
+    due = sorted({status for g in accepting for status in g.expected.split(" or ")})
+    answers = sorted({g.actual for g in accepting})
+    return _folded(groups, accepting, "never-refuses", " or ".join(due), " or ".join(answers))
+
+
+def _fold_same_answer(groups: list[_Group], verdicts: Iterable[Verdict]) -> list[_Group]:
+    """Make one cause of a catalog whose answer does not depend on what it is asked."""
+    evidence = [
+        e
+        for v in verdicts
+        if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}
+        for e in v.evidence
+        if e.status is not None and not e.request.startswith("HEAD ")
+    ]
+    answers = {(e.status, e.response_body) for e in evidence}
+    operations = {e.operation for e in evidence}
+    if len(answers) != 1 or len(operations) < _SAME_ANSWER_OPERATIONS_MIN:
+        return groups
+    status, body = next(iter(answers))
+    alike = [g for g in groups if g.symptom not in {"suite-error", "target"}]
+    said = f"{status} {body[:60]}".strip()
+    return _folded(groups, alike, "same-answer", "answers that depend on the request", said)
+
+
+def _folded(
+    groups: list[_Group], parts: list[_Group], symptom: str, expected: str, actual: str
+) -> list[_Group]:
+    whole = _Group(symptom, expected, actual)
+    for part in parts:
+        whole.findings += part.findings
+        whole.members |= part.members
+        whole.blocked |= part.blocked
+    return [whole, *(g for g in groups if g not in parts)]
+
+
+def _accepts_what_is_due_refused(group: _Group) -> bool:
+    due = group.expected.split(" or ")
+    return group.actual.startswith("2") and all(status.startswith("4") for status in due)
+
+
+def _is_refusal(requirement_id: str) -> bool:
+    status = requirement_id.rpartition(".")[2]
+    return status.isdecimal() and status.startswith("4")
+
+
+def _with_unique_ids(causes: list[Cause]) -> list[Cause]:
+    """Number causes whose symptoms make the same slug: a report links to them by id."""
+    seen: dict[str, int] = {}
+    unique = []
+    for cause in causes:
+        seen[cause.id] = seen.get(cause.id, 0) + 1
+        again = seen[cause.id] > 1
+        unique.append(replace(cause, id=f"{cause.id}-{seen[cause.id]}") if again else cause)
+    return unique
 
 
 def _cause(group: _Group, requirements: Mapping[str, Requirement]) -> Cause:
@@ -124,19 +207,23 @@ def _cause(group: _Group, requirements: Mapping[str, Requirement]) -> Cause:
         members=tuple(group.members),
         blocked=tuple(group.blocked),
         hurts=tuple(hurts) or ("no known client",),
-        witness=next(iter(group.members), next(iter(group.blocked), "")),
+        witness=_witness(verdicts, level),
     )
+
+
+def _witness(verdicts: list[Verdict], level: Level) -> str:
+    """Return the check that shows the cause best: of the cause's level, with an exchange."""
+    best = min(verdicts, key=lambda v: (v.level is not level, not v.evidence))
+    return best.check
 
 
 def _title(group: _Group) -> str:
     known = _TITLES.get(group.symptom)
     if known is not None:
         return known.format(expected=group.expected, actual=group.actual)
-    if group.symptom.startswith("prerequisite:"):
-        what = group.symptom.removeprefix("prerequisite:")
-        return f"An arrange step fails ({what}), so that what builds on it cannot be judged"
-    if group.symptom.startswith("schema:"):
-        return f"Answers do not have the documented shape ({group.symptom.removeprefix('schema:')})"
+    for start, words in _TITLE_STARTS.items():
+        if group.symptom.startswith(start):
+            return words.format(what=group.symptom.removeprefix(start).replace("-", " "))
     if group.symptom.startswith("value:"):
         first = next(iter(group.members.values()), None)
         return f"Not so: {first.title}" if first else group.symptom
@@ -148,7 +235,7 @@ def _slug(group: _Group) -> str:
     parts = [group.symptom]
     if group.symptom == "status":
         parts += [group.actual, "for", group.expected]
-    elif not group.symptom.startswith(("schema:", "prerequisite:", "target")):
+    elif not group.symptom.startswith((*_VALUES_ASIDE, *_NAMED_BY_SYMPTOM)):
         parts += [group.actual]
     text = "-".join(parts).lower()
     kept = "".join(c if c.isalnum() or c in ".:-" else "-" for c in text)

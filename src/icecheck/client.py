@@ -302,6 +302,14 @@ class Catalog:
         ]
         return self.given_commit(table, updates)
 
+    def given_dropped(self, namespace: Namespace, name: str) -> None:
+        """Drop a table without purge, as a means to the check's end."""
+        self._given("dropTable", lambda: self.drop_table(namespace, name))
+
+    def given_transaction(self, changes: Sequence[Json]) -> None:
+        """Commit to several tables as a means to the check's end."""
+        self._given("commitTransaction", lambda: self.commit_transaction(changes))
+
     def loaded(self, table: Table) -> Table:
         """Load a table that must be there, and return it as it is now (a Violation if not)."""
         reply = self.load_table(table.namespace, table.name).expect(200)
@@ -322,7 +330,9 @@ class Catalog:
             raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
         if not reply.ok:
             reason = f"{operation_id} answered {reply.status} to an ordinary request"
-            raise Blocked(f"{operation_id}.200", reason, exchange=reply.exchange.ordinal)
+            responses = self.session.contract.operations[operation_id].responses
+            due = next(row.id for status, row in responses.items() if status.startswith("2"))
+            raise Blocked(due, reason, exchange=reply.exchange.ordinal)
         return reply
 
     def _table(self, namespace: Namespace, name: str, reply: Reply) -> Table:

@@ -1,7 +1,7 @@
 """What a run's verdicts add up to: capabilities, profiles, the verdict and the exit code."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from icecheck.contract import Contract, Level
 from icecheck.target import Offer
@@ -106,8 +106,24 @@ def _assess(declared: bool, observed: str) -> str:
 def profiles_of(
     verdicts: Sequence[Verdict], offer: Offer, contract: Contract
 ) -> tuple[Profile, ...]:
-    """Return every profile with its status; conformant needs a MUST check that ran and passed."""
-    return tuple(_profile(p, verdicts, offer, contract) for p in PROFILES)
+    """Return every profile with its status; conformant needs a MUST check that ran and passed.
+
+    A client reaches every profile through the core: where the core fails and nothing of a claimed
+    profile was judged, that failure is what is known of it.
+    """
+    core, *others = (_profile(p, verdicts, offer, contract) for p in PROFILES)
+    if core.status != "not-conformant":
+        return (core, *others)
+    unknown = {p.id for p in others if p.claimed and not any(map(sum, _outcomes(p)))}
+    return (core, *(replace(p, status=core.status) if p.id in unknown else p for p in others))
+
+
+def _outcomes(profile: Profile) -> list[list[int]]:
+    """Return how often each level's checks ended in something else than a skip."""
+    return [
+        [many for outcome, many in counts.items() if outcome != Outcome.SKIP]
+        for counts in profile.counts.values()
+    ]
 
 
 def _profile(

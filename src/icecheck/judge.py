@@ -67,6 +67,10 @@ def _verdict(
     match ending:
         case None:
             return _make(check, Outcome.PASS, **facts)
+        case Violation(findings=said) if unclaimed := _unclaimed(catalog, said[0].exchange):
+            why = f"the catalog's config does not claim {unclaimed}, which this check needs"
+            skip = Skip(SkipKind.MISSING_FIXTURE, why)
+            return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
             return _make(
@@ -102,6 +106,16 @@ def _verdict(
                 evidence=evidence_of(catalog, None),
                 **facts,
             )
+
+
+def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
+    """Return the operation whose answer was judged, if the catalog never claimed to serve it.
+
+    Those of the check's own requirements are claimed, or it had not run: this is one that it only
+    looks with (verdict-rules 9).
+    """
+    shown = next((e.operation for e in catalog.exchanges if e.ordinal == ordinal), None)
+    return None if shown is None or catalog.claims(shown) else shown
 
 
 def _summary(finding: Finding) -> str:

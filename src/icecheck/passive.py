@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from icecheck import error_types
 from icecheck.contract import Contract, Level, Response
 from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step, as_curl
@@ -20,6 +21,10 @@ _WIRE = {
     "error.code-equals-status": (
         "The code in an error body is the HTTP status",
         "error.code-equals-status",
+    ),
+    error_types.REQUIREMENT: (
+        "Errors carry the type names that the document gives them",
+        error_types.REQUIREMENT,
     ),
     "http.no-body-on-204": (
         "An answer with status 204 has no body",
@@ -150,8 +155,14 @@ def _observe_wire(exchange: Exchange, observed: dict[str, Observed]) -> None:
             _add(entry, (), finding, exchange)
     if exchange.status is None or exchange.status < 400 or not exchange.claims_json:
         return
-    code = _error_code(exchange.response_body)
-    if code is None or exchange.operation == "getToken":
+    error = _error(exchange.response_body)
+    if exchange.operation != "getToken":
+        _observe_code(exchange, error.get("code"), observed)
+    _observe_type(exchange, error.get("type"), observed)
+
+
+def _observe_code(exchange: Exchange, code: Any, observed: dict[str, Observed]) -> None:
+    if not isinstance(code, int):
         return
     entry = observed.setdefault("error.code-equals-status", Observed())
     entry.seen += 1
@@ -167,14 +178,38 @@ def _observe_wire(exchange: Exchange, observed: dict[str, Observed]) -> None:
         _add(entry, (), finding, exchange)
 
 
-def _error_code(body: bytes) -> Any:
+def _observe_type(exchange: Exchange, error_type: Any, observed: dict[str, Observed]) -> None:
+    response_id = f"{exchange.operation}.{exchange.status}"
+    # An error without a type is the schema's business.
+    if not isinstance(error_type, str) or response_id not in error_types.PROSE_TYPES:
+        return
+    entry = observed.setdefault(error_types.REQUIREMENT, Observed())
+    entry.seen += 1
+    due = error_types.type_problem(response_id, _parsed(exchange.request_body or b""), error_type)
+    if due is not None:
+        # A catalog with names of its own is one finding, not one for each operation.
+        finding = Finding(
+            "error-type",
+            "the type name that the document gives",
+            "another name",
+            detail=f"{response_id} says {error_type}, due is {due}",
+            pointer="/error/type",
+            exchange=exchange.ordinal,
+        )
+        _add(entry, (response_id, error_type), finding, exchange)
+
+
+def _error(body: bytes) -> dict[str, Any]:
+    parsed = _parsed(body)
+    error = parsed.get("error") if isinstance(parsed, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _parsed(body: bytes) -> Any:
     try:
-        parsed = json.loads(body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         return None
-    error = parsed.get("error") if isinstance(parsed, dict) else None
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) else None
 
 
 def _add(entry: Observed, key: tuple[str, ...], finding: Finding, exchange: Exchange) -> None:

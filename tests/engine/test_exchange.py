@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import ClassVar
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_a_form_with_a_client_secret_is_redacted():
 
 
 class _Echo(BaseHTTPRequestHandler):
-    seen: list = []
+    seen: ClassVar[list] = []
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))

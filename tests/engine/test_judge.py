@@ -115,7 +115,7 @@ def test_a_capability_that_is_missing_skips_as_not_applicable(session):
 
 def test_a_check_of_an_unknown_requirement_cannot_be_declared():
     with pytest.raises(ValueError, match="no such requirement"):
-        check("x", proves="createNamespace.418", group=Group.CHECKS)(lambda catalog: None)
+        check("x", proves="createNamespace.418", group=Group.CHECKS)(lambda _: None)
 
 
 def test_a_check_never_mixes_levels():
@@ -130,4 +130,4 @@ def test_a_check_never_mixes_levels():
 
 def test_a_check_without_a_title_cannot_be_declared():
     with pytest.raises(ValueError, match="docstring"):
-        check("x", proves="createNamespace.409", group=Group.CHECKS)(lambda catalog: None)
+        check("x", proves="createNamespace.409", group=Group.CHECKS)(lambda _: None)

@@ -17,7 +17,7 @@ FEW = "icecheck.conformance.test_metrics"
 def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly"]
     return subprocess.run(
-        [*command, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120
+        [*command, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -41,7 +41,6 @@ def test_a_foreign_project_is_not_affected(tmp_path):
         "    return 'ours'\n\n"
         "def test_own(catalog):\n"
         "    assert catalog == 'ours'\n"
-        "    heavy = ('httpx', 'schemathesis', 'hypothesis', 'uvicorn', 'pyiceberg', 'pyspark')\n"
         "    assert not [m for m in ('icecheck.client', 'icecheck.mock_server.mock')\n"
         "                if m in sys.modules]\n"
         "    assert not [m for m in ('uvicorn', 'pyspark', 'pyiceberg') if m in sys.modules]\n"

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
@@ -19,6 +20,7 @@ from icecheck.verdict import Outcome, Verdict
 
 WAREHOUSE = "kill"
 ADDRESS = "http://mock.invalid"
+TOKEN = "kill-token"  # what the mock wants, so that checks of credentials apply
 GIVEN_PARENT: Namespace = ("given_parent",)
 ISOLATIONS = ("nested", "flat", "parent")
 """The three modes every check must work in; "parent" is made before the session opens."""
@@ -52,15 +54,15 @@ def mock_session(
     The defects are installed after the session has probed its isolation, so that only checks
     meet them; capabilities are still probed with them, as on a real catalog.
     """
-    mock = MockCatalog(seed=1)
+    mock = MockCatalog(seed=1, token=TOKEN)
     transport = mock.httpx_transport()
     try:
         if isolation == "parent":
             with open_flat(mock) as flat:
                 Catalog(flat, "parent").create_namespace(GIVEN_PARENT).expect(200)
-            target = Target(ADDRESS, warehouse=WAREHOUSE, namespace=GIVEN_PARENT)
+            target = _target(namespace=GIVEN_PARENT)
         else:
-            target = Target(ADDRESS, warehouse=WAREHOUSE, isolation=isolation)
+            target = _target(isolation=isolation)
         session = open_session(target, run_id="kill", transport=transport)
         for name in defect_names:
             defects()[name].install(mock.registries)
@@ -70,11 +72,16 @@ def mock_session(
         mock.stop()
 
 
+def _target(**options: Any) -> Target:
+    return Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **options)
+
+
 @contextmanager
 def open_flat(mock: MockCatalog) -> Iterator[Session]:
     """A plain session for arranging what a user would have arranged."""
-    target = Target(ADDRESS, warehouse=WAREHOUSE, isolation="flat")
-    session = open_session(target, run_id="given", transport=mock.httpx_transport())
+    session = open_session(
+        _target(isolation="flat"), run_id="given", transport=mock.httpx_transport()
+    )
     try:
         yield session
     finally:

@@ -2,9 +2,12 @@
 
 import json
 
+import jsonschema_rs
 import msgspec
 import pytest
+from pyiceberg.table.metadata import TableMetadataUtil
 
+from icecheck.contract import load
 from icecheck.mock_server.metadata import (
     decode,
     encode,
@@ -127,9 +130,69 @@ def test_refs_only_writes_the_snapshots_that_refs_name(table_with_history):
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_what_was_written_is_read_back(new_table, version):
+def test_a_new_table_is_read_back(new_table, version):
     table = new_table(version)
     assert decode(encode(table)) == table
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def full_table(request, new_table, commit, add_main, set_ref, schema_of):
+    """Give a table of each version that has something of everything."""
+    version = request.param
+    table = new_table(
+        version,
+        schema=schema_of(**{"identifier-field-ids": [1]}),
+        partition_spec={"fields": [{"name": "d", "source-id": 3, "transform": "day"}]},
+        write_order={
+            "fields": [
+                {
+                    "source-id": 1,
+                    "transform": "bucket[4]",
+                    "direction": "desc",
+                    "null-order": "nulls-last",
+                }
+            ]
+        },
+    )
+    rows = {"first_row_id": 0, "added_rows": 3} if version == 3 else {}
+    sequence = {"sequence_number": 1} if version > 1 else {}
+    files = {"snapshot-id": 7, "statistics-path": "s", "file-size-in-bytes": 9}
+    blob = {
+        "type": "apache-datasketches-theta-v1",
+        "snapshot-id": 7,
+        "sequence-number": 1,
+        "fields": [1],
+    }
+    key = {"key-id": "k", "encrypted-key-metadata": "c2VjcmV0"}
+    statistics = {**files, "file-footer-size-in-bytes": 3, "blob-metadata": [blob]}
+    return commit(
+        table,
+        *add_main(7, schema_id=0, **rows, **sequence),
+        set_ref("v1", 7, type="tag", max_ref_age_ms=9),
+        {"action": "set-statistics", "statistics": statistics},
+        {"action": "set-partition-statistics", "partition-statistics": files},
+        {"action": "add-encryption-key", "encryption-key": key},
+    )
+
+
+def test_a_full_table_is_read_back(full_table):
+    assert decode(encode(full_table)) == full_table
+
+
+def test_what_is_written_satisfies_the_contract(full_table):
+    document = load().corrected()
+    schema = {"$ref": "#/components/schemas/TableMetadata", "components": document["components"]}
+    assert list(jsonschema_rs.validator_for(schema).iter_errors(to_builtins(full_table))) == []
+
+
+def test_pyiceberg_reads_what_is_written(full_table):
+    read = TableMetadataUtil.parse_raw(encode(full_table).decode())
+    assert (read.format_version, read.current_snapshot_id) == (full_table.format_version, 7)
+    assert read.schema().identifier_field_ids == [1]
+    assert str(read.spec().fields[0].transform) == "day"
+    assert str(read.sort_order_by_id(1).fields[0].transform) == "bucket[4]"
+    assert set(read.refs) == {"main", "v1"}
+    assert [each.snapshot_id for each in read.statistics] == [7]
 
 
 @pytest.fixture

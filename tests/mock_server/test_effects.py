@@ -1,7 +1,8 @@
 """Effects: what an outcome asks of the door, over a socket and in process."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
@@ -42,6 +43,13 @@ def with_effects(mock: MockCatalog, *effects: DoorEffect | WriteFile | RemoveFil
     mock.registries.operations["createNamespace"] = affected
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Until another thread has come so far; the limit is only there to fail instead of hanging."""
+    limit = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < limit, "the other thread never came so far"
+
+
 def create(client: httpx.Client, name: str = "a") -> httpx.Response:
     return client.post("/v1/namespaces", json={"namespace": [name]})
 
@@ -58,21 +66,25 @@ def test_a_delayed_answer_is_the_same_answer(mock: MockCatalog, client: httpx.Cl
     assert create(client).json() == {"namespace": ["a"], "properties": {}}
 
 
-def test_a_dropped_answer_was_applied_all_the_same(mock: MockCatalog, client: httpx.Client) -> None:
+def test_a_dropped_answer_was_applied_all_the_same(
+    mock: MockCatalog, client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
     with_effects(mock, Drop())
     with pytest.raises(httpx.RemoteProtocolError):
         create(client)
     assert mock.state().namespace(("a",)) is not None
     assert client.head("/v1/namespaces/a").status_code == 204
+    assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
 def test_a_truncated_answer_is_an_error_of_the_client(
-    mock: MockCatalog, client: httpx.Client
+    mock: MockCatalog, client: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     with_effects(mock, Truncate(3))
     with pytest.raises(httpx.RemoteProtocolError):
         create(client)
     assert client.head("/v1/namespaces/a").status_code == 204
+    assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
 def test_requests_sees_a_cut_connection_as_its_own_error(mock: MockCatalog) -> None:
@@ -92,8 +104,7 @@ def test_a_held_request_does_not_block_the_one_that_releases_it(
     held = threading.Thread(target=lambda: answers.append(create(client).status_code))
     held.start()
     with httpx.Client(base_url=mock.uri) as other:
-        while other.head("/v1/namespaces/a").status_code != 204:
-            pass  # the held request has not been decided yet
+        wait_until(lambda: other.head("/v1/namespaces/a").status_code == 204)
         assert answers == []
         gate.release()
     held.join(20)
@@ -101,7 +112,7 @@ def test_a_held_request_does_not_block_the_one_that_releases_it(
     assert create(client, "b").status_code == 200  # released once, open for good
 
 
-def test_stopping_does_not_wait_for_held_requests() -> None:
+def test_stopping_does_not_wait_for_held_requests(caplog: pytest.LogCaptureFixture) -> None:
     mock = MockCatalog(root="memory://root").start()
     with_effects(mock, Hold(Gate()))
     failed = threading.Event()
@@ -113,11 +124,11 @@ def test_stopping_does_not_wait_for_held_requests() -> None:
 
     asking = threading.Thread(target=ask)
     asking.start()
-    while mock.state().namespace(("a",)) is None:
-        pass  # not decided yet
+    wait_until(lambda: mock.state().namespace(("a",)) is not None)
     mock.stop()
     asking.join(20)
     assert failed.is_set()
+    assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
 def test_a_file_that_cannot_be_written_takes_the_others_and_the_state_back(

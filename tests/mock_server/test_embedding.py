@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -168,6 +169,25 @@ def test_a_seeded_server_gets_the_same_temporary_root_again() -> None:
             catalog.create_namespace("db")
             locations.append(catalog.create_table("db.t", schema=ROWS.schema).metadata_location)
     assert locations[0] == locations[1]
+
+
+def test_two_seeded_servers_at_once_share_no_root() -> None:
+    seed = 987_654_322
+    with MockCatalog(seed=seed) as first, MockCatalog(seed=seed) as second:
+        opened = [mock.warehouses.open("wh") for mock in (first, second)]
+        locations = {warehouse.context.location for warehouse in opened if warehouse is not None}
+        assert len(locations) == 2
+
+
+def test_what_a_killed_seeded_server_left_is_taken_over() -> None:
+    left = Path(tempfile.gettempdir()) / "icecheck-seed-987654323"
+    (left / "wh" / "db").mkdir(parents=True)
+    with MockCatalog(seed=987_654_323) as mock:
+        opened = mock.warehouses.open("wh")
+        assert opened is not None
+        assert opened.context.location == f"file://{left}/wh"
+        assert not (left / "wh").exists()
+    assert not left.exists()
 
 
 def test_the_clock_stands_in_the_metadata() -> None:

@@ -114,3 +114,25 @@ def test_a_method_that_a_path_does_not_take_is_405(
     assert response.status_code == 405
     assert response.headers["allow"] == allow
     assert response.json()["error"]["code"] == 405
+
+
+def test_a_java_client_creates_a_table_with_a_space_through_its_commit(
+    http: httpx.Client, namespace: str
+) -> None:
+    commit = {
+        "requirements": [{"type": "assert-create"}],
+        "updates": [
+            {"action": "add-schema", "schema": {"type": "struct", "fields": []}},
+            {"action": "set-current-schema", "schema-id": -1},
+            {"action": "add-spec", "spec": {"fields": []}},
+            {"action": "set-default-spec", "spec-id": -1},
+            {"action": "add-sort-order", "sort-order": {"order-id": 0, "fields": []}},
+            {"action": "set-default-sort-order", "sort-order-id": -1},
+        ],
+    }
+    java = {"x-client-version": "Apache Iceberg 1.10.2 (commit 57396d6)"}
+    for headers in (java, {}):
+        created = http.post(f"/namespaces/{namespace}/tables/a+b", json=commit, headers=headers)
+        assert created.status_code == (200 if headers else 409)
+    listed = http.get(f"/namespaces/{namespace}/tables").json()["identifiers"]
+    assert [each["name"] for each in listed] == ["a b"]

@@ -9,7 +9,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def fences(text):
-    return re.findall(r"```sh\n(.*?)```", text, re.S)
+    return re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
 
 
 def test_the_first_screen_holds_exactly_two_commands_of_one_line():

@@ -76,7 +76,9 @@ def test_broad_excepts_stand_in_two_places_only():
 
 
 def test_nothing_is_marked_unfinished_and_nothing_names_a_machine():
-    marks = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b|(^|[\s\"'=(])/(work|root|opt)/", re.M)
+    marks = re.compile(
+        r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b|(^|[\s\"'=(])/(work|root|opt)/", re.MULTILINE
+    )
     found = [relative(m) for m in MODULES if marks.search(m.read_text())]
     assert found == []
 

@@ -1,0 +1,25 @@
+"""Arrange steps beyond the client's own: a namespace of a given name, operations that are needed."""
+
+from icecheck.client import Catalog
+from icecheck.expect import Blocked, NotOffered
+from icecheck.target import Namespace
+
+__all__ = ["given_namespace_at", "require"]
+
+
+def require(catalog: Catalog, *operation_ids: str) -> None:
+    """End the check, without fault, unless the catalog claims these operations."""
+    for operation_id in operation_ids:
+        if not catalog.claims(operation_id):
+            reason = f"the catalog does not claim {operation_id}, which this check needs"
+            raise NotOffered(reason)
+
+
+def given_namespace_at(catalog: Catalog, namespace: Namespace) -> Namespace:
+    """Create a namespace of this very path, which must bear the run's token, and return it."""
+    require(catalog, "createNamespace")
+    reply = catalog.create_namespace(namespace)
+    if not reply.ok:
+        reason = f"createNamespace answered {reply.status} to an ordinary request"
+        raise Blocked("createNamespace.200", reason, exchange=reply.exchange.ordinal)
+    return namespace

@@ -1,0 +1,244 @@
+"""The eight requirement types of a table commit: one that holds lets it through, else 409."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import (
+    creation_updates,
+    expect_effect,
+    expect_refused,
+    expect_unchanged,
+    given_snapshots,
+    set_property,
+)
+from icecheck.conformance.evolving import number
+
+Json = dict[str, Any]
+
+ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
+ASSERT_CREATE = {"type": "assert-create"}
+TAG = "release"
+
+
+# ---- numbers that a table's metadata keeps
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A requirement on one number of the metadata, and by how much to miss it."""
+
+    type: str
+    member: str
+    of_table: str
+    what: str
+    off_by: tuple[int, ...]
+
+
+# An id that was assigned last is missed on both sides: neither more nor less will do.
+NUMBERS = (
+    Number(
+        "assert-last-assigned-field-id",
+        "last-assigned-field-id",
+        "last-column-id",
+        "last assigned column id",
+        (1, -1),
+    ),
+    Number(
+        "assert-current-schema-id",
+        "current-schema-id",
+        "current-schema-id",
+        "current schema id",
+        (1,),
+    ),
+    Number(
+        "assert-last-assigned-partition-id",
+        "last-assigned-partition-id",
+        "last-partition-id",
+        "last assigned partition field id",
+        (1, -1),
+    ),
+    Number(
+        "assert-default-spec-id",
+        "default-spec-id",
+        "default-spec-id",
+        "default partition spec id",
+        (1,),
+    ),
+    Number(
+        "assert-default-sort-order-id",
+        "default-sort-order-id",
+        "default-sort-order-id",
+        "default sort order id",
+        (1,),
+    ),
+)
+
+
+def given_laid_out_table(catalog: Catalog) -> Table:
+    """Return a table that has a partition spec and a sort order."""
+    return catalog.given_table(
+        spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
+        write_order=bodies.sort_order(1),
+    )
+
+
+def _satisfied(case: Number) -> Callable[[Catalog], None]:
+    def test(catalog: Catalog) -> None:
+        table = given_laid_out_table(catalog)
+        requirement = {"type": case.type, case.member: number(table, case.of_table)}
+        _goes_through(catalog, table, requirement)
+
+    test.__doc__ = f"A commit that asserts the table's own {case.what} goes through."
+    return test
+
+
+def _violated(case: Number) -> Callable[[Catalog], None]:
+    def test(catalog: Catalog) -> None:
+        table = given_laid_out_table(catalog)
+        for step in case.off_by:
+            wrong = number(table, case.of_table) + step
+            _conflicts(catalog, table, {"type": case.type, case.member: wrong})
+
+    test.__doc__ = f"A commit that asserts another {case.what} is refused and changes nothing."
+    return test
+
+
+def _goes_through(catalog: Catalog, table: Table, requirement: Json) -> None:
+    expected = {"properties": {"icecheck": "1"}}
+    updates = [set_property("1")]
+    expect_effect(catalog, table, updates, expected, what="properties", requirements=[requirement])
+
+
+def _conflicts(catalog: Catalog, table: Table, requirement: Json) -> None:
+    expect_refused(
+        catalog,
+        table,
+        [set_property("1")],
+        409,
+        requirements=[requirement],
+        detail=str(requirement),
+    )
+
+
+for _case in NUMBERS:
+    _name = _case.type.replace("-", "_")
+    for _outcome, _make in (("satisfied", _satisfied), ("violated", _violated)):
+        _id = f"assertion.{_case.type}.{_outcome}"
+        globals()[f"test_{_name}_{_outcome}"] = check(_id, proves=_id)(_make(_case))
+
+
+# ---- assert-create
+
+
+@check(
+    "assertion.assert-create.satisfied",
+    proves="assertion.assert-create.satisfied",
+    needs=("stage-create",),
+)
+def test_assert_create_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts creation goes through when no table has the name."""
+    staged = catalog.given_table(stage_create=True)
+    updates = creation_updates(staged.metadata)
+    catalog.update_table(staged.namespace, staged.name, updates, [ASSERT_CREATE]).expect(200)
+    catalog.load_table(staged.namespace, staged.name).expect(200)
+
+
+@check("assertion.assert-create.violated", proves="assertion.assert-create.violated")
+def test_assert_create_violated(catalog: Catalog) -> None:
+    """A commit that asserts creation is refused when the table exists, which stays as it was."""
+    before = catalog.loaded(catalog.given_table())
+    updates = [*creation_updates(before.metadata), set_property("1")]
+    requirements = [ASSERT_CREATE]
+    catalog.update_table(before.namespace, before.name, updates, requirements).expect(409)
+    expect_unchanged(catalog, before)
+
+
+# ---- assert-table-uuid
+
+
+@check("assertion.assert-table-uuid.satisfied", proves="assertion.assert-table-uuid.satisfied")
+def test_assert_table_uuid_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts the table's own uuid goes through."""
+    table = catalog.given_table()
+    _goes_through(catalog, table, {"type": "assert-table-uuid", "uuid": table.uuid})
+
+
+@check("assertion.assert-table-uuid.violated", proves="assertion.assert-table-uuid.violated")
+def test_assert_table_uuid_violated(catalog: Catalog) -> None:
+    """A commit that asserts another uuid is refused and changes nothing."""
+    table = catalog.given_table()
+    _conflicts(catalog, table, {"type": "assert-table-uuid", "uuid": ANOTHER_UUID})
+
+
+# ---- assert-ref-snapshot-id
+
+
+def ref_is(snapshot_id: int | None, ref: str = "main") -> Json:
+    """Return the requirement that a ref names this snapshot, or with None does not exist."""
+    return {"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": snapshot_id}
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.satisfied",
+    proves="assertion.assert-ref-snapshot-id.satisfied",
+)
+def test_assert_ref_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts the snapshot which main names goes through."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    _goes_through(catalog, table, ref_is(snapshot_id))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.tag-satisfied",
+    proves="assertion.assert-ref-snapshot-id.satisfied",
+    needs=("branches",),
+)
+def test_assert_tag_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts the snapshot which a tag names goes through."""
+    table, [first, _] = given_snapshots(catalog, 2)
+    table = catalog.given_commit(table, [bodies.snapshot_ref(first, TAG, "tag")])
+    _goes_through(catalog, table, ref_is(first, TAG))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.violated", proves="assertion.assert-ref-snapshot-id.violated"
+)
+def test_assert_ref_violated(catalog: Catalog) -> None:
+    """A commit that asserts another snapshot for main is refused and changes nothing."""
+    table, [first, _] = given_snapshots(catalog, 2)
+    for snapshot_id in (first, UNKNOWN_SNAPSHOT):
+        _conflicts(catalog, table, ref_is(snapshot_id))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.missing-ref",
+    proves="assertion.assert-ref-snapshot-id.violated",
+)
+def test_assert_missing_ref(catalog: Catalog) -> None:
+    """A commit that asserts a snapshot for a ref that does not exist is refused."""
+    table, [first] = given_snapshots(catalog, 1)
+    _conflicts(catalog, table, ref_is(first, TAG))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.null-satisfied",
+    proves="assertion.assert-ref-snapshot-id.null-satisfied",
+)
+def test_assert_no_ref_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts that main does not exist goes through on an empty table."""
+    _goes_through(catalog, catalog.given_table(), ref_is(None))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.null-violated",
+    proves="assertion.assert-ref-snapshot-id.null-violated",
+)
+def test_assert_no_ref_violated(catalog: Catalog) -> None:
+    """A commit that asserts that main does not exist is refused when it does."""
+    table, _ = given_snapshots(catalog, 1)
+    _conflicts(catalog, table, ref_is(None))

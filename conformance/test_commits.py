@@ -1,0 +1,227 @@
+"""updateTable as a protocol: what is answered, what is refused, and what an answer means."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import (
+    commit,
+    expect_effect,
+    expect_loaded,
+    expect_refused,
+    expect_unchanged,
+    given_snapshots,
+    same_table,
+    set_property,
+)
+from icecheck.conformance.evolving import number
+from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
+from icecheck.target import Namespace
+
+# Each is well-formed JSON, and nobody can know what to do with it.
+MALFORMED_UPDATES: tuple[tuple[str, Any], ...] = (
+    ("an update without action", {"updates": {"icecheck": "2"}}),
+    ("an update without its members", {"action": "set-properties"}),
+    ("properties that are a list", {"action": "set-properties", "updates": ["icecheck"]}),
+    ("an update that is a string", "set-properties"),
+    ("an id that is a word", {"action": "set-current-schema", "schema-id": "first"}),
+)
+MALFORMED_BODIES = (
+    ("half a JSON document", b'{"requirements": [], "updates": ['),
+    ("a list", b"[]"),
+    ("no JSON", b"requirements=none"),
+)
+MALFORMED_REQUIREMENTS: tuple[tuple[str, Any], ...] = (
+    ("a uuid assertion without uuid", {"type": "assert-table-uuid"}),
+    ("a schema assertion without id", {"type": "assert-current-schema-id"}),
+    ("a ref assertion without ref", {"type": "assert-ref-snapshot-id", "snapshot-id": None}),
+    ("a requirement without type", {"uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"}),
+)
+VIEW_UPDATE = {"action": "set-current-view-version", "view-version-id": -1}
+LARGEST = 2**63 - 1
+JUST_BELOW = LARGEST - 6
+
+# Members that may differ between two versions with the same content.
+BOOKKEEPING = frozenset({"last-updated-ms", "metadata-log"})
+
+
+def names_of(table: Table) -> dict[str, str | Namespace]:
+    """Return the names that the path of a commit is made of."""
+    return {"namespace": table.namespace, "table": table.name}
+
+
+@check("commit.succeeds", proves="updateTable.200")
+def test_commit(catalog: Catalog) -> None:
+    """A commit is accepted, and answered with the metadata and where it is."""
+    reply = commit(catalog, catalog.given_table(), [set_property("1")]).expect(200)
+    reply.expect_json({"metadata": ANY_OBJECT, "metadata-location": ANY_STRING})
+
+
+@check("commit.malformed-refused", proves="updateTable.400")
+def test_malformed_commits(catalog: Catalog) -> None:
+    """A commit that cannot be understood is refused, and nothing of it is applied."""
+    table = catalog.loaded(catalog.given_table())
+    for what, body in MALFORMED_BODIES:
+        catalog.call("updateTable", names_of(table), body=body).expect(400, detail=what)
+    for what, update in MALFORMED_UPDATES:
+        commit(catalog, table, [set_property("1"), update]).expect(400, detail=what)
+    expect_unchanged(catalog, table)
+
+
+@check("commit.missing-table", proves="updateTable.404")
+def test_commit_to_a_missing_table(catalog: Catalog) -> None:
+    """A commit to a table that does not exist is refused, and does not create it."""
+    namespace = catalog.given_namespace()
+    name = catalog.new_name()
+    catalog.update_table(namespace, name, [set_property("1")]).expect(404)
+    catalog.load_table(namespace, name).expect(404, detail="after a commit to no table")
+    nowhere = catalog.new_namespace_name()
+    reply = catalog.update_table(nowhere, name, [set_property("1")])
+    reply.expect(404, detail="in a namespace that does not exist")
+
+
+@check("commit.conflict", proves="updateTable.409")
+def test_conflicting_commit(catalog: Catalog) -> None:
+    """A commit whose requirement fails is answered 409."""
+    table, [first, _] = given_snapshots(catalog, 2)
+    stale = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": first}
+    commit(catalog, table, [set_property("1")], [stale]).expect(409)
+
+
+@check("commit.unknown-update", proves="commit.unknown-update")
+def test_unknown_update(catalog: Catalog) -> None:
+    """An unknown update is refused with 400, and so is everything sent with it."""
+    unknown = {"action": "set-icecheck-option", "option": "none"}
+    updates = [set_property("1"), unknown]
+    expect_refused(catalog, catalog.given_table(), updates, 400)
+
+
+@check("commit.unknown-assertion", proves="commit.unknown-assertion")
+def test_unknown_assertion(catalog: Catalog) -> None:
+    """An unknown requirement is refused with 400, and so is everything sent with it."""
+    unknown = {"type": "assert-icecheck-option", "option": "none"}
+    table = catalog.given_table()
+    expect_refused(catalog, table, [set_property("1")], 400, requirements=[unknown])
+
+
+@check("commit.view-update-refused", proves="commit.view-update-refused")
+def test_view_update_on_a_table(catalog: Catalog) -> None:
+    """An update that only views have is refused on a table."""
+    updates = [set_property("1"), VIEW_UPDATE]
+    expect_refused(catalog, catalog.given_table(), updates, 400, 406)
+
+
+@check("commit.malformed-assertion", proves="commit.malformed-assertion")
+def test_malformed_assertions(catalog: Catalog) -> None:
+    """A requirement without the members of its type is refused, and nothing is applied."""
+    table = catalog.loaded(catalog.given_table())
+    for what, requirement in MALFORMED_REQUIREMENTS:
+        commit(catalog, table, [set_property("1")], [requirement]).expect(400, detail=what)
+    expect_unchanged(catalog, table)
+
+
+@check("commit.identifier-optional", proves="commit.identifier-optional")
+def test_commit_without_identifier(catalog: Catalog) -> None:
+    """A commit needs no identifier in its body: the path says which table it is."""
+    table = catalog.given_table()
+    body = {"requirements": [same_table(table)], "updates": [set_property("1")]}
+    catalog.call("updateTable", names_of(table), body=body).expect(200)
+    expect_loaded(catalog, table, {"properties": {"icecheck": "1"}}, what="properties")
+
+
+@check("commit.answer-agrees-with-load", proves="commit.answer-is-the-table")
+def test_answer_is_what_load_returns(catalog: Catalog) -> None:
+    """The answer to a commit is what a load returns right after it."""
+    table = catalog.given_table()
+    answer = commit(catalog, table, [set_property("1")]).expect(200)
+    scalars = {k: v for k, v in answer.member("metadata").items() if isinstance(v, int | str)}
+    known = {**scalars, "properties": {"icecheck": "1"}}
+    reply = catalog.load_table(table.namespace, table.name).expect(200)
+    reply.expect_json(known, at=("metadata",), symptom="answer-differs-from-load")
+    location = {"metadata-location": answer.member("metadata-location")}
+    reply.expect_json(location, symptom="answer-differs-from-load")
+
+
+@check("commit.new-metadata-location", proves="commit.new-metadata-location")
+def test_location_changes(catalog: Catalog) -> None:
+    """Every commit that changes the metadata changes the metadata location."""
+    table = catalog.given_table()
+    seen = {table.metadata_location}
+    for value in ("1", "2"):
+        reply = commit(catalog, table, [set_property(value)]).expect(200)
+        location = reply.member("metadata-location")
+        if location in seen:
+            raise reply.violation(
+                "metadata-location-reused",
+                "a metadata location of its own for every version",
+                "the location of an earlier version",
+                pointer="/metadata-location",
+            )
+        seen.add(location)
+
+
+@check("commit.last-updated", proves="commit.last-updated")
+def test_time_does_not_run_backwards(catalog: Catalog) -> None:
+    """A commit does not turn last-updated-ms back."""
+    table = catalog.given_table()
+    before = number(table, "last-updated-ms")
+    not_before = Matcher(f"at least {before}", lambda v: isinstance(v, int) and v >= before)
+    updates = [set_property("1")]
+    expect_effect(catalog, table, updates, {"last-updated-ms": not_before}, what="last-updated-ms")
+
+
+@check("commit.nothing-to-do", proves="commit.nothing-to-do")
+def test_empty_commit(catalog: Catalog) -> None:
+    """A commit without requirements and updates is accepted and changes nothing."""
+    before = catalog.loaded(catalog.given_table())
+    catalog.update_table(before.namespace, before.name, []).expect(200)
+    same = {k: v for k, v in before.metadata.items() if k not in BOOKKEEPING}
+    reply = catalog.load_table(before.namespace, before.name).expect(200)
+    reply.expect_json(same, at=("metadata",), symptom="changed-by-nothing")
+
+
+@check("commit.int64-exact", proves="commit.int64-exact")
+def test_large_integers(catalog: Catalog) -> None:
+    """Snapshot ids near the largest 64-bit number come back exactly."""
+    table = catalog.given_table()
+    for ordinal, snapshot_id in enumerate((JUST_BELOW, LARGEST), 1):
+        added = bodies.snapshot(table.metadata, ordinal, snapshot_id=snapshot_id)
+        table = expect_effect(
+            catalog,
+            table,
+            [{"action": "add-snapshot", "snapshot": added}, bodies.snapshot_ref(snapshot_id)],
+            {"current-snapshot-id": snapshot_id, "refs": {"main": {"snapshot-id": snapshot_id}}},
+            what="snapshot-id",
+        )
+
+
+@check("commit.snapshot-log", proves="commit.snapshot-log", needs=("snapshot-history",))
+def test_snapshot_log(catalog: Catalog) -> None:
+    """The snapshot log names every snapshot that main was moved to, in order."""
+    table, snapshot_ids = given_snapshots(catalog, 2)
+    third = bodies.snapshot(table.metadata, 3, parent=snapshot_ids[1])
+    moves = [{"snapshot-id": id_} for id_ in (*snapshot_ids, third["snapshot-id"])]
+    updates = [
+        {"action": "add-snapshot", "snapshot": third},
+        bodies.snapshot_ref(third["snapshot-id"]),
+    ]
+    expect_effect(catalog, table, updates, {"snapshot-log": moves}, what="snapshot-log")
+
+
+def file_of(entries: list[Any]) -> Any:
+    """Return the metadata file of the only entry, or None."""
+    return entries[0].get("metadata-file") if entries and isinstance(entries[0], dict) else None
+
+
+@check("commit.metadata-log", proves="commit.metadata-log")
+def test_metadata_log(catalog: Catalog) -> None:
+    """The metadata log names last the metadata file that a commit replaced."""
+    table = catalog.given_commit(catalog.given_table(), [set_property("1")])
+    replaced = table.metadata_location
+    names_it = Matcher(
+        f"a list that ends with {replaced}",
+        lambda v: isinstance(v, list) and file_of(v[-1:]) == replaced,
+    )
+    updates = [set_property("2")]
+    expect_effect(catalog, table, updates, {"metadata-log": names_it}, what="metadata-log")

@@ -1,0 +1,216 @@
+"""Ways in which servers treat the parts of a commit, and its rivals, one by one."""
+
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, FileEffect, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
+from icecheck.mock_server.defects.versions import body_of, with_body
+from icecheck.mock_server.problem import Problem, bad_request
+from icecheck.mock_server.state import TableEntry, WarehouseState
+
+Json = dict[str, Any]
+
+
+# ---- requirements and updates
+
+
+@defect(
+    "commit-keeps-updates-of-a-conflict",
+    breaks="commit.atomic-on-failed-requirement",
+    suffering="A writer that was refused has overwritten another one.",
+)
+def _keeps_updates_of_a_conflict(registries: Registries) -> None:
+    """Updates are stored before the requirements are checked, and stay."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as problem:
+            if problem.status != 409:
+                raise
+            stored = faithful(context, state, with_body(call, requirements=[]))
+            return structs.replace(stored, reply=replies.problem_reply(problem))
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-keeps-updates-before-a-refused-one",
+    breaks="commit.atomic-on-refused-update",
+    suffering="Half a commit is visible.",
+)
+def _keeps_updates_before_a_refused_one(registries: Registries) -> None:
+    """Each update is stored by itself; one that fails leaves those before it."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        effects: list[FileEffect] = []
+        reply = None
+        for update in body_of(call)["updates"]:
+            try:
+                outcome = faithful(context, state, with_body(call, updates=[update]))
+            except Problem as problem:
+                return Outcome(state, replies.problem_reply(problem), tuple(effects))
+            state, reply = outcome.state, outcome.reply
+            effects += [e for e in outcome.effects if isinstance(e, FileEffect)]
+        return (
+            faithful(context, state, call) if reply is None else Outcome(state, reply, (*effects,))
+        )
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-checks-updates-first",
+    breaks="commit.requirements-before-updates",
+    suffering="Writers give up where they should have retried.",
+)
+def _checks_updates_first(registries: Registries) -> None:
+    """Updates are validated before requirements."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        faithful(context, state, with_body(call, requirements=[]))
+        return faithful(context, state, call)
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-checks-the-result",
+    breaks="commit.requirements-against-base",
+    suffering="Every schema evolution conflicts with itself.",
+)
+def _checks_the_result(registries: Registries) -> None:
+    """Requirements are checked against the table as the updates leave it."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, with_body(call, requirements=[]))
+        faithful(context, outcome.state, with_body(call, updates=[]))
+        return outcome
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-checks-one-requirement",
+    breaks="commit.every-requirement-counts",
+    suffering="Concurrent writers overwrite each other.",
+)
+def _checks_one_requirement(registries: Registries) -> None:
+    """The first requirement decides."""
+    alter_request_body(
+        registries, "updateTable", lambda body: {**body, "requirements": body["requirements"][:1]}
+    )
+
+
+@defect(
+    "commit-groups-updates",
+    breaks="commit.updates-in-order",
+    suffering="What a client removed last is there again.",
+)
+def _groups_updates(registries: Registries) -> None:
+    """Updates are applied kind by kind."""
+
+    def grouped(body: Json) -> Json:
+        return {**body, "updates": sorted(body["updates"], key=lambda u: str(u["action"]))}
+
+    alter_request_body(registries, "updateTable", grouped)
+
+
+@defect(
+    "commit-applies-one-update",
+    breaks="commit.several-updates",
+    suffering="Most of a commit is lost.",
+)
+def _applies_one_update(registries: Registries) -> None:
+    """Only the first update of a commit is applied."""
+    alter_request_body(
+        registries, "updateTable", lambda body: {**body, "updates": body["updates"][:1]}
+    )
+
+
+@defect(
+    "commit-wants-identifier",
+    breaks="commit.identifier-optional",
+    suffering="Clients that leave out what the path says already cannot commit.",
+)
+def _wants_identifier(registries: Registries) -> None:
+    """A commit without an identifier in its body is refused."""
+
+    def demanding(body: Json) -> Json:
+        if "identifier" not in body:
+            raise bad_request("Malformed request: identifier is missing")
+        return body
+
+    alter_request_body(registries, "updateTable", demanding)
+
+
+@defect(
+    "commit-refuses-nothing",
+    breaks="commit.nothing-to-do",
+    suffering="A client that found nothing to change gets an error.",
+)
+def _refuses_nothing(registries: Registries) -> None:
+    """A commit without updates is refused."""
+
+    def demanding(body: Json) -> Json:
+        if not body["updates"]:
+            raise bad_request("Malformed request: updates must not be empty")
+        return body
+
+    alter_request_body(registries, "updateTable", demanding)
+
+
+# ---- other writers
+
+
+@defect(
+    "commit-asserts-nothing",
+    breaks="commit.one-winner",
+    suffering="Of two writers, the slower one wins and the other one's rows are gone.",
+)
+def _asserts_nothing(registries: Registries) -> None:
+    """Requirements are parsed and then forgotten."""
+    for name in registries.assertions:
+        registries.assertions[name] = lambda _assertion, _metadata: None
+
+
+@defect(
+    "commit-forgets-other-writers",
+    breaks="commit.independent-writers",
+    suffering="Acknowledged commits are lost.",
+)
+def _forgets_other_writers(registries: Registries) -> None:
+    """Commits start from a cached table that nothing refreshes."""
+    cache: dict[tuple[tuple[str, ...], str], TableEntry] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is not None:
+            cached = cache.setdefault((call.namespace, call.name), entry)
+            state = state.with_table(call.namespace, call.name, cached)
+        return faithful(context, state, call)
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-accepts-replays",
+    breaks="commit.same-commit-twice",
+    suffering="A writer whose answer was lost cannot tell whether it wrote once or twice.",
+)
+def _accepts_replays(registries: Registries) -> None:
+    """A commit seen before is answered as then, whatever its requirements say now."""
+    seen: dict[bytes, Outcome] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        earlier = seen.get(call.request.body)
+        if earlier is not None:
+            return Outcome(state, earlier.reply)
+        seen[call.request.body] = outcome = faithful(context, state, call)
+        return outcome
+
+    wrap(registries, "updateTable", around)

@@ -1,0 +1,325 @@
+"""Plays a history against a catalog and compares every answer with the model's prediction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck import bodies
+from icecheck.client import Catalog
+from icecheck.expect import Reply, Violation, find
+from icecheck.scenarios.model import MAIN, OWNER, Allowed, CatalogModel, TableModel, predict
+from icecheck.scenarios.observing import Difference, differences
+from icecheck.scenarios.steps import (
+    AddColumn,
+    AddSnapshot,
+    CommitProperties,
+    CommitStale,
+    CommitStep,
+    CreateNamespace,
+    CreateTable,
+    DropNamespace,
+    DropTable,
+    ListTables,
+    LoadNamespace,
+    LoadTable,
+    MoveTable,
+    RegisterBack,
+    RemoveRef,
+    SetRef,
+    StageCreate,
+    Step,
+    TableStep,
+    UpdateProperties,
+    in_words,
+)
+from icecheck.target import Namespace
+
+__all__ = ["Divergence", "Names", "play", "tidy"]
+
+NO_SUCH_SNAPSHOT = 4_242_424_242
+ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where a catalog and the model part: after the step of this index, and in which exchange."""
+
+    index: int
+    symptom: str
+    expected: str
+    actual: str
+    where: str
+    exchange: int | None
+
+
+class Names:
+    """The names that a history's numbers stand for: fresh ones for every history played."""
+
+    def __init__(self, catalog: Catalog, steps: Sequence[Step]) -> None:
+        namespaces = sorted({n for step in steps for n in _namespaces_of(step)})
+        tables = sorted({t for step in steps for t in _tables_of(step)})
+        self.namespaces = {n: catalog.new_namespace_name() for n in namespaces}
+        self.tables = {t: catalog.new_name() for t in tables}
+
+
+class _Player:
+    """One history in play: the names, what the model holds true, and what answers have told."""
+
+    def __init__(self, catalog: Catalog, names: Names, *, keeps_properties: bool) -> None:
+        self.catalog = catalog
+        self.names = names
+        self.keeps_properties = keeps_properties
+        self.model = CatalogModel()
+        self.uuids: dict[int, str] = {}
+        self.metadata: dict[tuple[int, int], Mapping[str, Any]] = {}
+
+    def take(self, index: int, step: Step) -> Divergence | None:
+        """Take one step, and let the model follow the answer."""
+        allowed = predict(self.model, step)
+        try:
+            reply = self._do(step)
+        except Violation as violation:
+            return _from_violation(index, step, violation)
+        if reply is None:
+            return None
+        chosen = next((a for a in allowed if _answers(reply, a)), None)
+        if chosen is None:
+            return Divergence(
+                index,
+                "status",
+                _due(allowed[0].statuses),
+                str(reply.status),
+                in_words(step),
+                reply.exchange.ordinal,
+            )
+        self.model = chosen.after
+        self._learn(step, reply)
+        return None
+
+    def compare(self, index: int, step: Step) -> Divergence | None:
+        """Compare what the catalog shows with the model."""
+        try:
+            for found in differences(
+                self.catalog, self.model, self.names, self.uuids, self.keeps_properties
+            ):
+                return _from_difference(index, step, found)
+        except Violation as violation:
+            return _from_violation(index, step, violation)
+        return None
+
+    def _learn(self, step: Step, reply: Reply) -> None:
+        """Remember a new table's UUID, and the metadata that a next commit starts from."""
+        if not reply.ok:
+            return
+        match step:
+            case CreateTable(n, t):
+                identity = self.model.created
+                self.uuids[identity] = str(find(reply.json(), ("metadata", "table-uuid")))
+                self._remember((n, t), reply)
+            case (
+                LoadTable(n, t)
+                | CommitProperties(n, t)
+                | AddColumn(n, t)
+                | AddSnapshot(n, t)
+                | SetRef(n, t)
+                | RemoveRef(n, t)
+                | RegisterBack(n, t)
+            ):
+                self._remember((n, t), reply)
+            case MoveTable():
+                source = (step.namespace, step.table)
+                target = (step.to_namespace, step.to_table)
+                if source in self.metadata:
+                    self.metadata[target] = self.metadata[source]
+
+    def _remember(self, place: tuple[int, int], reply: Reply) -> None:
+        metadata = find(reply.json(), ("metadata",))
+        if isinstance(metadata, dict):
+            self.metadata[place] = metadata
+
+    def _do(self, step: Step) -> Reply | None:
+        """Send what a step means; None when it turns out that it cannot be taken."""
+        catalog = self.catalog
+        match step:
+            case CreateNamespace(n, owner):
+                properties = {OWNER: owner} if self.keeps_properties else {}
+                return catalog.create_namespace(self._namespace(n), properties)
+            case DropNamespace(n):
+                return catalog.drop_namespace(self._namespace(n))
+            case LoadNamespace(n):
+                return catalog.load_namespace_metadata(self._namespace(n))
+            case UpdateProperties(n, key, value, removed):
+                return catalog.update_properties(
+                    self._namespace(n), updates={key: value}, removals=[removed]
+                )
+            case ListTables(n):
+                return catalog.list_tables(self._namespace(n))
+            case MoveTable(n, t, to_n, to_t):
+                source = (self._namespace(n), self.names.tables[t])
+                return catalog.rename_table(
+                    source, (self._namespace(to_n), self.names.tables[to_t])
+                )
+            case _:
+                return self._do_with_table(step)
+
+    def _do_with_table(self, step: TableStep | CreateTable | StageCreate) -> Reply | None:
+        namespace, name = self._namespace(step.namespace), self.names.tables[step.table]
+        match step:
+            case CreateTable(owner=owner):
+                body = bodies.create_table_body(
+                    name, table_schema=_schema(1), properties={OWNER: owner}
+                )
+                return self.catalog.create_table(namespace, body)
+            case StageCreate():
+                body = bodies.create_table_body(name, table_schema=_schema(1), stage_create=True)
+                return self.catalog.create_table(namespace, body)
+            case LoadTable():
+                return self.catalog.load_table(namespace, name)
+            case DropTable():
+                return self.catalog.drop_table(namespace, name)
+            case RegisterBack():
+                return self._register_back(namespace, name)
+            case _:
+                updates, requirements = self._commit(step)
+                return self.catalog.update_table(namespace, name, updates, requirements)
+
+    def _commit(self, step: CommitStep) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Return the updates and requirements of a step that commits."""
+        table = self.model.table(step.namespace, step.table)
+        match step:
+            case CommitProperties(set_key=key, value=value, remove_key=removed):
+                return [
+                    {"action": "set-properties", "updates": {key: value}},
+                    {"action": "remove-properties", "removals": [removed]},
+                ], []
+            case CommitStale():
+                stale = [{"type": "assert-table-uuid", "uuid": ANOTHER_UUID}]
+                return [{"action": "set-properties", "updates": {OWNER: "stale"}}], stale
+            case AddColumn():
+                columns = table.columns if table is not None else 1
+                return [
+                    {"action": "add-schema", "schema": _schema(columns + 1)},
+                    {"action": "set-current-schema", "schema-id": -1},
+                ], [{"type": "assert-last-assigned-field-id", "last-assigned-field-id": columns}]
+            case AddSnapshot():
+                return self._add_snapshot(step, table), []
+            case SetRef(ref=ref, kind=kind):
+                newest = _snapshot_id(table.snapshots) if table is not None else 0
+                known = table is not None and table.snapshots > 0
+                return [bodies.snapshot_ref(newest if known else NO_SUCH_SNAPSHOT, ref, kind)], []
+            case RemoveRef(ref=ref):
+                return [{"action": "remove-snapshot-ref", "ref-name": ref}], []
+
+    def _add_snapshot(self, step: AddSnapshot, table: TableModel | None) -> list[dict[str, Any]]:
+        metadata = self.metadata.get((step.namespace, step.table), {})
+        ordinal, parent = 1, None
+        if table is not None:
+            ordinal = table.snapshots + 1
+            parent = _snapshot_id(table.refs[MAIN][0]) if MAIN in table.refs else None
+        added = bodies.snapshot(metadata, 1, parent=parent)
+        added["snapshot-id"] = _snapshot_id(ordinal)
+        return [
+            {"action": "add-snapshot", "snapshot": added},
+            bodies.snapshot_ref(_snapshot_id(ordinal)),
+        ]
+
+    def _register_back(self, namespace: Namespace, name: str) -> Reply | None:
+        loaded = self.catalog.load_table(namespace, name)
+        if loaded.status != 200:
+            return loaded
+        location = find(loaded.json(), ("metadata-location",))
+        if not isinstance(location, str):
+            return None
+        dropped = self.catalog.drop_table(namespace, name)
+        if not dropped.ok:
+            raise dropped.violation("status", "204", str(dropped.status))
+        return self.catalog.register_table(namespace, name, location)
+
+    def _namespace(self, number: int) -> Namespace:
+        return self.names.namespaces[number]
+
+
+def play(
+    catalog: Catalog,
+    steps: Sequence[Step],
+    *,
+    compare_every: int = 6,
+    keeps_properties: bool = True,
+) -> Divergence | None:
+    """Play a history under fresh names and return where it parts from the model, if it does.
+
+    Answers are compared at once; what the catalog shows, after every few steps and at the end.
+    Raises Unreachable when the catalog gives no answer, which proves nothing.
+    """
+    player = _Player(catalog, Names(catalog, steps), keeps_properties=keeps_properties)
+    for index, step in enumerate(steps):
+        found = player.take(index, step)
+        due = (index + 1) % compare_every == 0 or index + 1 == len(steps)
+        if found is None and due:
+            found = player.compare(index, step)
+        if found is not None:
+            return found
+    return None
+
+
+def tidy(catalog: Catalog) -> None:
+    """Remove what is still there of the histories played so far; the rest is for ``undo``."""
+    for entry in catalog.ledger.newest_first():
+        if entry.kind == "table":
+            catalog.drop_table(entry.namespace, entry.name)
+        else:
+            catalog.drop_namespace(entry.namespace)
+
+
+def _answers(reply: Reply, allowed: Allowed) -> bool:
+    """Whether an answer is an allowed one; which 2xx says success is for other checks to judge."""
+    return reply.status in allowed.statuses or (
+        reply.ok and any(200 <= status < 300 for status in allowed.statuses)
+    )
+
+
+def _due(statuses: Sequence[int]) -> str:
+    any_refusal = len(statuses) > 3 and all(400 <= status < 500 for status in statuses)
+    return "4xx" if any_refusal else " or ".join(str(status) for status in statuses)
+
+
+def _namespaces_of(step: Step) -> tuple[int, ...]:
+    moved = (step.to_namespace,) if isinstance(step, MoveTable) else ()
+    return (step.namespace, *moved)
+
+
+def _tables_of(step: Step) -> tuple[int, ...]:
+    table = getattr(step, "table", None)
+    moved = (step.to_table,) if isinstance(step, MoveTable) else ()
+    return (*(() if table is None else (table,)), *moved)
+
+
+def _schema(columns: int) -> dict[str, Any]:
+    return bodies.schema(*[bodies.struct_field(i, f"c{i}", "long") for i in range(1, columns + 1)])
+
+
+def _snapshot_id(ordinal: int) -> int:
+    return 7_000_000_000_000_000_000 + ordinal
+
+
+def _from_difference(index: int, step: Step, found: Difference) -> Divergence:
+    return Divergence(
+        index,
+        f"effect:{found.what}",
+        found.expected,
+        found.actual,
+        f"{found.where}, seen after: {in_words(step)}",
+        found.exchange,
+    )
+
+
+def _from_violation(index: int, step: Step, violation: Violation) -> Divergence:
+    finding = violation.finding
+    return Divergence(
+        index,
+        finding.symptom,
+        finding.expected,
+        finding.actual,
+        in_words(step),
+        finding.exchange,
+    )

@@ -1,0 +1,240 @@
+"""A reference model of namespaces and tables: small enough to be read, and sure of what it says.
+
+It knows what the document promises of each step in each state: which statuses are right and what is
+true afterwards. Where the document leaves a choice, every allowed answer is in the prediction.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from icecheck.scenarios.steps import (
+    AddColumn,
+    AddSnapshot,
+    CommitProperties,
+    CommitStale,
+    CommitStep,
+    CreateNamespace,
+    CreateTable,
+    DropNamespace,
+    DropTable,
+    ListTables,
+    LoadNamespace,
+    LoadTable,
+    MoveTable,
+    NamespaceStep,
+    RegisterBack,
+    RemoveRef,
+    SetRef,
+    StageCreate,
+    Step,
+    TableStep,
+    UpdateProperties,
+)
+
+__all__ = ["MAIN", "OWNER", "Allowed", "CatalogModel", "NamespaceModel", "TableModel", "predict"]
+
+MAIN = "main"
+OWNER = "icecheck.owner"
+"""The property that namespaces and tables are created with."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableModel:
+    """What a table must be: its identity (counted from 1), properties, columns, snapshots, refs.
+
+    ``snapshots`` counts those that were ever added, the last one being the newest; ``refs`` is ref
+    name -> (ordinal of its snapshot, branch or tag).
+    """
+
+    identity: int
+    properties: Mapping[str, str] = field(default_factory=dict)
+    columns: int = 1
+    snapshots: int = 0
+    refs: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceModel:
+    """What a namespace must be: its properties, and its tables by number."""
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[int, TableModel] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogModel:
+    """What exists, by number; ``created`` counts the tables that were ever created."""
+
+    namespaces: Mapping[int, NamespaceModel] = field(default_factory=dict)
+    created: int = 0
+
+    def table(self, namespace: int, table: int) -> TableModel | None:
+        """Return a table, or None when it or its namespace is not there."""
+        found = self.namespaces.get(namespace)
+        return None if found is None else found.tables.get(table)
+
+    def with_table(self, namespace: int, table: int, value: TableModel | None) -> "CatalogModel":
+        """Return the catalog with a table in an existing namespace, or without it (None)."""
+        before = self.namespaces[namespace]
+        tables = {k: v for k, v in before.tables.items() if k != table}
+        if value is not None:
+            tables[table] = value
+        return self.with_namespace(namespace, replace(before, tables=tables))
+
+    def with_namespace(self, namespace: int, value: NamespaceModel | None) -> "CatalogModel":
+        """Return the catalog with a namespace, or without it (None)."""
+        kept = {k: v for k, v in self.namespaces.items() if k != namespace}
+        if value is not None:
+            kept[namespace] = value
+        return replace(self, namespaces=kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """One answer that is right: any of these statuses, and then this is true."""
+
+    statuses: tuple[int, ...]
+    after: CatalogModel
+
+
+def predict(model: CatalogModel, step: Step) -> tuple[Allowed, ...]:
+    """Return the answers that are right for a step, the one to be expected first."""
+    match step:
+        case (
+            CreateNamespace()
+            | DropNamespace()
+            | LoadNamespace()
+            | UpdateProperties()
+            | ListTables()
+        ):
+            return _namespace_step(model, step)
+        case CreateTable() | StageCreate():
+            return _create(model, step)
+        case MoveTable():
+            return _move(model, step)
+        case _:
+            return _table_step(model, step)
+
+
+def _namespace_step(model: CatalogModel, step: NamespaceStep) -> tuple[Allowed, ...]:
+    found = model.namespaces.get(step.namespace)
+    match step:
+        case CreateNamespace(n, owner):
+            if found is not None:
+                return (Allowed((409,), model),)
+            made = NamespaceModel(properties={OWNER: owner})
+            return (Allowed((200,), model.with_namespace(n, made)),)
+        case DropNamespace(n):
+            if found is not None and found.tables:
+                return (Allowed((409,), model),)
+            return _if(found is not None, model, 204, model.with_namespace(n, None))
+        case LoadNamespace() | ListTables():
+            return _if(found is not None, model, 200, model)
+        case UpdateProperties(n, key, value, removed):
+            if key == removed:
+                # Of a missing namespace both complaints are true.
+                return (Allowed((422,) if found is not None else (422, 404), model),)
+            if found is None:
+                return (Allowed((404,), model),)
+            kept = {k: v for k, v in found.properties.items() if k != removed}
+            changed = replace(found, properties={**kept, key: value})
+            return (Allowed((200,), model.with_namespace(n, changed)),)
+
+
+def _create(model: CatalogModel, step: CreateTable | StageCreate) -> tuple[Allowed, ...]:
+    found = model.namespaces.get(step.namespace)
+    if found is not None and step.table in found.tables:
+        return (Allowed((409,), model),)
+    match step:
+        case StageCreate():
+            # Nothing is created yet: a catalog may look for the namespace only at the commit.
+            return (Allowed((200,) if found is not None else (404, 200), model),)
+        case CreateTable(n, t, owner):
+            if found is None:
+                return (Allowed((404,), model),)
+            made = TableModel(identity=model.created + 1, properties={OWNER: owner})
+            after = replace(model, created=made.identity)
+            return (Allowed((200,), after.with_table(n, t, made)),)
+
+
+def _move(model: CatalogModel, step: MoveTable) -> tuple[Allowed, ...]:
+    table = model.table(step.namespace, step.table)
+    there = model.namespaces.get(step.to_namespace)
+    across = step.namespace != step.to_namespace
+    # Moving between namespaces is an offer that a catalog need not make (L1250-L1252).
+    unsupported = (Allowed((406,), model),) if across else ()
+    if not across and step.table == step.to_table:
+        # The document does not say whether a table may be renamed onto itself.
+        return (Allowed((204, 409, 400) if table is not None else (404, 204, 409, 400), model),)
+    if table is None or there is None:
+        occupied = there is not None and step.to_table in there.tables
+        return (Allowed((404, 409) if occupied else (404,), model), *unsupported)
+    if step.to_table in there.tables:
+        return (Allowed((409,), model), *unsupported)
+    gone = model.with_table(step.namespace, step.table, None)
+    moved = gone.with_table(step.to_namespace, step.to_table, table)
+    return (Allowed((204,), moved), *unsupported)
+
+
+def _table_step(model: CatalogModel, step: TableStep) -> tuple[Allowed, ...]:
+    """Predict a step that needs a table: 404 without one."""
+    table = model.table(step.namespace, step.table)
+    if table is None:
+        return (Allowed((404,), model),)
+    without = model.with_table(step.namespace, step.table, None)
+    match step:
+        case LoadTable():
+            return (Allowed((200,), model),)
+        case DropTable():
+            return (Allowed((204,), without),)
+        case RegisterBack():
+            # A catalog that removes files at once, or forgets slowly, has nothing to register; how
+            # it says that an unreadable file cannot be registered is left open.
+            refused = (400, 403, 404, 406, 409, 422, 500)
+            return (Allowed((200,), model), Allowed(refused, without))
+        case _:
+            return _commit_step(model, step, table)
+
+
+def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tuple[Allowed, ...]:
+    def done(changed: TableModel) -> Allowed:
+        return Allowed((200,), model.with_table(step.namespace, step.table, changed))
+
+    match step:
+        case CommitStale():
+            return (Allowed((409,), model),)
+        case CommitProperties(set_key=key, value=value, remove_key=removed):
+            # Updates apply in their order: what is set and then removed is gone.
+            properties = {**table.properties, key: value}
+            properties.pop(removed, None)
+            return (done(replace(table, properties=properties)),)
+        case AddColumn():
+            return (done(replace(table, columns=table.columns + 1)),)
+        case AddSnapshot():
+            newest = table.snapshots + 1
+            refs = {**table.refs, MAIN: (newest, "branch")}
+            return (done(replace(table, snapshots=newest, refs=refs)),)
+        case SetRef() if table.snapshots == 0:
+            return (_refusal(model),)
+        case SetRef(ref=ref, kind=kind):
+            refs = {**table.refs, ref: (table.snapshots, kind)}
+            # Other refs than main are a capability that a catalog may lack; then it says so.
+            return (done(replace(table, refs=refs)), _refusal(model))
+        case RemoveRef(ref=ref):
+            kept = {k: v for k, v in table.refs.items() if k != ref}
+            removal = done(replace(table, refs=kept))
+            # Whether a ref that is not there can be removed is left open.
+            return (removal,) if ref in table.refs else (removal, _refusal(model))
+
+
+def _refusal(model: CatalogModel) -> Allowed:
+    return Allowed((400, 404, 406, 409, 422), model)
+
+
+def _if(
+    exists: bool,
+    model: CatalogModel,
+    status: int,
+    after: CatalogModel,
+) -> tuple[Allowed, ...]:
+    return (Allowed((status,), after),) if exists else (Allowed((404,), model),)

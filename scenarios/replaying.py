@@ -1,0 +1,70 @@
+"""Plays a history again, and cuts one that fails down to the few steps that matter."""
+
+from collections.abc import Sequence
+
+from icecheck.client import Catalog
+from icecheck.expect import Violation
+from icecheck.probes import has_capability
+from icecheck.scenarios.machine import Divergence, play, tidy
+from icecheck.scenarios.shrinking import shrunk
+from icecheck.scenarios.steps import (
+    StageCreate,
+    Step,
+    UpdateProperties,
+    in_words,
+    operations_of,
+    to_json,
+)
+
+__all__ = ["SHRINKING_REQUESTS_MAX", "replay"]
+
+SHRINKING_REQUESTS_MAX = 600
+
+
+def replay(catalog: Catalog, steps: Sequence[Step]) -> None:
+    """Play a history, and if the catalog parts from the model, say so by the shortest one.
+
+    Steps that the catalog does not offer are left out. Raises Violation with the steps in words
+    and as JSON (``steps.from_json`` reads it back); Unreachable when the catalog gives no answer.
+    """
+    keeps_properties = has_capability(catalog, "namespace-properties")
+    offered = _offered(catalog, steps)
+    found = play(catalog, offered, keeps_properties=keeps_properties)
+    tidy(catalog)
+    if found is None:
+        return
+    shortest, found = _shortest(catalog, offered, found, keeps_properties=keeps_properties)
+    words = "; ".join(in_words(step) for step in shortest)
+    raise Violation(
+        found.symptom,
+        found.expected,
+        found.actual,
+        detail=f"{found.where}; the shortest history: {words}; replay {to_json(shortest)}",
+        exchange=found.exchange,
+    )
+
+
+def _shortest(
+    catalog: Catalog, steps: Sequence[Step], found: Divergence, *, keeps_properties: bool
+) -> tuple[tuple[Step, ...], Divergence]:
+    """Shrink a failing history within a budget of requests, and play the result once more."""
+    limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
+
+    def fails(candidate: Sequence[Step]) -> bool:
+        seen = play(catalog, candidate, keeps_properties=keeps_properties)
+        tidy(catalog)
+        return seen is not None
+
+    prefix = tuple(steps[: found.index + 1])
+    shortest = shrunk(prefix, fails, lambda: len(catalog.exchanges) < limit)
+    again = play(catalog, shortest, keeps_properties=keeps_properties)
+    tidy(catalog)
+    # A failure that comes and goes is reported as it was first seen.
+    return (shortest, again) if again is not None else (prefix, found)
+
+
+def _offered(catalog: Catalog, plan: Sequence[Step]) -> tuple[Step, ...]:
+    """Leave out the steps for which a catalog lacks an optional operation or capability."""
+    kept = [s for s in plan if all(catalog.claims(o) for o in operations_of(s))]
+    needs = {UpdateProperties: "namespace-properties", StageCreate: "stage-create"}
+    return tuple(s for s in kept if type(s) not in needs or has_capability(catalog, needs[type(s)]))

@@ -1,0 +1,48 @@
+"""Finds the short history inside a long one that fails: delta debugging with a budget."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+__all__ = ["shrunk"]
+
+Item = TypeVar("Item")
+
+
+def shrunk(
+    items: Sequence[Item],
+    fails: Callable[[Sequence[Item]], bool],
+    affordable: Callable[[], bool] = lambda: True,
+) -> tuple[Item, ...]:
+    """Return a subsequence of failing items that still fails and lost nothing but what it could.
+
+    Larger and larger parts are left out by halving (ddmin), until no single item can be. Stops at
+    the best found so far when ``affordable`` says no. ``items`` are taken to fail already.
+    """
+    best = tuple(items)
+    parts = 2
+    while len(best) > 1 and affordable():
+        shorter = _without_a_part(best, parts, fails, affordable)
+        if shorter is not None:
+            best, parts = shorter, max(2, parts - 1)
+        elif parts < len(best):
+            parts = min(len(best), parts * 2)
+        else:
+            break
+    return best
+
+
+def _without_a_part(
+    items: tuple[Item, ...],
+    parts: int,
+    fails: Callable[[Sequence[Item]], bool],
+    affordable: Callable[[], bool],
+) -> tuple[Item, ...] | None:
+    size = -(-len(items) // parts)
+    # From the end: what comes late in a history is the least likely to be needed.
+    for start in reversed(range(0, len(items), size)):
+        if not affordable():
+            return None
+        candidate = items[:start] + items[start + size :]
+        if candidate and fails(candidate):
+            return candidate
+    return None

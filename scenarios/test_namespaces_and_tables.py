@@ -1,0 +1,20 @@
+"""Histories over a few namespaces and tables, drawn at random and held against a model."""
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.scenarios.plans import draw_plans
+from icecheck.scenarios.replaying import replay
+
+PLANS_MAX = 12
+STEPS_MIN = 12
+STEPS_MAX = 22
+
+
+@check("scenario.namespaces-and-tables", proves="scenario.namespaces-and-tables")
+def test_histories_follow_the_model(catalog: Catalog) -> None:
+    """Histories of namespace and table operations end as each step promised."""
+    plans = draw_plans(
+        catalog.session.seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX
+    )
+    for plan in plans:
+        replay(catalog, plan)

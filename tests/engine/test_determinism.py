@@ -1,0 +1,60 @@
+"""The same run id and seed give the same requests; a seeded mock gives the same answers to them."""
+
+import shutil
+
+import pytest
+
+from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.clock import VirtualClock
+from icecheck.target import Target
+from icecheck.verdict import Group
+
+
+def told(root, *, run_id="r1", seed=7, groups=(Group.CHECKS,), globs=()):
+    """Everything that was said in a run: what was sent, and what was answered."""
+    shutil.rmtree(root, ignore_errors=True)
+    mock = MockCatalog(seed=3, clock=VirtualClock(1_700_000_000_000, 1), root=root, token="t0ken")
+    said = []
+    try:
+        run_checks(
+            RunOptions(
+                Target("http://mock.invalid", warehouse="wh", token="t0ken"),
+                run_id=run_id,
+                seed=seed,
+                groups=groups,
+                globs=globs,
+            ),
+            transport=mock.httpx_transport(),
+            on_exchange=said.append,
+        )
+    finally:
+        mock.stop()
+    requests = [
+        (e.check, e.ordinal, e.method, e.url, e.request_headers, e.request_body) for e in said
+    ]
+    answers = [(e.status, e.response_headers, e.response_body) for e in said]
+    return requests, answers
+
+
+@pytest.mark.parametrize("group", [Group.CHECKS, Group.GENERATED, Group.SCENARIOS])
+def test_the_same_run_id_and_seed_give_the_same_requests_and_answers(tmp_path, group):
+    first = told(tmp_path / "warehouse", groups=(group,))
+    second = told(tmp_path / "warehouse", groups=(group,))
+    assert len(first[0]) > 20
+    assert first == second
+
+
+def test_another_run_id_gives_other_names(tmp_path):
+    globs = ("createTable.succeeds",)
+    one, _ = told(tmp_path / "warehouse", globs=globs)
+    other, _ = told(tmp_path / "warehouse", run_id="r2", globs=globs)
+    assert [r[3] for r in one] != [r[3] for r in other]
+    assert [r[3].replace("_r1", "_r2") for r in one] == [r[3] for r in other]
+
+
+def test_a_selection_sends_what_the_whole_run_sends(tmp_path):
+    alone, _ = told(tmp_path / "warehouse", globs=("renameTable.moves-table",))
+    whole, _ = told(tmp_path / "warehouse")
+    mine = [r for r in whole if r[0] == "renameTable.moves-table"]
+    assert [r for r in alone if r[0] == "renameTable.moves-table"] == mine
