@@ -1,4 +1,4 @@
-"""Arrange steps beyond the client's own: a namespace of a given name, operations that are needed."""
+"""Arrange steps beyond those of the client: a namespace at a given path, operations needed."""
 
 from icecheck.client import Catalog
 from icecheck.expect import Blocked, NotOffered

@@ -61,7 +61,7 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     if case.has_body:
         body = _filled(_confined_body(case, place), place)
         valid = schema_judge().request_is_valid(case.operation_id, body)
-        if valid != (case.flaw is None or case.cut_off):
+        if valid != (case.flawed_part != "body" or case.cut_off):
             return None
         if case.cut_off:
             encoded = json.dumps(body).encode()
@@ -131,7 +131,8 @@ def _identifier(value: Json, place: Place, name: str) -> Json:
     if isinstance(value, dict):
         _rewrite(value, "namespace", lambda v: _existing_namespace(v, place))
         _rewrite(value, "name", lambda v: _name(v, name))
-    return value
+        return value
+    return _name(value, name)
 
 
 def _existing_namespace(value: Json, place: Place) -> Json:

@@ -43,17 +43,19 @@ _UNREAD = (
 )
 # Required members whose absence catalogs built on the reference, or on a decoder with defaults,
 # read as empty, as null or as the only value there is.
-_DEFAULTED = (
-    "createTable.schema.type",
-    "updateTable.updates.*.add-schema.schema.type",
-    "updateTable.requirements",
-    "updateTable.updates",
-    "updateTable.requirements.*.assert-ref-snapshot-id.snapshot-id",
-    "updateTable.updates.*.add-snapshot.snapshot.summary",
-    "updateTable.updates.*.add-snapshot.snapshot.sequence-number",
-    "updateTable.updates.*.add-snapshot.snapshot.manifest-list",
+_DEFAULTED = frozenset(
+    {
+        "createTable.schema.type",
+        "updateTable.updates.*.add-schema.schema.type",
+        "updateTable.requirements",
+        "updateTable.updates",
+        "updateTable.requirements.*.assert-ref-snapshot-id.snapshot-id",
+        "updateTable.updates.*.add-snapshot.snapshot.summary",
+        "updateTable.updates.*.add-snapshot.snapshot.summary.operation",
+        "updateTable.updates.*.add-snapshot.snapshot.manifest-list",
+    }
 )
-# What an update or a requirement is called: an unknown one must be refused (L1003-L1005).
+# What an update or a requirement is called: an unknown one must be refused (L1009-L1010).
 _DISCRIMINATORS = {"updates": "action", "requirements": "type"}
 
 
@@ -143,7 +145,7 @@ def flaw_of(spot: Spot) -> Flaw:
         return Flaw.TOLERABLE
     if _names_a_kind(spot):
         return Flaw.UNUSABLE
-    if _within(spot.path, _DEFAULTED) and (spot.value is ABSENT or spot.value is None):
+    if spot.path in _DEFAULTED and (spot.value is ABSENT or spot.value is None):
         return Flaw.MISTYPED
     match spot.keyword, spot.value:
         case "required", _:

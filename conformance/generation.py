@@ -37,7 +37,8 @@ class GeneratedCase:
 
     ``flaw`` is None when the contract allows it. ``body`` is JSON and must not be changed;
     ``has_body`` False means that none is sent. ``family`` groups cases that differ in little.
-    ``cut_off`` says that only the first half of the body's bytes is sent.
+    ``flawed_part`` is where the flaw is: body, query, header, or nowhere. ``cut_off`` says that
+    only the first half of the body's bytes is sent.
     """
 
     operation_id: str
@@ -45,6 +46,7 @@ class GeneratedCase:
     flaw: Flaw | None
     family: str
     description: str
+    flawed_part: str = ""
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: Any = None
@@ -85,6 +87,7 @@ def _cut_off(case: GeneratedCase, ordinal: int) -> GeneratedCase:
         flaw=Flaw.TOLERABLE if unread else Flaw.UNUSABLE,
         family="no-json",
         description="a body that ends in the middle",
+        flawed_part="body",
         body=case.body,
         has_body=True,
         cut_off=True,
@@ -138,6 +141,7 @@ def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:
         flaw=flaw,
         family=_family(scenario, phase),
         description=_describe(phase),
+        flawed_part="" if flaw is None else _part(phase),
         query=_pairs(case.query),
         headers=_pairs({k: v for k, v in case.headers.items() if k.lower() in known}),
         body=case.body if has_body else None,
@@ -147,11 +151,11 @@ def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:
 
 def _flaw(operation_id: str, phase: Any, body: Any, *, has_body: bool) -> Flaw | None:
     """Judge a negative case; None when the contract does not forbid it after all."""
-    place = phase.parameter_location.value if phase.parameter_location is not None else ""
-    if place != "body":
+    part = _part(phase)
+    if part != "body":
         # Optional is optional: only a listing that pages has a use for its parameters.
         lists = operation_id in {"listNamespaces", "listTables"}
-        return Flaw.MISTYPED if lists and place == "query" else Flaw.TOLERABLE
+        return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
     if not has_body:
         return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE
     if schema_judge().request_is_valid(operation_id, body):
@@ -170,10 +174,16 @@ def _family(scenario: str, phase: Any) -> str:
     return ".".join([scenario, place, *keys[: 4 if "items" in keys[:2] else 1]])
 
 
+def _part(phase: Any) -> str:
+    """Return which part of a request a case is about: body, query, header, path or none."""
+    return "" if phase.parameter_location is None else str(phase.parameter_location.value)
+
+
 def _describe(phase: Any) -> str:
-    where = f"{phase.parameter_location.value} " if phase.parameter_location is not None else ""
     said = " ".join(str(phase.description).split())
-    return f"{where}{phase.parameter or ''}: {said}" if where != "body " else said
+    if _part(phase) in {"", "body"}:
+        return said
+    return f"{_part(phase)} {phase.parameter or 'parameters'}: {said}"
 
 
 def _pairs(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

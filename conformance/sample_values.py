@@ -63,6 +63,16 @@ _KEY = {"key-id": "key-1", "encrypted-key-metadata": "aWNlY2hlY2s="}
 _PROPERTIES = {"icecheck.generated": "1"}
 _IDENTIFIER = {"namespace": NAMESPACE, "name": NAME}
 
+_SCAN_REPORT = {
+    "table-name": NAME,
+    "snapshot-id": _SNAPSHOT_ID,
+    "filter": True,
+    "schema-id": 0,
+    "projected-field-ids": [1],
+    "projected-field-names": ["id"],
+    "metrics": {},
+}
+
 _UPDATES: dict[str, dict[str, Any]] = {
     "AssignUUIDUpdate": {"action": "assign-uuid", "uuid": "0b9a5bfa-7b1e-4a3c-9d5e-2f6c8e1d4a70"},
     "UpgradeFormatVersionUpdate": {"action": "upgrade-format-version", "format-version": 2},
@@ -166,15 +176,7 @@ _SAMPLES: dict[str, Any] = {
     },
     "RenameTableRequest": {"source": _IDENTIFIER, "destination": _IDENTIFIER},
     "CommitTableRequest": {"requirements": [], "updates": []},
-    "ScanReport": {
-        "table-name": NAME,
-        "snapshot-id": _SNAPSHOT_ID,
-        "filter": True,
-        "schema-id": 0,
-        "projected-field-ids": [1],
-        "projected-field-names": ["id"],
-        "metrics": {},
-    },
+    "ScanReport": _SCAN_REPORT,
     "CommitReport": {
         "table-name": NAME,
         "snapshot-id": _SNAPSHOT_ID,
@@ -182,6 +184,7 @@ _SAMPLES: dict[str, Any] = {
         "operation": "append",
         "metrics": {},
     },
+    "ReportMetricsRequest": {"report-type": "scan-report", **_SCAN_REPORT},
 }
 
 

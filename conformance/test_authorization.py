@@ -120,7 +120,13 @@ def test_a_false_token_is_refused(catalog: Catalog) -> None:
     _require_credentials(catalog)
     # Reading may be open to everybody, where writing is not.
     operation_id = "createNamespace" if catalog.claims("createNamespace") else "listNamespaces"
-    reply = _REQUESTS[operation_id](catalog, _FALSE_TOKEN)
+    _expect_unauthorized(_REQUESTS[operation_id](catalog, _FALSE_TOKEN))
+
+
+def _expect_unauthorized(reply: Reply) -> None:
+    if reply.ok:
+        detail = f"{reply.exchange.operation} answered {reply.status} to a made-up token"
+        raise reply.violation("leak:false-token", "401", "a success", detail=detail)
     reply.expect(401, detail="with a made-up token")
 
 
@@ -137,7 +143,7 @@ def _declare(operation_id: str, send: Send) -> Callable[[Catalog], None]:
         reply = send(catalog, _FALSE_TOKEN)
         if reply.ok and send(catalog, _NOBODY).ok:
             raise not_applicable(f"{operation_id} needs no credentials here")
-        reply.expect(401, detail="with a made-up token")
+        _expect_unauthorized(reply)
 
     return judge
 

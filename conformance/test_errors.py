@@ -71,10 +71,11 @@ def _expect_no_such_namespace(reply: Reply) -> None:
     error = object_in(reply).get("error")
     said = error.get("type") if isinstance(error, dict) else None
     if said != "NoSuchNamespaceException":
+        # Worded as the judgement of all other type names: one server's names are one cause.
         raise reply.violation(
-            "missing-namespace-type",
-            "NoSuchNamespaceException",
-            show(said),
+            "error-type",
+            "the type name that the document gives",
+            "another name",
             pointer="/error/type",
-            detail=f"in the answer of {operation}",
+            detail=f"{operation}.404 says {show(said)}, due is NoSuchNamespaceException",
         )

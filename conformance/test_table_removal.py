@@ -73,7 +73,7 @@ def test_other_tables_stay(catalog: Catalog) -> None:
         catalog.load_table(namespace, name).expect(200, detail="a table that was not dropped")
     identifiers = [{"namespace": [*namespace], "name": n} for n in (longer, similar)]
     listed = catalog.list_tables(namespace).expect(200)
-    listed.expect_json({"identifiers": containing(*identifiers)}, symptom="foreign-table-dropped")
+    listed.expect_json({"identifiers": containing(*identifiers)}, symptom="effect-on-another:drop-table")
 
 
 @check("dropTable.with-purge", proves="dropTable.purge-accepted")

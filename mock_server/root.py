@@ -18,7 +18,7 @@ class Root:
     when the server is forgotten. A given place is never removed.
     """
 
-    __slots__ = ("__weakref__", "_given", "_lock", "_seed", "_temporary")
+    __slots__ = ("__weakref__", "_given", "_lock", "_removal", "_seed", "_temporary")
 
     def __init__(self, root: str | Path | None, seed: int | None) -> None:
         self._given: str | None = None
@@ -29,6 +29,7 @@ class Root:
         self._seed = seed
         self._temporary: Path | None = None
         self._lock: weakref.finalize[[int], Root] | None = None
+        self._removal: weakref.finalize[..., Root] | None = None
 
     def uri(self) -> str:
         """The location of the root, without a slash at the end."""
@@ -36,13 +37,18 @@ class Root:
             return self._given
         if self._temporary is None:
             self._temporary = self._seeded() or Path(tempfile.mkdtemp(prefix="icecheck-"))
-            weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
+            self._removal = weakref.finalize(
+                self, shutil.rmtree, self._temporary, ignore_errors=True
+            )
         return f"file://{self._temporary}"
 
     def remove(self) -> None:
         """Remove the temporary directory with everything in it, if there is one."""
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+        if self._removal is not None:
+            # Later it would remove the directory of the next server of this seed.
+            self._removal.detach()
         if self._lock is not None:
             self._lock()
 

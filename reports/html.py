@@ -1,6 +1,8 @@
 """The run as one self-contained page: no network, no script, light, dark and on paper."""
 
+import hashlib
 import html as stdlib_html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,8 +225,10 @@ def render(run: Run) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         finalize=_finalize,
     )
+    environment.filters["anchor"] = _anchor
     environment.filters["prose"] = _prose
     return environment.get_template("report.html").render(_context(run))
 
@@ -263,6 +267,13 @@ def _shortened(text: str) -> str:
     if len(text) <= _DETAIL_CHARACTERS_MAX:
         return text
     return f"{text[:_DETAIL_CHARACTERS_MAX]}…"
+
+
+def _anchor(name: str) -> str:
+    """Return a name as the end of an element's id; one with odd characters by its digest."""
+    if re.fullmatch(r"[A-Za-z0-9._:-]+", name):
+        return name
+    return hashlib.blake2s(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _prose(text: str) -> Any:

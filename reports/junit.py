@@ -10,21 +10,26 @@ from icecheck.verdict import Outcome, Run, Verdict
 
 __all__ = ["render"]
 
+_NO_CASE_SAYS = frozenset({"interrupted", "target-unusable", "nothing-verified", "residue-left"})
+
 
 def render(run: Run) -> str:
     """Return the XML text. ``tests`` counts cases only; what does not gate is never a failure.
 
-    A failure below MUST is ``<skipped type="conformance.should">`` (or interop), so that a CI
-    system which reads only these elements agrees with the exit code.
+    A failure below MUST is ``<skipped type="conformance.should">`` (or interop), and a run that
+    ended badly without a failed check has one case more that says so: a CI system which reads
+    only these elements agrees with the exit code.
     """
     contract = contract_of(run)
-    root = ET.Element("testsuites", name="icecheck")
+    root = ET.Element("testsuites", name="icecheck", id=run.run_id)
     by_profile: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in run.verdicts:
         by_profile[verdict.profile].append(verdict)
     for profile, verdicts in by_profile.items():
         _suite(root, run, profile, verdicts, contract)
     _count(root, list(run.verdicts))
+    if run.exit_reason in _NO_CASE_SAYS:
+        _gate(root, run)
     ET.indent(root, space=" ")
     body = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
@@ -47,6 +52,15 @@ def _suite(
     _properties(suite, facts)
     for verdict in verdicts:
         _case(suite, verdict, contract)
+
+
+def _gate(root: ET.Element, run: Run) -> None:
+    suite = ET.SubElement(root, "testsuite", name="run", timestamp=run.generated_at)
+    case = ET.SubElement(suite, "testcase", classname="icecheck.run", name="gate", time="0.000")
+    ET.SubElement(case, "error", message=one_line(run.headline), type=f"gate.{run.exit_reason}")
+    for element in (suite, root):
+        for name, more in (("tests", 1), ("errors", 1), ("failures", 0), ("skipped", 0)):
+            element.set(name, str(int(element.get(name, "0")) + more))
 
 
 def _count(element: ET.Element, verdicts: list[Verdict]) -> None:

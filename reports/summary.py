@@ -46,7 +46,7 @@ def _causes(run: Run) -> str:
 
 
 def _cause(number: int, cause: Cause) -> str:
-    checks = [f"`{c.replace('`', '')}`" for c in (cause.members or cause.blocked)]
+    checks = [_text(c) for c in (cause.members or cause.blocked)]
     shown = ", ".join(checks[:_MEMBERS_MAX])
     if len(checks) > _MEMBERS_MAX:
         shown += f" and {len(checks) - _MEMBERS_MAX} more"

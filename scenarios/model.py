@@ -213,7 +213,8 @@ def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tu
         case AddSnapshot():
             newest = table.snapshots + 1
             refs = {**table.refs, MAIN: (newest, "branch")}
-            return (done(replace(table, snapshots=newest, refs=refs)),)
+            # A catalog may look for the manifest list, of which there is only the name.
+            return (done(replace(table, snapshots=newest, refs=refs)), _refusal(model))
         case SetRef() if table.snapshots == 0:
             return (_refusal(model),)
         case SetRef(ref=ref, kind=kind):

@@ -47,7 +47,8 @@ class Card:
     """What a failed, blocked or erroneous check has to show; all texts are free of secrets.
 
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
-    finding; they are empty when there was none. ``others`` are further findings of the check.
+    finding; they are empty when there was none. ``arrange`` are the curl lines that lead up to it:
+    what a run made is gone when a card is read. ``others`` are further findings of the check.
     """
 
     check: str
@@ -63,6 +64,7 @@ class Card:
     blocked_by: tuple[str, ...]
     request: str
     answer: str
+    arrange: tuple[str, ...]
     curl: str
 
 
@@ -92,6 +94,9 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
         answer=_answer(evidence) if evidence else "",
+        arrange=tuple(
+            e.curl for e in verdict.evidence if evidence and e.ordinal < evidence.ordinal
+        ),
         curl=evidence.curl if evidence else "",
     )
 
@@ -131,6 +136,7 @@ def _lines(card: Card) -> Iterator[str]:
         ("blocked by", ", ".join(card.blocked_by)),
         ("request", card.request),
         ("answer", card.answer),
+        *(("first", line) for line in card.arrange),
         ("reproduce", card.curl),
     ]
     for label, text in rows:

@@ -9,7 +9,7 @@ from icecheck.verdict import Evidence, Finding
 __all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]
 
 _BODY_CHARACTERS_MAX = 4000
-_EXCHANGES_MAX = 4
+_EXCHANGES_MAX = 12
 
 
 def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:

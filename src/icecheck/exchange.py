@@ -124,14 +124,13 @@ class Redactor:
         return _digest(text) if _SECRET_KEY.search(name) else self.text(text)
 
     def _learn(self, body: bytes) -> None:
-        if body[:1] not in {b"{", b"["}:
+        if body.lstrip()[:1] not in {b"{", b"["}:
             return
         try:
-            parsed = json.loads(body)
+            found = list(_vended_in(json.loads(body)))
         except (ValueError, RecursionError):
             return
-        for secret in _vended_in(parsed):
-            self._vended[secret] = None
+        self._vended.update(dict.fromkeys(found))
         # Every answer may vend new ones: those of long ago no longer turn up.
         while len(self._vended) > _VENDED_MAX:
             del self._vended[next(iter(self._vended))]
@@ -152,19 +151,19 @@ class Redactor:
             text = body.decode()
         except UnicodeDecodeError:
             return body
-        if text[:1] in "{[":
+        if text.lstrip()[:1] in {"{", "["}:
             try:
                 parsed = json.loads(text)
+                redacted = self._json(parsed)
             except (ValueError, RecursionError):
                 return self.text(text).encode()
-            redacted = self._json(parsed)
             # An untouched body stays byte for byte what was sent.
             return body if redacted == parsed else json.dumps(redacted).encode()
         if "grant_type=" in text:
             pairs = parse_qsl(text, keep_blank_values=True)
             kept = [(k, _digest(v) if _SECRET_KEY.search(k) else v) for k, v in pairs]
             return self._text(urlencode(kept)).encode()
-        return self._text(text).encode()
+        return self.text(text).encode()
 
     def _json(self, value: Any, key: str = "") -> Any:
         if isinstance(value, dict):

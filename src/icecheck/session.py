@@ -210,7 +210,7 @@ def _fetch_config(
             )
     try:
         config = json.loads(exchange.response_body)
-    except ValueError:
+    except (ValueError, RecursionError):
         config = None
     if not isinstance(config, dict):
         media = exchange.header("content-type") or "no content type"

@@ -54,7 +54,7 @@ def mock_session(
     The defects are installed after the session has probed its isolation, so that only checks
     meet them; capabilities are still probed with them, as on a real catalog.
     """
-    mock = MockCatalog(seed=1, token=TOKEN)
+    mock = MockCatalog(seed=1, token=TOKEN, root="memory://kill")
     transport = mock.httpx_transport()
     try:
         if isolation == "parent":
@@ -120,11 +120,12 @@ def residue_of(checks: Iterable[Check], *, isolation: str = "auto") -> tuple[lis
 def killed_by(defect_name: str, modules: tuple[str, ...]) -> frozenset[str]:
     """The ids of the checks in these modules, and of passive ones, that fail because of a defect.
 
-    Only the checks that prove what the defect breaks are judged: a defect is aimed.
+    Only the checks that prove what the defect breaks are judged: a defect is aimed. Where none
+    does, because a passive check proves it, all checks of the modules provide the exchanges.
     """
     breaks = defects()[defect_name].breaks
     aimed = [check for check in checks_of(*modules) if breaks in check.proves]
-    verdicts = run_checks(aimed, (defect_name,))
+    verdicts = run_checks(aimed or checks_of(*modules), (defect_name,))
     return frozenset(id_ for id_, v in verdicts.items() if v.outcome is Outcome.FAIL)
 
 

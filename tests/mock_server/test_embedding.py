@@ -1,5 +1,6 @@
 """MockCatalog as an object: real clients on it, snapshots, determinism, and the foreign project."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -177,6 +178,19 @@ def test_two_seeded_servers_at_once_share_no_root() -> None:
         opened = [mock.warehouses.open("wh") for mock in (first, second)]
         locations = {warehouse.context.location for warehouse in opened if warehouse is not None}
         assert len(locations) == 2
+
+
+def test_a_stopped_seeded_server_that_is_forgotten_leaves_the_next_one_its_root() -> None:
+    first = MockCatalog(seed=987_654_324)
+    assert first.warehouses.open("wh") is not None
+    first.stop()
+    with MockCatalog(seed=987_654_324) as second:
+        opened = second.warehouses.open("wh")
+        assert opened is not None
+        second.files.write(f"{opened.context.location}/file", b"content")
+        del first
+        gc.collect()
+        assert second.files.read(f"{opened.context.location}/file") == b"content"
 
 
 def test_what_a_killed_seeded_server_left_is_taken_over() -> None:

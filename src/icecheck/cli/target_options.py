@@ -22,7 +22,12 @@ _OPTIONS = (
     click.option(
         "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Extra header; repeatable."
     ),
-    click.option("--ca-bundle", metavar="FILE", help="PEM file of a private authority."),
+    click.option(
+        "--ca-bundle",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="PEM file of a private authority.",
+    ),
     click.option(
         "--timeout",
         "timeout_seconds",

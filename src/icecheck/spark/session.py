@@ -139,6 +139,8 @@ def spark_conf(work_directory: Path) -> dict[str, str]:
         "spark.local.dir": str(work_directory / "tmp"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # Every statement's plan is written out for a web interface nobody opens: keep it short.
+        "spark.sql.ui.explainMode": "simple",
         # One partition each: the data is small and every task has a price.
         "spark.sql.shuffle.partitions": "1",
         "spark.default.parallelism": "1",

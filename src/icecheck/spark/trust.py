@@ -14,11 +14,16 @@ def trust_certificates(spark: "SparkSession", ca_bundle: str, directory: Path) -
     """Make the whole JVM trust exactly the certificates of ``ca_bundle``; return their number.
 
     ``directory`` gets the key store that Java's HTTP clients are pointed to. As with the
-    suite's own client, a bundle replaces the authorities that are trusted by default.
+    suite's own client, a bundle replaces the authorities that are trusted by default. Java reads
+    the store once, so this must come before the first TLS connection.
     """
-    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - PySpark's only way into the JVM
+    gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - PySpark's only way into the JVM
+    jvm = gateway.jvm
     store_path = directory / "trusted.p12"
     password = secrets.token_hex(16)
+    password_characters = gateway.new_array(jvm.char, len(password))
+    for position, character in enumerate(password):
+        password_characters[position] = character
     source = jvm.java.io.FileInputStream(str(Path(ca_bundle).absolute()))
     try:
         factory = jvm.java.security.cert.CertificateFactory.getInstance("X.509")
@@ -31,7 +36,7 @@ def trust_certificates(spark: "SparkSession", ca_bundle: str, directory: Path) -
         store.setCertificateEntry(f"authority-{number}", certificate)
     sink = jvm.java.io.FileOutputStream(str(store_path))
     try:
-        store.store(sink, jvm.java.lang.String(password).toCharArray())
+        store.store(sink, password_characters)
     finally:
         sink.close()
     system = jvm.java.lang.System

@@ -1,0 +1,153 @@
+"""Ways in which credentials are not looked at, or not closely enough."""
+
+import re
+from collections.abc import Callable
+
+from icecheck.contract import load
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Registries, Reply, Request
+from icecheck.mock_server.defects import defect
+
+Opening = Callable[[Request], bool]
+
+_GATE = "authorization"
+
+
+def _open(registries: Registries, opening: Opening, answer: Reply | None = None) -> None:
+    """Let requests through, or answer them, for which the opening holds and the gate would not."""
+    faithful = registries.gates[_GATE]
+
+    def gate(request: Request, token: str | None) -> Reply | None:
+        refusal = faithful(request, token)
+        return answer if refusal is not None and opening(request) else refusal
+
+    registries.gates[_GATE] = gate
+
+
+def _has_token(request: Request) -> bool:
+    return bool(request.headers.get("authorization"))
+
+
+def _is_at(request: Request, operation_id: str) -> bool:
+    """Whether a request is one for this operation, under whatever prefix."""
+    operation = load().operations[operation_id]
+    pattern = re.sub(r"/\\?\{prefix\\?\}", "(/.+)?", re.escape(operation.path))
+    pattern = re.sub(r"\\?\{[a-z-]+\\?\}", "[^/]+", pattern)
+    return request.method == operation.method and bool(re.fullmatch(pattern, request.raw_path))
+
+
+# ------------------------------------------------------------------------ no credentials
+
+
+@defect(
+    "auth-head-open",
+    breaks="auth.no-success-without-credentials",
+    suffering="Anybody can find out which tables there are.",
+)
+def _head_open(registries: Registries) -> None:
+    """HEAD requests need no credentials."""
+    _open(registries, lambda request: request.method == "HEAD")
+
+
+@defect(
+    "auth-load-open",
+    breaks="auth.no-success-without-credentials",
+    suffering="Anybody can read the metadata of any table.",
+)
+def _load_open(registries: Registries) -> None:
+    """Loading a table needs no credentials, although listing them does."""
+    _open(registries, lambda request: _is_at(request, "loadTable"))
+
+
+@defect(
+    "auth-delete-open",
+    breaks="auth.no-success-without-credentials",
+    suffering="Anybody can drop tables.",
+)
+def _delete_open(registries: Registries) -> None:
+    """Dropping needs no credentials."""
+    _open(registries, lambda request: request.method == "DELETE")
+
+
+@defect(
+    "auth-writing-open",
+    breaks="auth.no-success-without-credentials",
+    suffering="Anybody can create and change what nobody may read.",
+)
+def _writing_open(registries: Registries) -> None:
+    """Only reading needs credentials."""
+    _open(registries, lambda request: request.method in {"POST", "DELETE"})
+
+
+@defect(
+    "auth-empty-list",
+    breaks="auth.no-success-without-credentials",
+    suffering="Clients whose token has expired see an empty catalog.",
+)
+def _empty_list(registries: Registries) -> None:
+    """Lists without credentials are answered empty."""
+    nothing = replies.json_reply({"namespaces": [], "identifiers": []})
+    _open(
+        registries,
+        lambda request: _is_at(request, "listTables") or _is_at(request, "listNamespaces"),
+        nothing,
+    )
+
+
+# --------------------------------------------------------------------- false credentials
+
+
+@defect(
+    "auth-any-token",
+    breaks="auth.bad-token-refused",
+    suffering="Whoever sends some token is let in.",
+)
+def _any_token(registries: Registries) -> None:
+    """A token must be there, and is not looked at."""
+    _open(registries, _has_token)
+
+
+@defect(
+    "auth-bad-token-403",
+    breaks="auth.bad-token-refused",
+    suffering="PyIceberg does not renew a token that has expired.",
+)
+def _bad_token_403(registries: Registries) -> None:
+    """A false token is answered 403, as if the caller were known."""
+    forbidden = replies.error_reply(403, "ForbiddenException", "Forbidden")
+    _open(registries, _has_token, forbidden)
+
+
+def _declare(operation_id: str) -> None:
+    def install(registries: Registries) -> None:
+        _open(registries, lambda r: _has_token(r) and _is_at(r, operation_id))
+
+    install.__doc__ = f"{operation_id} takes any token for a good one."
+    declared = defect(
+        f"auth-any-token-{operation_id}",
+        breaks=f"{operation_id}.401",
+        suffering="A token that was revoked still opens this route.",
+    )
+    declared(install)
+
+
+# The same slip, possible on every route: they differ in nothing but the operation.
+for _operation_id in (
+    "getConfig",
+    "listNamespaces",
+    "createNamespace",
+    "loadNamespaceMetadata",
+    "namespaceExists",
+    "dropNamespace",
+    "updateProperties",
+    "listTables",
+    "createTable",
+    "loadTable",
+    "tableExists",
+    "updateTable",
+    "dropTable",
+    "renameTable",
+    "registerTable",
+    "reportMetrics",
+):
+    _declare(_operation_id)

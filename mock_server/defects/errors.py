@@ -1,0 +1,147 @@
+"""Ways in which servers say no badly, or say no where they should not."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_error, sent_json, wrap
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+Body = dict[str, Any]
+
+
+def _alter_errors(registries: Registries, alter: Callable[[Problem, Body], Body]) -> None:
+    """Change the JSON of every refusal of every operation."""
+
+    def altered(refused: Problem, reply: Reply) -> Reply:
+        body = alter(refused, json.loads(reply.body))
+        return replies.json_reply(body, refused.status)
+
+    for operation_id in [*registries.operations]:
+        alter_error(registries, operation_id, altered)
+
+
+@defect(
+    "error-bare",
+    breaks="error.envelope",
+    suffering="PyIceberg fails on the error instead of raising it.",
+)
+def _bare(registries: Registries) -> None:
+    """Errors come without the object around them."""
+    _alter_errors(registries, lambda _, body: body["error"])
+
+
+@defect(
+    "error-code-as-text",
+    breaks="error.envelope",
+    suffering="The Java client takes every error for an unknown one.",
+)
+def _code_as_text(registries: Registries) -> None:
+    """The code of an error is a string."""
+    _alter_errors(
+        registries,
+        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}},
+    )
+
+
+@defect(
+    "error-code-500",
+    breaks="error.code-equals-status",
+    suffering="The Java client takes a missing table for a failed server.",
+)
+def _code_500(registries: Registries) -> None:
+    """The code in every error is 500, whatever the status."""
+    _alter_errors(registries, lambda _, body: {"error": body["error"] | {"code": 500}})
+
+
+@defect(
+    "error-own-type-names",
+    breaks="error.type-names",
+    suffering="The Java client cannot tell a missing namespace from a missing table.",
+)
+def _own_type_names(registries: Registries) -> None:
+    """Errors carry type names of the server's own."""
+    _alter_errors(
+        registries,
+        lambda refused, body: {
+            "error": body["error"] | {"type": f"catalog.error.{refused.status}"}
+        },
+    )
+
+
+@defect(
+    "error-page",
+    breaks="http.json-content-type",
+    suffering="Clients show a page of HTML instead of the reason.",
+)
+def _page(registries: Registries) -> None:
+    """Errors are pages of HTML."""
+
+    def page(refused: Problem, _: Reply) -> Reply:
+        content = (("content-type", "text/html"),)
+        return Reply(refused.status, content, b"<html>Error</html>")
+
+    for operation_id in [*registries.operations]:
+        alter_error(registries, operation_id, page)
+
+
+@defect(
+    "error-missing-namespace-as-table",
+    breaks="error.type-of-missing-namespace",
+    suffering="Spark says that the table which it is to create does not exist.",
+)
+def _missing_namespace_as_table(registries: Registries) -> None:
+    """Whatever is missing where a table is created, the error says table."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            if refused.status != 404:
+                raise
+            raise Problem(404, "NoSuchTableException", refused.message) from None
+
+    for operation_id in ("createTable", "registerTable"):
+        wrap(registries, operation_id, around)
+
+
+@defect(
+    "error-unknown-members",
+    breaks="error.unknown-members",
+    suffering="A newer client cannot speak to this catalog.",
+)
+def _unknown_members(registries: Registries) -> None:
+    """A request with a member that the server does not know is refused."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if not sent_json(call).keys() <= {"namespace", "properties"}:
+            raise problem.bad_request("Unrecognized field")
+        return faithful(context, state, call)
+
+    wrap(registries, "createNamespace", around)
+
+
+@defect(
+    "no-content-with-body",
+    breaks="http.no-body-on-204",
+    suffering="The next answer on the connection is read out of step.",
+)
+def _no_content_with_body(registries: Registries) -> None:
+    """Answers with 204 carry an empty JSON object."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        reply = outcome.reply
+        if reply.status != 204:
+            return outcome
+        full = Reply(204, (*reply.headers, ("content-type", "application/json")), b"{}")
+        return msgspec.structs.replace(outcome, reply=full)
+
+    for operation_id in [*registries.operations]:
+        wrap(registries, operation_id, around)

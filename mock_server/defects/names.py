@@ -1,0 +1,237 @@
+"""Ways in which names are mangled between path, body and store."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from icecheck.mock_server import names, problem
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import (
+    alter_body,
+    alter_call,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.state import WarehouseState
+
+Body = dict[str, Any]
+Levels = tuple[str, ...]
+Reading = Callable[[str], str]
+
+
+def _misread(registries: Registries, reading: Reading) -> None:
+    """Let every operation see the names of its path as the reading gives them."""
+
+    def misread(call: Call) -> Call:
+        namespace = tuple(reading(level) for level in call.namespace)
+        return msgspec.structs.replace(call, namespace=namespace, name=reading(call.name))
+
+    for operation_id in [*registries.operations]:
+        alter_call(registries, operation_id, misread)
+
+
+@defect(
+    "names-space-not-decoded",
+    breaks="names.space",
+    suffering="Tables with a space in their name can be created and never read.",
+)
+def _space_not_decoded(registries: Registries) -> None:
+    """%20 in a path is left as it is."""
+    _misread(registries, lambda name: name.replace(" ", "%20"))
+
+
+@defect(
+    "names-plus-as-space",
+    breaks="names.plus",
+    suffering="Tables with a plus sign in their name can be created and never read.",
+)
+def _plus_as_space(registries: Registries) -> None:
+    """A path is decoded first as a path and then as a form: %2B becomes a space."""
+    _misread(registries, lambda name: name.replace("+", " "))
+
+
+@defect(
+    "names-decoded-twice",
+    breaks="names.percent",
+    suffering="A name with a percent sign reaches another table.",
+)
+def _decoded_twice(registries: Registries) -> None:
+    """A path is decoded by the gateway and again by the server."""
+    _misread(registries, unquote)
+
+
+@defect(
+    "names-latin-1",
+    breaks="names.unicode",
+    suffering="Tables with an umlaut in their name can be created and never read.",
+)
+def _latin_1(registries: Registries) -> None:
+    """A path is decoded as Latin-1."""
+    _misread(registries, lambda name: name.encode().decode("latin-1"))
+
+
+@defect(
+    "names-slash-splits",
+    breaks="names.slash",
+    suffering="Tables with a slash in their name can be created and never read.",
+)
+def _slash_splits(registries: Registries) -> None:
+    """A path is decoded before it is split: what follows %2F is another segment."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if "%2f" in call.request.raw_path.lower():
+            raise problem.Problem(404, "NotFoundException", "No such path")
+        return faithful(context, state, call)
+
+    for operation_id in [*registries.operations]:
+        wrap(registries, operation_id, around)
+
+
+@defect(
+    "names-dot-splits",
+    breaks="names.dot",
+    suffering="A name with a dot is shown as two levels, and never found again.",
+)
+def _dot_splits(registries: Registries) -> None:
+    """Namespaces are stored as text with dots, and split at every dot when listed."""
+
+    def split(levels: list[str]) -> list[str]:
+        return ".".join(levels).split(".")
+
+    alter_body(
+        registries,
+        "listNamespaces",
+        lambda body: body | {"namespaces": [split(each) for each in body["namespaces"]]},
+    )
+
+
+def _lower(value: Any) -> Any:
+    return [level.lower() for level in value] if isinstance(value, list) else value.lower()
+
+
+@defect(
+    "names-lower-case",
+    breaks="names.case",
+    suffering="Programs that look for the name they created do not find it.",
+)
+def _lower_case(registries: Registries) -> None:
+    """Names are kept in lower case, and compared without case."""
+    _misread(registries, str.lower)
+    for operation_id, member in {"createNamespace": "namespace", "createTable": "name"}.items():
+
+        def lowered(body: Body, member: str = member) -> Body:
+            return body | {member: _lower(body[member])} if member in body else body
+
+        alter_request_body(registries, operation_id, lowered)
+
+
+@defect(
+    "names-table-lower-case",
+    breaks="names.case",
+    suffering="SHOW TABLES shows another name than CREATE TABLE was given.",
+)
+def _table_lower_case(registries: Registries) -> None:
+    """Tables are listed in lower case."""
+    alter_body(
+        registries,
+        "listTables",
+        lambda body: (
+            body
+            | {
+                "identifiers": [
+                    each | {"name": each["name"].lower()} for each in body["identifiers"]
+                ]
+            }
+        ),
+    )
+
+
+@defect(
+    "names-plus-is-plus",
+    breaks="names.space-as-plus",
+    suffering="Spark finds no table with a space in its name.",
+)
+def _plus_is_plus(registries: Registries) -> None:
+    """A plus sign in a path is never a space, not even from Java clients."""
+
+    def literal(call: Call) -> Call:
+        if "+" not in call.request.raw_path:
+            return call
+        namespace = tuple(level.replace(" ", "+") for level in call.namespace)
+        return msgspec.structs.replace(call, namespace=namespace)
+
+    alter_call(registries, "loadNamespaceMetadata", literal)
+
+
+def _join_at(registries: Registries, spelling: str) -> None:
+    """Take the levels of a path for one level where the separator is spelled like this."""
+
+    def joined(call: Call) -> Call:
+        if spelling not in call.request.raw_path:
+            return call
+        namespace = (names.NAMESPACE_SEPARATOR.join(call.namespace),)
+        return msgspec.structs.replace(call, namespace=namespace)
+
+    for operation_id in [*registries.operations]:
+        alter_call(registries, operation_id, joined)
+
+
+@defect(
+    "names-no-separator",
+    breaks="names.unit-separator",
+    suffering="No client can address a namespace of two levels.",
+)
+def _no_separator(registries: Registries) -> None:
+    """%1F in a path separates nothing."""
+    _join_at(registries, "%1F")
+
+
+@defect(
+    "names-separator-upper-case-only",
+    breaks="names.separator-letter-case",
+    suffering="Clients that encode in lower case cannot address a namespace of two levels.",
+)
+def _separator_upper_case_only(registries: Registries) -> None:
+    """The separator is compared as the text %1F before the path is decoded."""
+    _join_at(registries, "%1f")
+
+
+@defect(
+    "names-joined-by-dots",
+    breaks="names.distinct",
+    suffering="CREATE NAMESPACE `a.b` fails because a.b exists.",
+)
+def _joined_by_dots(registries: Registries) -> None:
+    """Namespaces are compared as text with dots."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        joined = ".".join(sent_json(call).get("namespace", ()))
+        for namespace, _ in state.namespaces.after(None):
+            if ".".join(namespace) == joined:
+                raise problem.already_exists(f"Namespace already exists: {joined}")
+        return faithful(context, state, call)
+
+    wrap(registries, "createNamespace", around)
+
+
+@defect(
+    "names-dropped-by-dots",
+    breaks="names.distinct",
+    suffering="DROP NAMESPACE `a.b` drops a.b.",
+)
+def _dropped_by_dots(registries: Registries) -> None:
+    """A drop removes every namespace that is the same text with dots."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        left = outcome.state
+        for namespace, _ in outcome.state.namespaces.after(None):
+            if ".".join(namespace) == ".".join(call.namespace):
+                left = left.without_namespace(namespace)
+        return msgspec.structs.replace(outcome, state=left)
+
+    wrap(registries, "dropNamespace", around)

@@ -1,0 +1,201 @@
+"""Ways in which pages of a list go wrong; each for namespaces and for tables."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server import problem
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_answer, alter_body, alter_call, wrap
+from icecheck.mock_server.state import WarehouseState
+
+Body = dict[str, Any]
+OnOperation = Callable[[Registries, str], None]
+
+_LISTS = {"listNamespaces": "namespaces", "listTables": "identifiers"}
+_WORDS = {"listNamespaces": "namespaces", "listTables": "tables"}
+
+
+def _of_both(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
+    """Declare a defect twice, of listNamespaces and of listTables; ``breaks`` lacks both."""
+
+    def declare(on_operation: OnOperation) -> OnOperation:
+        for operation_id, words in _WORDS.items():
+
+            def install(registries: Registries, operation_id: str = operation_id) -> None:
+                on_operation(registries, operation_id)
+
+            install.__doc__ = f"{(on_operation.__doc__ or name).rstrip('.')} (list of {words})."
+            declared = defect(
+                f"pages-{name}-{words}",
+                breaks=f"{operation_id}.{breaks}",
+                suffering=suffering,
+            )
+            declared(install)
+        return on_operation
+
+    return declare
+
+
+def _with_query(call: Call, **changes: str) -> Call:
+    return msgspec.structs.replace(call, query=dict(call.query) | changes)
+
+
+@_of_both("skip", breaks="pages-cover-all", suffering="Entries at page borders are never seen.")
+def _skip(registries: Registries, operation_id: str) -> None:
+    """A page starts one entry after the one that is due."""
+    member = _LISTS[operation_id]
+
+    def skipped(call: Call, body: Body) -> Body:
+        following = bool(call.query.get("pageToken"))
+        return body | {member: body[member][1:] if following else body[member]}
+
+    alter_answer(registries, operation_id, skipped)
+
+
+@_of_both("repeat", breaks="pages-cover-all", suffering="Entries at page borders come twice.")
+def _repeat(registries: Registries, operation_id: str) -> None:
+    """A page starts with the last entry of the page before."""
+    member = _LISTS[operation_id]
+    last: dict[str, Any] = {}
+
+    def repeated(call: Call, body: Body) -> Body:
+        entries = list(body[member])
+        if body["next-page-token"] is not None and entries:
+            last[body["next-page-token"]] = entries[-1]
+        before = last.get(call.query.get("pageToken", ""))
+        return body | {member: entries if before is None else [before, *entries]}
+
+    alter_answer(registries, operation_id, repeated)
+
+
+@_of_both("endless", breaks="token-progress", suffering="The Java client asks on for ever.")
+def _endless(registries: Registries, operation_id: str) -> None:
+    """The last page has an empty token instead of none."""
+    alter_body(
+        registries,
+        operation_id,
+        lambda body: body | {"next-page-token": body["next-page-token"] or ""},
+    )
+
+
+@_of_both("restart", breaks="token-progress", suffering="Clients see the first page for ever.")
+def _restart(registries: Registries, operation_id: str) -> None:
+    """The token is ignored: every page is the first one."""
+
+    def restarted(call: Call) -> Call:
+        return _with_query(call, pageToken="") if "pageToken" in call.query else call
+
+    alter_call(registries, operation_id, restarted)
+
+
+@_of_both("no-null", breaks="token-null-at-end", suffering="Strict clients miss the end.")
+def _no_null(registries: Registries, operation_id: str) -> None:
+    """The last page leaves the token out."""
+    alter_body(
+        registries,
+        operation_id,
+        lambda body: {k: v for k, v in body.items() if v is not None or k != "next-page-token"},
+    )
+
+
+@_of_both("fixed-size", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
+def _fixed_size(registries: Registries, operation_id: str) -> None:
+    """The pageSize is ignored: a page has two entries."""
+
+    def two_at_a_time(call: Call) -> Call:
+        return _with_query(call, pageSize="2") if "pageSize" in call.query else call
+
+    alter_call(registries, operation_id, two_at_a_time)
+
+
+@_of_both(
+    "unasked",
+    breaks="without-token-everything",
+    suffering="Clients that know no pages see the first one only.",
+)
+def _unasked(registries: Registries, operation_id: str) -> None:
+    """A list is cut into pages of two although nobody asked for pages."""
+
+    def paged(call: Call) -> Call:
+        if "pageToken" in call.query:
+            return call
+        return _with_query(call, pageToken="", pageSize="2")
+
+    alter_call(registries, operation_id, paged)
+
+
+@_of_both(
+    "by-size",
+    breaks="without-token-everything",
+    suffering="Clients that only bound the size see the first page only.",
+)
+def _by_size(registries: Registries, operation_id: str) -> None:
+    """A pageSize alone starts pagination."""
+
+    def paged(call: Call) -> Call:
+        started = "pageSize" in call.query and "pageToken" not in call.query
+        return _with_query(call, pageToken="") if started else call
+
+    alter_call(registries, operation_id, paged)
+
+
+@_of_both(
+    "empty-token-refused",
+    breaks="empty-token-starts",
+    suffering="The Java client cannot list anything.",
+)
+def _empty_token_refused(registries: Registries, operation_id: str) -> None:
+    """An empty token is refused as malformed."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if call.query.get("pageToken") == "":
+            raise problem.bad_request("Invalid page token")
+        return faithful(context, state, call)
+
+    wrap(registries, operation_id, around)
+
+
+@_of_both(
+    "lost-after-empty-token",
+    breaks="empty-token-starts",
+    suffering="The Java client sees a part of every list.",
+)
+def _lost_after_empty_token(registries: Registries, operation_id: str) -> None:
+    """An empty token gets the first entry, and no token to go on with."""
+    member = _LISTS[operation_id]
+
+    def lost(call: Call, body: Body) -> Body:
+        if call.query.get("pageToken") != "":
+            return body
+        return body | {member: body[member][:1], "next-page-token": None}
+
+    alter_answer(registries, operation_id, lost)
+
+
+@_of_both("any-size", breaks="400", suffering="A misspelled size goes unnoticed.")
+def _any_size(registries: Registries, operation_id: str) -> None:
+    """A pageSize that makes no sense is read as 1."""
+
+    def sized(call: Call) -> Call:
+        size = call.query.get("pageSize", "1")
+        return call if size.isdigit() and int(size) else _with_query(call, pageSize="1")
+
+    alter_call(registries, operation_id, sized)
+
+
+@_of_both("size-500", breaks="400", suffering="A misspelled size looks like a failure.")
+def _size_500(registries: Registries, operation_id: str) -> None:
+    """A pageSize that is no integer is answered 500."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            json.loads(call.query.get("pageSize", "1"))
+        except ValueError:
+            raise problem.Problem(500, "NumberFormatException", "For input string") from None
+        return faithful(context, state, call)
+
+    wrap(registries, operation_id, around)

@@ -1,0 +1,144 @@
+"""Ways in which servers get staged creations of tables wrong."""
+
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import (
+    alter_answer,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.defects.storing import Body, sent_name, without_sent_table
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+
+@defect(
+    "staged-table-created",
+    breaks="createTable.stage-creates-nothing",
+    suffering="A failed CREATE TABLE AS SELECT leaves an empty table behind.",
+)
+def _staged_created(registries: Registries) -> None:
+    """The member stage-create is ignored."""
+    alter_request_body(registries, "createTable", lambda body: body | {"stage-create": False})
+
+
+@defect(
+    "staged-table-listed",
+    breaks="createTable.stage-creates-nothing",
+    suffering="SHOW TABLES lists tables that cannot be read.",
+)
+def _staged_listed(registries: Registries) -> None:
+    """Staged tables are kept with the others, and only loading tells them apart."""
+    staged: list[Body] = []
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if sent_json(call).get("stage-create"):
+            staged.append({"namespace": [*call.namespace], "name": sent_name(call)})
+        return faithful(context, state, call)
+
+    def listed(call: Call, body: Body) -> Body:
+        more = [i for i in staged if i["namespace"] == [*call.namespace]]
+        return body | {"identifiers": [*body["identifiers"], *more]}
+
+    wrap(registries, "createTable", around)
+    alter_answer(registries, "listTables", listed)
+
+
+@defect(
+    "staged-table-reserves-its-name",
+    breaks="createTable.stage-creates-nothing",
+    suffering="A name stays blocked after a job died in CREATE TABLE AS SELECT.",
+)
+def _staged_reserves(registries: Registries) -> None:
+    """The name of a staged table is taken."""
+    reserved: set[tuple[tuple[str, ...], str]] = set()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        name = (call.namespace, sent_name(call))
+        if name in reserved:
+            raise problem.already_exists(f"Table already exists: {name[1]}")
+        outcome = faithful(context, state, call)
+        if sent_json(call).get("stage-create"):
+            reserved.add(name)
+        return outcome
+
+    wrap(registries, "createTable", around)
+
+
+def _staged_answer(registries: Registries, **members: object) -> None:
+    def altered(call: Call, body: Body) -> Body:
+        if not sent_json(call).get("stage-create"):
+            return body
+        return body | {"metadata": body["metadata"] | members}
+
+    alter_answer(registries, "createTable", altered)
+
+
+@defect(
+    "staged-table-unpartitioned",
+    breaks="createTable.stage-returns-metadata",
+    suffering="CREATE TABLE ... PARTITIONED BY ... AS SELECT makes an unpartitioned table.",
+)
+def _staged_unpartitioned(registries: Registries) -> None:
+    """Staging answers the table's default layout, not the one that was asked for."""
+    unpartitioned = [{"spec-id": 0, "fields": []}]
+    _staged_answer(registries, **{"partition-specs": unpartitioned, "last-partition-id": 999})
+
+
+@defect(
+    "staged-table-unsorted",
+    breaks="createTable.stage-returns-metadata",
+    suffering="The write order of CREATE TABLE AS SELECT is lost.",
+)
+def _staged_unsorted(registries: Registries) -> None:
+    """Staging answers without the sort order."""
+    unsorted = [{"order-id": 0, "fields": []}]
+    _staged_answer(registries, **{"sort-orders": unsorted, "default-sort-order-id": 0})
+
+
+@defect(
+    "staged-table-without-properties",
+    breaks="createTable.stage-returns-metadata",
+    suffering="TBLPROPERTIES of CREATE TABLE AS SELECT are lost.",
+)
+def _staged_without_properties(registries: Registries) -> None:
+    """Staging answers without the properties."""
+    _staged_answer(registries, properties={})
+
+
+@defect(
+    "staged-over-another",
+    breaks="createTable.stage-over-existing",
+    suffering="CREATE TABLE AS SELECT writes all files before it learns of the conflict.",
+)
+def _staged_over_another(registries: Registries) -> None:
+    """Staging does not look whether the name is taken."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if not sent_json(call).get("stage-create"):
+            return faithful(context, state, call)
+        outcome = faithful(context, without_sent_table(state, call), call)
+        return Outcome(state, outcome.reply)
+
+    wrap(registries, "createTable", around)
+
+
+@defect(
+    "staged-conflict-drops",
+    breaks="createTable.stage-over-existing",
+    suffering="A refused CREATE TABLE AS SELECT destroys the table that was there.",
+)
+def _staged_conflict_drops(registries: Registries) -> None:
+    """Staging clears the name first and then finds that it was taken."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            if refused.status != 409:
+                raise
+            return Outcome(without_sent_table(state, call), replies.problem_reply(refused))
+
+    wrap(registries, "createTable", around)

@@ -1,0 +1,176 @@
+"""No generated request names what the run has not made: neither in path, query nor body."""
+
+import json
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from icecheck.check import check_of
+from icecheck.client import NO_BODY
+from icecheck.conformance import test_generated as generated_checks
+from icecheck.conformance.confinement import Place, confine
+from icecheck.conformance.generation import cases_of
+from icecheck.conformance.test_generated import OPERATIONS
+from icecheck.schema import schema_judge
+
+TOKEN = "icecheck_t1"
+
+
+def place():
+    count = iter(range(1, 10_000))
+    return Place(
+        base=(TOKEN,),
+        namespace=(TOKEN, f"{TOKEN}_given"),
+        parent=f"{TOKEN}\x1f{TOKEN}_given",
+        new_name=lambda: f"{TOKEN}_new_{next(count)}",
+        table=f"{TOKEN}_table",
+        location=f"s3://bucket/{TOKEN}_table",
+        metadata_location=f"s3://bucket/{TOKEN}_table/metadata/1.metadata.json",
+        updated_ms=1000,
+    )
+
+
+def names_in(operation_id, body):
+    """Yield every value that stands where a body names an object or a place."""
+    if not isinstance(body, dict):
+        return
+    match operation_id:
+        case "createNamespace":
+            yield from [body["namespace"]] if "namespace" in body else []
+        case "createTable":
+            yield from [body[k] for k in ("name", "location") if k in body]
+        case "registerTable":
+            yield from [body[k] for k in ("name", "metadata-location") if k in body]
+        case "renameTable":
+            yield from [body[k] for k in ("source", "destination") if k in body]
+        case "updateTable":
+            yield from [body["identifier"]] if "identifier" in body else []
+            updates = body.get("updates")
+            for update in updates if isinstance(updates, list) else []:
+                if isinstance(update, dict) and "location" in update:
+                    yield update["location"]
+        case "reportMetrics":
+            yield from [body["table-name"]] if "table-name" in body else []
+
+
+def strays(value):
+    """Return what could be read as the name of somebody else's object."""
+    match value:
+        case str():
+            return [] if TOKEN in value else [value]
+        case [str(first), *_] if TOKEN in first:
+            return []
+        case {"namespace": namespace, **rest}:
+            return strays(namespace) + [s for v in rest.values() for s in strays(v)]
+        case dict():
+            return [s for v in value.values() for s in strays(v)]
+    return [value]
+
+
+def check_body(operation_id, body):
+    """A body that is not confined must be one that the contract refuses."""
+    found = [stray for name in names_in(operation_id, body) for stray in strays(name)]
+    if found or not isinstance(body, dict):
+        assert not schema_judge().request_is_valid(operation_id, body), (operation_id, body)
+        assert not any(isinstance(stray, str) for stray in found), (operation_id, found)
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_every_case_is_confined_or_refused_by_our_own_validator(operation_id):
+    sent = 0
+    for case in cases_of(operation_id):
+        request = confine(case, place())
+        if request is None:
+            continue
+        sent += 1
+        if request.body is not NO_BODY and not case.cut_off:
+            check_body(operation_id, request.body)
+        for name in request.names.values():
+            assert strays(name if isinstance(name, str) else list(name)) == []
+        for key, value in request.query:
+            assert key not in {"parent", "warehouse"} or TOKEN in value
+    assert sent
+
+
+def test_nearly_every_case_survives_confinement():
+    lost = [c for o in OPERATIONS for c in cases_of(o) if confine(c, place()) is None]
+    assert len(lost) < 20
+
+
+def test_an_allowed_request_stays_allowed():
+    for operation_id in OPERATIONS:
+        for case in cases_of(operation_id):
+            request = confine(case, place())
+            if request is not None and case.flaw is None and case.has_body:
+                assert schema_judge().request_is_valid(operation_id, request.body)
+
+
+def test_a_cut_off_body_is_no_json():
+    cut = [c for o in OPERATIONS for c in cases_of(o) if c.cut_off]
+    assert cut
+    for case in cut:
+        body = confine(case, place()).body
+        with pytest.raises(ValueError, match=r"."):
+            json.loads(body)
+
+
+def test_confining_a_case_does_not_change_it():
+    case = next(c for c in cases_of("createNamespace") if c.flaw is None)
+    before = json.dumps(case.body)
+    confine(case, place())
+    assert json.dumps(case.body) == before
+
+
+CHECKS = [f for name, f in sorted(vars(generated_checks).items()) if check_of(f) is not None]
+
+
+@pytest.mark.parametrize("isolation", ["nested", "flat"])
+@pytest.mark.parametrize("function", CHECKS, ids=lambda f: check_of(f).id)
+def test_each_check_passes_and_sends_nothing_that_lies_outside_the_run(
+    function, isolation, run_check
+):
+    verdict, requests = run_check(function, isolation=isolation)
+    assert verdict.outcome == "pass", verdict.summary
+    assert len(requests) > 2
+    for method, target, body in requests:
+        check_request(method, target, body)
+
+
+def check_request(method, target, body):
+    path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
+    segments = path.split("/")[2:]
+    if segments == ["config"]:
+        return
+    operation_id = operation_of(method, segments[1:])
+    named = {segments[i + 1] for i, s in enumerate(segments[:-1]) if s in {"namespaces", "tables"}}
+    for name in named - {"rename"}:
+        assert TOKEN in unquote(name), target
+    if operation_id == "listNamespaces":
+        assert all(TOKEN in parent for parent in query.get("parent", [""])), target
+    try:
+        parsed = json.loads(body) if body else None
+    except ValueError:
+        return
+    if parsed is not None:
+        check_body(operation_id, parsed)
+
+
+def operation_of(method, segments):
+    match method, segments:
+        case "GET", ["namespaces"]:
+            return "listNamespaces"
+        case "POST", ["namespaces"]:
+            return "createNamespace"
+        case "POST", ["tables", "rename"]:
+            return "renameTable"
+        case "POST", ["namespaces", _, "tables"]:
+            return "createTable"
+        case "POST", ["namespaces", _, "register"]:
+            return "registerTable"
+        case "POST", ["namespaces", _, "properties"]:
+            return "updateProperties"
+        case "POST", ["namespaces", _, "tables", _]:
+            return "updateTable"
+        case "POST", ["namespaces", _, "tables", _, "metrics"]:
+            return "reportMetrics"
+    return ""

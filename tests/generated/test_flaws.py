@@ -1,0 +1,100 @@
+"""Which flaws of a request are a catalog's duty to refuse, and which are its choice."""
+
+import pytest
+
+from icecheck.conformance.flaws import ABSENT, Flaw, flaw_of, spot_of
+from icecheck.contract import load
+
+DOCUMENT = load().corrected(("repair", "strict"))
+
+
+def spot(operation_id, location, body):
+    schema = load().operations[operation_id].request_schema
+    return spot_of(operation_id, DOCUMENT, schema, location, body)
+
+
+def flaw(operation_id, location, body):
+    return flaw_of(spot(operation_id, location, body))
+
+
+def test_a_spot_is_the_path_of_members_with_its_value_and_declared_types():
+    found = spot("createTable", "/properties/name/type", {"name": 7, "schema": {}})
+    assert (found.path, found.keyword, found.value) == ("createTable.name", "type", 7)
+    assert found.declared == {"string"}
+    assert found.required
+
+
+def test_an_update_is_told_apart_by_its_action():
+    body = {"requirements": [], "updates": [{"action": "set-location", "location": {}}]}
+    location = "/properties/updates/items/anyOf/12/properties/location/type"
+    found = spot("updateTable", location, body)
+    assert found.path == "updateTable.updates.*.set-location.location"
+
+
+def test_the_spot_of_a_missing_member_is_the_member():
+    found = spot("createTable", "/required", {"name": "t"})
+    assert (found.path, found.value) == ("createTable.schema", ABSENT)
+
+
+def test_a_location_without_a_place_is_refused():
+    with pytest.raises(ValueError, match="no place"):
+        spot("createTable", "/", {})
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "location", "body"),
+    [
+        ("createNamespace", "/type", "AAA"),
+        ("createNamespace", "/type", None),
+        ("createNamespace", "/required", {"properties": {}}),
+        ("createNamespace", "/properties/namespace/type", {"namespace": None}),
+        ("createNamespace", "/properties/properties/type", {"namespace": ["n"], "properties": 0}),
+        ("createTable", "/properties/name/type", {"name": {}, "schema": {}}),
+        ("createTable", "/properties/stage-create/type", {"name": "t", "stage-create": []}),
+        ("renameTable", "/properties/source/required", {"source": {"name": "t"}}),
+    ],
+)
+def test_what_nobody_can_serve_is_unusable(operation_id, location, body):
+    assert flaw(operation_id, location, body) is Flaw.UNUSABLE
+
+
+@pytest.mark.parametrize("action", ["AAA", 0, None, {}])
+def test_an_unknown_update_is_unusable_however_it_is_written(action):
+    body = {"requirements": [], "updates": [{"action": action}]}
+    keyword = "const" if action == "AAA" else "type"
+    location = f"/properties/updates/items/anyOf/0/properties/action/{keyword}"
+    assert flaw("updateTable", location, body) is Flaw.UNUSABLE
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "location", "body"),
+    [
+        ("createNamespace", "/properties/namespace/items/type", {"namespace": [0]}),
+        ("createTable", "/properties/name/type", {"name": 7}),
+        ("createTable", "/properties/stage-create/type", {"stage-create": "AAA"}),
+        ("updateTable", "/required", {"updates": []}),
+        (
+            "updateProperties",
+            "/properties/updates/additionalProperties/k/type",
+            {"updates": {"k": 1}},
+        ),
+    ],
+)
+def test_what_some_convert_or_read_as_empty_is_mistyped(operation_id, location, body):
+    assert flaw(operation_id, location, body) is Flaw.MISTYPED
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "location", "body"),
+    [
+        ("createTable", "/properties/location/type", {"location": None}),
+        ("createTable", "/properties/partition-spec/type", {"partition-spec": None}),
+        ("updateTable", "/properties/identifier/type", {"identifier": 0}),
+        ("registerTable", "/properties/overwrite/type", {"overwrite": {}}),
+        ("updateProperties", "/properties/removals/uniqueItems", {"removals": ["a", "a"]}),
+    ],
+)
+def test_explicit_nulls_and_members_that_need_not_be_read_are_tolerable(
+    operation_id, location, body
+):
+    assert flaw(operation_id, location, body) is Flaw.TOLERABLE

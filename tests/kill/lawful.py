@@ -1,0 +1,191 @@
+"""Catalogs that differ from the mock and break no rule: what the document leaves open, used."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server import problem
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.context import Request
+from icecheck.mock_server.defects.rewriting import (
+    alter_body,
+    alter_call,
+    alter_error,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+from icecheck.session import Session, open_session
+from icecheck.target import Target
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
+
+Install = Callable[[Registries], None]
+Body = dict[str, Any]
+
+
+def _one_level(registries: Registries) -> None:
+    """Namespaces have one level."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if len(sent_json(call).get("namespace", ())) > 1:
+            raise problem.bad_request("Namespaces have one level here")
+        return faithful(context, state, call)
+
+    wrap(registries, "createNamespace", around)
+
+
+def _no_properties(registries: Registries) -> None:
+    """Namespaces have no properties: null, and 406 for those who want to set some."""
+
+    def refuse(_faithful: Operation, _: Context, _state: WarehouseState, _call: Call) -> Outcome:
+        raise problem.unsupported("Namespace properties are not supported")
+
+    wrap(registries, "updateProperties", refuse)
+    alter_request_body(registries, "createNamespace", lambda body: body | {"properties": {}})
+    alter_body(registries, "loadNamespaceMetadata", lambda body: body | {"properties": None})
+
+
+def _no_pagination(registries: Registries) -> None:
+    """Lists come whole, and know no tokens."""
+    for operation_id in ("listNamespaces", "listTables"):
+        alter_call(registries, operation_id, _without_paging)
+        alter_body(
+            registries,
+            operation_id,
+            lambda body: {k: v for k, v in body.items() if k != "next-page-token"},
+        )
+
+
+def _without_paging(call: Call) -> Call:
+    kept = {k: v for k, v in call.query.items() if k not in {"pageToken", "pageSize"}}
+    return msgspec.structs.replace(call, query=kept)
+
+
+def _own_properties(registries: Registries) -> None:
+    """The server adds properties of its own to every namespace."""
+
+    def added(body: Body) -> Body:
+        return body | {"properties": (body.get("properties") or {}) | {"location": "s3://own"}}
+
+    alter_request_body(registries, "createNamespace", added)
+
+
+def _plain_text(registries: Registries) -> None:
+    """A 400 is plain text."""
+
+    def plain(refused: Problem, reply: Reply) -> Reply:
+        if refused.status != 400:
+            return reply
+        return Reply(400, (("content-type", "text/plain"),), b"Bad Request")
+
+    for operation_id in [*registries.operations]:
+        alter_error(registries, operation_id, plain)
+
+
+def _no_endpoints(registries: Registries) -> None:
+    """The configuration lists no endpoints; what clients then assume is served."""
+
+    def silent(body: Body) -> Body:
+        return {key: value for key, value in body.items() if key != "endpoints"}
+
+    alter_body(registries, "getConfig", silent)
+
+
+def _no_head(registries: Registries) -> None:
+    """HEAD is neither claimed nor served."""
+    del registries.operations["namespaceExists"], registries.operations["tableExists"]
+
+
+def _read_only(registries: Registries) -> None:
+    """Nothing can be written, and nothing of that is claimed."""
+    readers = ("getConfig", "list", "load", "namespaceExists", "tableExists")
+    for operation_id in [*registries.operations]:
+        if not operation_id.startswith(readers):
+            del registries.operations[operation_id]
+
+
+def _narrow_names(registries: Registries) -> None:
+    """Names are made of lower-case letters, digits and underscores."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        sent = sent_json(call)
+        for name in (*sent.get("namespace", ()), sent.get("name", "x")):
+            if re.fullmatch("[a-z0-9_]+", name) is None:
+                raise problem.bad_request(f"Not a name: {name}")
+        return faithful(context, state, call)
+
+    for operation_id in ("createNamespace", "createTable"):
+        wrap(registries, operation_id, around)
+
+
+def _pass_if(registries: Registries, passes: Callable[[Request], bool]) -> None:
+    faithful = registries.gates["authorization"]
+
+    def gate(request: Request, token: str | None) -> Reply | None:
+        return None if passes(request) else faithful(request, token)
+
+    registries.gates["authorization"] = gate
+
+
+def _open_reading(registries: Registries) -> None:
+    """Reading needs no credentials, writing does."""
+    _pass_if(registries, lambda request: request.method in {"GET", "HEAD"})
+
+
+def _open(registries: Registries) -> None:
+    """Nothing needs credentials, and whoever sends some is not asked for better ones."""
+    del registries.gates["authorization"]
+
+
+def _hidden(registries: Registries) -> None:
+    """What may not be seen without credentials is said not to exist."""
+    faithful = registries.gates["authorization"]
+
+    def gate(request: Request, token: str | None) -> Reply | None:
+        refusal = faithful(request, token)
+        if refusal is None or request.headers.get("authorization"):
+            return refusal
+        body = {"error": {"message": "Not found", "type": "NotFoundException", "code": 404}}
+        return Reply(404, refusal.headers, json.dumps(body).encode())
+
+    registries.gates["authorization"] = gate
+
+
+LAWFUL: dict[str, Install] = {
+    "one-level-namespaces": _one_level,
+    "no-namespace-properties": _no_properties,
+    "no-pagination": _no_pagination,
+    "own-properties": _own_properties,
+    "plain-text-400": _plain_text,
+    "no-endpoints-listed": _no_endpoints,
+    "no-head": _no_head,
+    "read-only": _read_only,
+    "narrow-names": _narrow_names,
+    "open-reading": _open_reading,
+    "hidden-from-strangers": _hidden,
+}
+"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+
+OPEN: Install = _open
+"""A catalog that takes any token: lawful, but for a SHOULD."""
+
+
+@contextmanager
+def lawful_session(install: Install) -> Iterator[Session]:
+    """A session with such a catalog, opened after it has become one."""
+    mock = MockCatalog(seed=1, token=TOKEN)
+    install(mock.registries)
+    try:
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="kill", transport=mock.httpx_transport())
+        yield session
+        session.close()
+    finally:
+        mock.stop()

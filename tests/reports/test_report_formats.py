@@ -1,0 +1,352 @@
+"""Every format renders every kind of run: whole, escaped, and saying the same as the run."""
+
+import importlib
+import json
+import pkgutil
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+import icecheck.reports
+from icecheck.assembly.output import FORMATS
+from icecheck.reports import html, junit, run_json, summary
+from icecheck.verdict import Outcome, totals_of
+
+DRAFT = Path(__file__).parent / "required_blocks.schema.json"
+MODULES = [
+    module
+    for info in pkgutil.iter_modules(icecheck.reports.__path__)
+    if hasattr(module := importlib.import_module(f"icecheck.reports.{info.name}"), "render")
+]
+
+
+def test_every_format_of_the_folder_is_written():
+    assert {m.render for m in MODULES} == set(FORMATS.values())
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_a_format_renders_text_that_ends_with_a_newline(module, run):
+    text = module.render(run)
+    assert text.endswith("\n")
+    assert run.run_id in text
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_a_format_is_a_pure_function_of_the_run(module, run):
+    assert module.render(run) == module.render(run)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_no_format_lets_a_control_character_through(module, runs):
+    assert (
+        re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202e\ud800]", module.render(runs["hostile"]))
+        is None
+    )
+
+
+def parsed(text):
+    return ET.fromstring(text)  # noqa: S314 - our own text
+
+
+# run.json
+
+
+def test_run_json_satisfies_the_published_schema(run):
+    assert run_json.problems_of(run_json.render(run)) == []
+
+
+def test_run_json_satisfies_the_schema_it_started_from(run):
+    validator = jsonschema.Draft202012Validator(json.loads(DRAFT.read_text()))
+    problems = [e.message for e in validator.iter_errors(run_json.document(run))]
+    assert problems == []
+
+
+def test_the_published_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(run_json.schema())
+
+
+def test_the_published_schema_names_itself_as_the_document_does(runs):
+    assert run_json.schema()["$id"] == run_json.document(runs["passed"])["$schema"]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda d: d["verdict"].update(status="conformant"),
+        lambda d: d.update(complete=False, verdict={**d["verdict"], "status": "conformant"}),
+        lambda d: d["checks"][3].pop("reproduce"),
+        lambda d: d["checks"][3].update(unexpected=False),
+        lambda d: next(c for c in d["checks"] if c["outcome"] == "skip").update(skip=None),
+        lambda d: next(c for c in d["checks"] if c["outcome"] == "blocked").update(blocked_by=[]),
+        lambda d: d.pop("safety"),
+        lambda d: d.update(surprise=1),
+    ],
+)
+def test_the_published_schema_refuses_a_report_that_lies(runs, lie):
+    document = run_json.document(runs["failed"])
+    document["checks"].sort(key=lambda c: c["outcome"] == "skip")
+    assert run_json.problems_of(json.dumps(document)) == []
+    lie(document)
+    assert run_json.problems_of(json.dumps(document))
+
+
+def test_an_empty_run_may_not_be_called_conformant(runs):
+    document = run_json.document(runs["nothing"])
+    document["verdict"]["status"] = "conformant"
+    assert run_json.problems_of(json.dumps(document))
+
+
+def test_run_json_joins_requirements_with_the_checks_that_prove_them(runs):
+    rows = {r["id"]: r for r in run_json.document(runs["failed"])["requirements"]}
+    assert rows["createNamespace.409"]["result"] == "fail"
+    assert "createNamespace.already-exists" in rows["createNamespace.409"]["checks"]
+    assert rows["createNamespace.200"]["result"] == "pass"
+    assert rows["dropNamespace.204"]["result"] == "blocked"
+    assert rows["loadTable.404"]["result"] == "not-run"
+    assert rows["loadTable.404"]["spec_ref"]["permalink"].startswith("https://github.com/apache/")
+
+
+def test_run_json_says_how_to_reproduce_a_failure(runs):
+    rows = {c["id"]: c for c in run_json.document(runs["failed"])["checks"]}
+    failure = rows["createNamespace.already-exists"]
+    assert "$ICECHECK_TOKEN" in failure["reproduce"]["curl"]
+    assert "--check createNamespace.already-exists" in failure["reproduce"]["cli"]
+    assert "--run-id abc123" in failure["reproduce"]["cli"]
+    assert [a["actual"] for a in failure["assertions"]] == ["200"]
+    assert failure["cause"] in {c["id"] for c in run_json.document(runs["failed"])["causes"]}
+
+
+def test_what_spark_did_is_an_engine_profile(runs):
+    (profile,) = run_json.document(runs["spark"])["engine_profiles"]
+    assert {w["id"]: w["status"] for w in profile["workflows"]} == {
+        "spark.create": "works",
+        "spark.merge": "broken",
+        "spark.branch": "not-run",
+    }
+
+
+# junit.xml
+
+
+def test_junit_counts_equal_its_elements_and_the_run(run):
+    root = parsed(junit.render(run))
+    checks = [c for c in root.findall(".//testcase") if c.get("classname") != "icecheck.run"]
+    assert len(checks) == len(run.verdicts)
+    for element in (root, *root.findall("testsuite")):
+        assert int(element.get("tests")) == len(element.findall(".//testcase"))
+        assert int(element.get("failures")) == len(element.findall(".//failure"))
+        assert int(element.get("errors")) == len(element.findall(".//error"))
+        assert int(element.get("skipped")) == len(element.findall(".//skipped"))
+
+
+def test_junit_is_red_exactly_when_a_required_check_is(run):
+    red = parsed(junit.render(run)).findall(".//failure")
+    gating = [
+        v
+        for v in run.verdicts
+        if v.outcome in {Outcome.FAIL, Outcome.BLOCKED} and v.level == "must"
+    ]
+    assert len(red) == len(gating)
+
+
+def test_junit_is_never_green_when_the_gate_is_not_satisfied(run):
+    root = parsed(junit.render(run))
+    green = not root.findall(".//failure") and not root.findall(".//error")
+    assert green == (run.exit_code == 0)
+
+
+def test_a_junit_failure_carries_the_card(runs):
+    root = parsed(junit.render(runs["failed"]))
+    case = root.find(".//testcase[@name='createNamespace.already-exists']")
+    failure = case.find("failure")
+    assert failure.get("type") == "must"
+    assert failure.get("message") == "expected 409, got 200"
+    for part in ("createNamespace.409:", "https://github.com/apache/iceberg/blob/", "curl "):
+        assert part in failure.text
+    properties = [(p.get("name"), p.get("value")) for p in case.iter("property")]
+    assert ("requirement", "createNamespace.409") in properties
+
+
+def test_what_does_not_gate_is_skipped_in_junit_and_says_why(runs):
+    root = parsed(junit.render(runs["failed"]))
+    should = root.find(".//testcase[@name='createNamespace.error-type']/skipped")
+    assert should.get("type") == "conformance.should"
+    assert "AlreadyExistsException" in should.text
+    undeclared = root.find(".//testcase[@name='renameTable.renamed']/skipped")
+    assert undeclared.get("type") == "conformance.not-declared"
+
+
+def test_a_suite_of_junit_is_a_profile_with_its_status(runs):
+    root = parsed(junit.render(runs["failed"]))
+    properties = {
+        p.get("name"): p.get("value")
+        for p in root.find("testsuite[@name='write']/properties").iter("property")
+    }
+    assert properties["profile"] == "not-conformant"
+    assert properties["verdict"] == "not-conformant"
+    assert properties["spec.sha256"].startswith("sha256:")
+
+
+# summary.md
+
+
+def test_the_summary_leads_with_the_verdict_and_the_causes(runs):
+    text = summary.render(runs["failed"])
+    assert text.startswith("## NOT CONFORMANT: Acme catalog\n")
+    assert "### Fix these first" in text
+    assert "createNamespace.already-exists" in text
+
+
+def test_the_summary_of_a_hostile_run_is_no_html(runs):
+    assert "<" not in summary.render(runs["hostile"])
+
+
+def test_a_hostile_name_adds_no_cell_to_a_table_of_the_summary(runs):
+    rows = [r for r in summary.render(runs["hostile"]).splitlines() if r.startswith("|")]
+    spark = [re.sub(r"\\.", "", r).count("|") for r in rows if "broken" in r]
+    assert spark == [3]
+
+
+# index.html
+
+
+class Page(HTMLParser):
+    """Collects what a test asks of a page: elements, ids, links and whether tags are balanced."""
+
+    VOID = frozenset({"meta", "br", "link", "img", "hr", "input"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open = []
+        self.tags = []
+        self.ids = []
+        self.links = []
+        self.sources = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name == "href":
+                self.links.append(value)
+            if name in {"src", "srcset", "action", "data"} or name.startswith("on"):
+                self.sources.append((tag, name, value))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(run):
+    page = Page(html.render(run))
+    assert page.open == []
+    assert "script" not in page.tags
+    assert "link" not in page.tags
+    assert page.sources == []
+    outside = [link for link in page.links if not link.startswith("#")]
+    assert all(link.startswith("https://github.com/apache/iceberg/") for link in outside)
+
+
+def test_nothing_in_the_style_of_the_page_is_fetched(runs):
+    style = html.render(runs["passed"]).partition("<style>")[2].partition("</style>")[0]
+    assert "prefers-color-scheme: dark" in style
+    assert "@media print" in style
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_every_link_inside_the_page_leads_somewhere_and_ids_are_unique(run):
+    page = Page(html.render(run))
+    assert len(page.ids) == len(set(page.ids))
+    from urllib.parse import unquote
+
+    inside = {unquote(link[1:]) for link in page.links if link.startswith("#")}
+    assert inside <= set(page.ids)
+
+
+def test_a_hostile_name_is_shown_and_not_run(runs):
+    text = html.render(runs["hostile"])
+    assert "<script" not in text
+    assert "<script>alert(1)</script>" in Page(text).text
+
+
+def test_the_page_keeps_its_order(runs):
+    text = html.render(runs["spark"])
+    order = ["verdict", "causes", "spark", "claims", "profiles", "warnings", "checks", "facts"]
+    places = [text.index(f'id="{section}"') for section in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("name", "tone"),
+    [
+        ("passed", "good"),
+        ("warnings", "good"),
+        ("failed", "bad"),
+        ("interrupted", "open"),
+        ("interrupted-at-once", "open"),
+        ("tripped", "open"),
+        ("nothing", "open"),
+        ("skipped-only", "open"),
+        ("error", "open"),
+    ],
+)
+def test_the_strip_is_green_only_when_something_was_verified_and_held(runs, name, tone):
+    assert f'<div class="strip {tone}"' in html.render(runs[name])
+
+
+def test_a_cause_shows_its_requirement_and_how_to_reproduce_it(runs):
+    page = Page(html.render(runs["failed"]))
+    assert "Answers 200 where 409 is due" in page.text
+    assert "Creating a namespace that exists is refused with 409." in page.text
+    assert "curl -sS -X POST" in page.text
+    assert any(re.search(r"yaml#L\d+-L\d+$", link) for link in page.links)
+
+
+def test_a_skip_is_listed_with_its_reason(runs):
+    assert (
+        "not-declared: the catalog's config does not claim"
+        in Page(html.render(runs["failed"])).text
+    )
+
+
+def test_what_works_in_spark_is_a_table_of_statements(runs):
+    text = Page(html.render(runs["spark"])).text
+    section = text.partition("What works in Spark\n")[2].partition("What the catalog claims")[0]
+    assert section.index("What spark.merge demands") < section.index("What spark.create demands")
+    for word in ("works", "broken", "not run"):
+        assert word in section
+
+
+def test_a_thousand_failures_with_large_bodies_stay_below_the_limit(finish_run, fail_verdict):
+    large = '{"key": "<&>"}' * 300
+    many = [
+        fail_verdict(f"createNamespace.n{i}", expected="409", actual=str(200 + i), body=large)
+        for i in range(1000)
+    ]
+    text = html.render(finish_run(*many))
+    assert len(text.encode()) < html.BYTES_MAX
+    assert "it is in run.json" in text
+
+
+# totals
+
+
+def test_every_format_agrees_on_the_counts(run):
+    totals = totals_of(run.verdicts)
+    assert run_json.document(run)["totals"] == totals
+    counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
+    assert counts in summary.render(run)
+    assert counts in html.render(run)

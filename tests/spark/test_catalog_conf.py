@@ -1,0 +1,41 @@
+"""A target as properties of Iceberg's REST client."""
+
+from icecheck.spark import catalog_conf
+from icecheck.target import Target
+
+TIMEOUTS = {
+    "rest.client.connection-timeout-ms": "30000",
+    "rest.client.socket-timeout-ms": "30000",
+}
+
+
+def test_a_bare_url_sends_no_credentials() -> None:
+    conf = catalog_conf(Target("http://127.0.0.1:8181/"))
+    assert conf == {"type": "rest", "uri": "http://127.0.0.1:8181", **TIMEOUTS}
+
+
+def test_a_token_a_prefix_and_headers_are_passed_on_as_given() -> None:
+    target = Target(
+        "https://example.org/api",
+        warehouse="a b",
+        prefix="my/prefix",
+        token="abc",
+        headers={"X-Iceberg-Access-Delegation": "vended-credentials"},
+        timeout_seconds=2.5,
+    )
+    conf = catalog_conf(target)
+    assert conf["warehouse"] == "a b"
+    assert conf["prefix"] == "my/prefix"
+    assert conf["token"] == "abc"
+    assert conf["header.X-Iceberg-Access-Delegation"] == "vended-credentials"
+    assert conf["rest.client.socket-timeout-ms"] == "2500"
+    assert "credential" not in conf
+    assert "scope" not in conf
+
+
+def test_a_credential_comes_with_its_scope_and_token_endpoint() -> None:
+    conf = catalog_conf(Target("http://c", credential="id:secret", scope="all"))
+    assert conf["credential"] == "id:secret"
+    assert conf["scope"] == "all"
+    assert conf["oauth2-server-uri"] == "http://c/v1/oauth/tokens"
+    assert "token" not in conf
