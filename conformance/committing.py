@@ -5,9 +5,13 @@ from typing import Any
 
 from icecheck import bodies
 from icecheck.client import Catalog, Table
-from icecheck.expect import Blocked, Matcher, Reply, Violation, show
+from icecheck.conformance import metadata_view as view
+from icecheck.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
+from icecheck.probes import has_capability
+from icecheck.verdict import SkipKind
 
 __all__ = [
+    "MARK",
     "NO_SNAPSHOT",
     "commit",
     "creation_updates",
@@ -16,12 +20,17 @@ __all__ = [
     "expect_refused",
     "expect_unchanged",
     "given_snapshots",
+    "given_table_since",
     "same_table",
     "set_property",
     "with_ids",
 ]
 
 Json = dict[str, Any]
+
+MARK = "icecheck"
+"""The property that ``set_property`` sets unless another one is named."""
+_BRIEF_MAX = 40
 
 NO_SNAPSHOT = Matcher(
     "no current snapshot (absent, null or -1)",
@@ -34,7 +43,7 @@ def same_table(table: Table) -> Json:
     return {"type": "assert-table-uuid", "uuid": table.uuid}
 
 
-def set_property(value: str, key: str = "icecheck") -> Json:
+def set_property(value: str, key: str = MARK) -> Json:
     """Return an update that every catalog can apply to every table."""
     return {"action": "set-properties", "updates": {key: value}}
 
@@ -70,20 +79,34 @@ def expect_loaded(
 ) -> Table:
     """Judge that a load shows these metadata members after an accepted commit."""
     reply = catalog.load_table(before.namespace, before.name).expect(200)
-    metadata = _metadata(reply)
+    metadata = view.metadata_in(reply)
     location = reply.json().get("metadata-location")
     try:
-        reply.expect_json(dict(expected), at=("metadata",), symptom=f"effect-missing:{what}")
+        reply.expect_json(dict(expected), at=("metadata",))
     except Violation as violation:
-        if location != before.metadata_location:
-            raise
+        finding = violation.finding
+        seen = f"{finding.pointer} is {finding.actual}, due is {finding.expected}"
+        if location is not None and location == before.metadata_location:
+            raise reply.violation(
+                "effect-missing:commit",
+                "a commit that takes effect",
+                "the version before it",
+                detail=seen,
+                pointer=finding.pointer,
+            ) from None
         raise reply.violation(
-            "effect-missing:commit",
-            "a commit that takes effect",
-            "the version before it",
-            detail=f"{violation.finding.pointer} is {violation.finding.actual}",
+            f"effect-missing:{what}",
+            _brief(finding.expected, "what was committed"),
+            _brief(finding.actual, "something else"),
+            detail=seen,
+            pointer=finding.pointer,
         ) from None
     return Table(before.namespace, before.name, metadata, location)
+
+
+def _brief(text: str, instead: str) -> str:
+    # What is compared between runs must not depend on names and locations of one run.
+    return text if len(text) <= _BRIEF_MAX else instead
 
 
 def expect_refused(
@@ -97,17 +120,17 @@ def expect_refused(
     """Commit, and judge that it is refused (no status: any 4xx) and that nothing has changed."""
     before = catalog.loaded(table)
     commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
-    expect_unchanged(catalog, before)
+    expect_unchanged(catalog, before, *_property_keys(updates))
 
 
-def expect_unchanged(catalog: Catalog, before: Table) -> None:
-    """Judge that a table is still what an earlier load showed."""
+def expect_unchanged(catalog: Catalog, before: Table, *property_keys: str) -> None:
+    """Judge that a table is still what an earlier load showed, these properties included."""
     reply = catalog.load_table(before.namespace, before.name).expect(200)
-    after = _metadata(reply)
-    changed = sorted(
-        name for name in {*before.metadata, *after} if before.metadata.get(name) != after.get(name)
-    )
-    if reply.json().get("metadata-location") != before.metadata_location:
+    was = view.settled(before.metadata, MARK, *property_keys)
+    now = view.settled(view.metadata_in(reply), MARK, *property_keys)
+    changed = [member for member in was if was[member] != now[member]]
+    location = reply.json().get("metadata-location")
+    if location != before.metadata_location:
         changed.append("metadata-location")
     if changed:
         first = changed[0]
@@ -115,15 +138,14 @@ def expect_unchanged(catalog: Catalog, before: Table) -> None:
             "changed-although-refused",
             "the table as it was",
             "a changed table",
-            detail=f"{', '.join(changed)}; {first} is {show(after.get(first), 80)}",
+            detail=f"{', '.join(changed)}; {first} is {show(now.get(first, location), 80)}",
         )
 
 
-def _metadata(reply: Reply) -> Json:
-    metadata = reply.member("metadata")
-    if not isinstance(metadata, dict):
-        raise Blocked("schema.loadTable.200", "the answer has no usable table metadata")
-    return metadata
+def _property_keys(updates: Sequence[Any]) -> set[str]:
+    """Return the keys of the properties that updates set, as far as they are well-formed."""
+    sent = [u.get("updates") for u in updates if isinstance(u, dict)]
+    return {key for properties in sent if isinstance(properties, dict) for key in properties}
 
 
 def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
@@ -134,6 +156,20 @@ def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
         snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
         table = catalog.given_snapshot(table, ordinal)
     return table, snapshot_ids
+
+
+def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
+    """Return a table of at least this format version: the catalog's default one where it will do.
+
+    ``members`` are those of ``bodies.create_table_body``.
+    """
+    table = catalog.given_table(**members)
+    if table.metadata.get("format-version", version) >= version:
+        return table
+    if not has_capability(catalog, f"format-version-{version}"):
+        reason = f"the catalog has no format version {version}"
+        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+    return catalog.given_table(properties={"format-version": str(version)}, **members)
 
 
 def creation_updates(staged: Mapping[str, Any]) -> list[Json]:

@@ -11,7 +11,7 @@ from icecheck.conformance.sampling import sample
 from icecheck.expect import Blocked, Reply, Violation
 from icecheck.verdict import Finding
 
-__all__ = ["judge_accepted", "judge_mistyped", "judge_refused"]
+__all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
 
 REFUSED_CASES_MAX = 40
 MISTYPED_CASES_MAX = 24
@@ -49,10 +49,10 @@ def judge_refused(catalog: Catalog, operation_id: str) -> None:
     mistyped = _cases(catalog, operation_id, (Flaw.MISTYPED,), "answered", TOLERABLE_CASES_MAX)
     place = _given_place(catalog, operation_id)
     before = _visible(catalog, operation_id, place)
-    findings, place = _send(catalog, operation_id, unusable, place, _refused)
+    findings, place = _send_all(catalog, operation_id, unusable, place, _refused)
     if not findings and before is not None:
         _expect_unchanged(catalog, operation_id, place, before)
-    findings += _send(catalog, operation_id, mistyped, place, _no_server_error)[0]
+    findings += _send_all(catalog, operation_id, mistyped, place, _no_server_error)[0]
     _raise(findings)
 
 
@@ -60,7 +60,7 @@ def judge_mistyped(catalog: Catalog, operation_id: str) -> None:
     """Judge that a value of a wrong type is refused with a 4xx, not converted or ignored."""
     cases = _cases(catalog, operation_id, (Flaw.MISTYPED,), "mistyped", MISTYPED_CASES_MAX)
     place = _given_place(catalog, operation_id)
-    _raise(_send(catalog, operation_id, cases, place, _not_converted)[0])
+    _raise(_send_all(catalog, operation_id, cases, place, _not_converted)[0])
 
 
 def judge_accepted(catalog: Catalog, operation_id: str) -> None:
@@ -71,7 +71,7 @@ def judge_accepted(catalog: Catalog, operation_id: str) -> None:
     allowed = _cases(catalog, operation_id, (None,), "accepted", ACCEPTED_CASES_MAX)
     odd = _cases(catalog, operation_id, (Flaw.TOLERABLE,), "tolerated", TOLERABLE_CASES_MAX)
     place = _given_place(catalog, operation_id)
-    _raise(_send(catalog, operation_id, (*allowed, *odd), place, _no_server_error)[0])
+    _raise(_send_all(catalog, operation_id, (*allowed, *odd), place, _no_server_error)[0])
 
 
 def _cases(
@@ -90,7 +90,7 @@ def _cases(
     )
 
 
-def _send(
+def _send_all(
     catalog: Catalog,
     operation_id: str,
     cases: Iterable[GeneratedCase],
@@ -103,7 +103,7 @@ def _send(
         request = confine(case, place)
         if request is None:
             continue
-        reply = _call(catalog, request)
+        reply = send(catalog, request)
         if (violation := expectation(reply, case)) is not None:
             findings.append(violation.finding)
         if reply.ok:
@@ -113,7 +113,8 @@ def _send(
     return findings, place
 
 
-def _call(catalog: Catalog, request: ConfinedRequest) -> Reply:
+def send(catalog: Catalog, request: ConfinedRequest) -> Reply:
+    """Send one generated request as it was confined."""
     sent: dict[str, Any] = {"body": request.body} if request.case.has_body else {}
     return catalog.call(
         request.case.operation_id,

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from icecheck.conformance.flaws import Flaw, flaw_of, spot_of
-from icecheck.conformance.sample_values import seeded
+from icecheck.conformance.sample_values import sample_of, seeded
 from icecheck.contract import load
 from icecheck.generating import generating
 from icecheck.schema import schema_judge
@@ -63,8 +63,8 @@ def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
     """
     from schemathesis import GenerationMode
 
-    made: list[GeneratedCase] = []
-    seen: set[str] = set()
+    made = [*_usual(operation_id)]
+    seen = {_sent(case) for case in made}
     with generating():
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             for case in _generate(operation_id, mode):
@@ -77,6 +77,21 @@ def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
     if template is not None:
         made.append(_cut_off(template, len(made)))
     return tuple(made)
+
+
+def _usual(operation_id: str) -> Iterator[GeneratedCase]:
+    """Yield the request that the samples make up, if the operation has a body."""
+    schema = load().operations[operation_id].request_schema
+    if schema is not None:
+        yield GeneratedCase(
+            operation_id=operation_id,
+            ordinal=0,
+            flaw=None,
+            family="usual",
+            description="the usual request",
+            body=sample_of(str(schema["$ref"]).rpartition("/")[2]),
+            has_body=True,
+        )
 
 
 def _cut_off(case: GeneratedCase, ordinal: int) -> GeneratedCase:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from icecheck.expect import Blocked, Reply
+from icecheck.expect import Blocked, Matcher, Reply
 
 __all__ = [
     "column_names",
@@ -15,6 +15,7 @@ __all__ = [
     "metadata_in",
     "partition_fields",
     "place",
+    "same_uuid",
     "settled",
     "shape",
     "sort_fields",
@@ -57,6 +58,11 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
     known = properties if isinstance(properties, dict) else {}
     kept["properties"] = {key: known.get(key) for key in property_keys}
     return kept
+
+
+def same_uuid(uuid: str) -> Matcher:
+    """Match a uuid, in small letters or capitals."""
+    return Matcher(f'"{uuid}"', lambda v: isinstance(v, str) and v.lower() == uuid.lower())
 
 
 def place(location: Any) -> str:

@@ -16,6 +16,7 @@ from icecheck.conformance.committing import (
     set_property,
 )
 from icecheck.conformance.evolving import number
+from icecheck.expect import show
 
 Json = dict[str, Any]
 
@@ -121,7 +122,7 @@ def _conflicts(catalog: Catalog, table: Table, requirement: Json) -> None:
         [set_property("1")],
         409,
         requirements=[requirement],
-        detail=str(requirement),
+        detail=show(requirement),
     )
 
 

@@ -87,6 +87,11 @@ def _register_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
     return catalog.call("registerTable", {"namespace": table.namespace}, body=body, headers=headers)
 
 
+def _commit_transaction(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
+    change = {"identifier": catalog.given_table().identifier, "requirements": [], "updates": []}
+    return catalog.call("commitTransaction", body={"table-changes": [change]}, headers=headers)
+
+
 _REQUESTS: Mapping[str, Send] = {
     "getConfig": lambda catalog, headers: catalog.call(
         "getConfig",
@@ -98,7 +103,7 @@ _REQUESTS: Mapping[str, Send] = {
     "loadNamespaceMetadata": _named("loadNamespaceMetadata"),
     "namespaceExists": _named("namespaceExists"),
     "dropNamespace": _named("dropNamespace"),
-    "updateProperties": _named("updateProperties", {"updates": {"owner": "icecheck"}}),
+    "updateProperties": _named("updateProperties", {"updates": {"team": "icecheck"}}),
     "listTables": _named("listTables"),
     "createTable": _create_table,
     "loadTable": _named("loadTable"),
@@ -108,6 +113,7 @@ _REQUESTS: Mapping[str, Send] = {
     "renameTable": _rename_table,
     "registerTable": _register_table,
     "reportMetrics": _named("reportMetrics", _REPORT),
+    "commitTransaction": _commit_transaction,
 }
 
 

@@ -38,7 +38,7 @@ def test_complete_a_staged_table(catalog: Catalog) -> None:
         ("schema", lambda m: view.shape(view.current_schema(m))),
         ("partition-spec", view.partition_fields),
         ("sort-order", view.sort_fields),
-        ("location", lambda m: str(m.get("location")).rstrip("/")),
+        ("location", lambda m: view.place(m.get("location"))),
         ("properties", lambda m: (m.get("properties") or {}).get("owner")),
     ):
         equal(seen(after), seen(before), symptom=f"effect-missing:staged-{what}")

@@ -124,9 +124,13 @@ def test_several_updates(catalog: Catalog) -> None:
         "current-snapshot-id": added["snapshot-id"],
     }
     after = expect_loaded(catalog, table, expected, what="one-of-several-updates")
-    answer.expect_json(
-        {"metadata-location": after.metadata_location}, symptom="answer-differs-from-load"
-    )
+    if after.metadata_location not in {None, answer.member("metadata-location")}:
+        raise answer.violation(
+            "several-versions",
+            "one new version for all updates",
+            "a further one",
+            detail="a load right after the commit tells another metadata location",
+        )
 
 
 # ---- other writers

@@ -13,7 +13,7 @@ from icecheck.target import Namespace
 _VERBS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _NOT_SERVED = frozenset({404, 405, 501})
 # These name something that the check does not make: 404 is then an ordinary answer.
-_MAY_BE_MISSING = ("{view}", "{plan-id}", "/tasks")
+_MAY_BE_MISSING = ("{view}", "{plan-id}", "/tasks", "/credentials")
 # No client looks for these two in the list before it calls them.
 _NEVER_LOOKED_UP = frozenset({"getConfig", "getToken"})
 

@@ -4,7 +4,7 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.arranging import require
-from icecheck.conformance.reading import not_applicable, object_in
+from icecheck.conformance.reading import expect_levels, not_applicable, object_in
 from icecheck.expect import ABSENT, Blocked, Reply, find, show
 
 _MEMBERS = {"message": str, "type": str, "code": int}
@@ -52,9 +52,10 @@ def test_unknown_members_of_a_request_are_ignored(catalog: Catalog) -> None:
     more = {"icecheck-unknown": {"a": [1, None]}}
     namespace = catalog.new_namespace_name()
     body = {"namespace": [*namespace], "properties": {}, **more}
-    catalog.call("createNamespace", body=body).expect(200)
+    expect_levels(catalog.call("createNamespace", body=body).expect(200), namespace)
     table = bodies.create_table_body(catalog.new_name())
     catalog.create_table(namespace, {**table, **more}).expect(200)
+    catalog.load_table(namespace, table["name"]).expect(200).member("metadata", "table-uuid")
 
 
 def _expect_json(reply: Reply) -> None:

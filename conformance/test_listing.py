@@ -71,6 +71,8 @@ def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
         times = listed.count(own[: len(parent or ()) + 1])
         if times > 1:
             raise reply.violation("listed-twice", "each entry once", "an entry twice")
+        if times == 0:
+            raise _listing(reply, f"{show([*own])} is neither in it nor below an entry")
 
 
 @check("listNamespaces.no-such-parent", proves="listNamespaces.404")

@@ -103,7 +103,7 @@ def test_levels_are_not_joined(catalog: Catalog) -> None:
         raise reply.violation(
             "names-run-together", "200", "404", detail="a, b went when a.b was dropped"
         )
-    reply.expect(200)
+    expect_levels(reply.expect(200), two_levels)
 
 
 def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:

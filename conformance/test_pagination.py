@@ -196,11 +196,15 @@ def _expect_null_at_end(place: Place) -> None:
 
 
 def _expect_bounded(place: Place) -> None:
+    entries = 0
     for reply in _pages(place):
+        entries += place.count(reply)
         if place.count(reply) > place.size:
             raise reply.violation(
                 "page-too-long", "at most pageSize entries", "more", detail=f"pageSize {place.size}"
             )
+    if entries < len(place.own):
+        raise reply.violation("pages-incomplete", "every entry once", "an entry is missing")
 
 
 def _expect_everything(place: Place) -> None:

@@ -34,8 +34,8 @@ def test_load_table(catalog: Catalog) -> None:
     one = catalog.given_table()
     for table in (one, catalog.given_table(one.namespace)):
         reply = catalog.load_table(table.namespace, table.name).expect(200)
-        uuid = view.metadata_in(reply).get("table-uuid")
-        equal(str(uuid).lower(), table.uuid.lower(), symptom="wrong-table-answered")
+        expected = {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}
+        reply.expect_json(expected, symptom="wrong-table-answered")
 
 
 @check("loadTable.missing", proves="loadTable.404")

@@ -7,7 +7,12 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
-from icecheck.conformance.committing import expect_effect, expect_refused, with_ids
+from icecheck.conformance.committing import (
+    expect_effect,
+    expect_refused,
+    given_table_since,
+    with_ids,
+)
 from icecheck.conformance.evolving import column_id, number, sort_order_id_of, spec_id_of
 from icecheck.expect import Matcher, Violation, containing, equal
 
@@ -32,13 +37,13 @@ def add_order(table: Table, column: str) -> Json:
     return {"action": "add-sort-order", "sort-order": order}
 
 
-# ---- partition specs
+# ---- partition specs (version 1 numbers their fields in its own way)
 
 
 @check("update.add-spec", proves="update.add-spec.effect")
 def test_add_spec(catalog: Catalog) -> None:
     """add-spec adds a partition spec and leaves the default one the default."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     update = add_spec(table, "id_bucket")
     expect_effect(
         catalog,
@@ -55,7 +60,7 @@ def test_add_spec(catalog: Catalog) -> None:
 @check("update.add-spec.spec-id-optional", proves="update.add-spec.spec-id-optional")
 def test_spec_id_is_optional(catalog: Catalog) -> None:
     """A partition spec may be sent without spec-id."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     update = add_spec(table, "id_bucket")
     fields = update["spec"]["fields"]
     expect_effect(
@@ -71,7 +76,7 @@ def test_spec_id_is_optional(catalog: Catalog) -> None:
 def test_field_ids_are_assigned(catalog: Catalog) -> None:
     """Partition fields sent without field-id get ids that no other field has."""
     by_id = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
-    table = catalog.given_table(spec=by_id)
+    table = given_table_since(catalog, 2, spec=by_id)
     by_data = bodies.partition_field(column_id(table, "data"), "truncate[2]", "data_trunc")
     after = expect_effect(
         catalog,
@@ -102,7 +107,7 @@ def partition_field_ids(table: Table) -> Iterator[tuple[Any, tuple[Any, Any]]]:
 @check("update.add-spec.last-partition-id", proves="update.add-spec.last-partition-id")
 def test_last_partition_id_follows(catalog: Catalog) -> None:
     """last-partition-id is at least the highest field id of an added spec."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     least = number(table, "last-partition-id") + 1
     at_least = Matcher(f"at least {least}", lambda v: isinstance(v, int) and v >= least)
     expect_effect(
@@ -117,7 +122,7 @@ def test_last_partition_id_follows(catalog: Catalog) -> None:
 @check("update.add-spec.unknown-column", proves="update.add-spec.unknown-column-refused")
 def test_spec_over_an_unknown_column(catalog: Catalog) -> None:
     """A partition spec over a column that does not exist is refused."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     field_id = number(table, "last-partition-id") + 1
     field = bodies.partition_field(UNKNOWN_ID, "identity", "nothing", field_id)
     update = {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)}
@@ -127,7 +132,7 @@ def test_spec_over_an_unknown_column(catalog: Catalog) -> None:
 @check("update.set-default-spec", proves="update.set-default-spec.effect")
 def test_set_default_spec(catalog: Catalog) -> None:
     """set-default-spec makes the spec with that id the default."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     table = catalog.given_commit(table, [add_spec(table, "id_bucket")])
     spec_id = spec_id_of(table, "id_bucket")
     expect_effect(
@@ -142,7 +147,7 @@ def test_set_default_spec(catalog: Catalog) -> None:
 @check("update.set-default-spec.last-added", proves="update.set-default-spec.last-added")
 def test_set_last_added_spec(catalog: Catalog) -> None:
     """Spec id -1 makes the spec the default that the same commit added last."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     one, two = (add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2))
     after = expect_effect(
         catalog,
@@ -161,20 +166,20 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
 )
 def test_last_added_without_a_spec(catalog: Catalog) -> None:
     """Spec id -1 in a commit that adds no spec is refused."""
-    expect_refused(catalog, catalog.given_table(), [LAST_ADDED_SPEC], 400)
+    expect_refused(catalog, given_table_since(catalog, 2), [LAST_ADDED_SPEC], 400)
 
 
 @check("update.set-default-spec.unknown-id", proves="update.set-default-spec.unknown-id-refused")
 def test_unknown_spec_id(catalog: Catalog) -> None:
     """A spec that the table does not have cannot become the default."""
     updates = [{"action": "set-default-spec", "spec-id": UNKNOWN_ID}]
-    expect_refused(catalog, catalog.given_table(), updates, 400)
+    expect_refused(catalog, given_table_since(catalog, 2), updates, 400)
 
 
 @check("update.remove-partition-specs", proves="update.remove-partition-specs.effect")
 def test_remove_partition_specs(catalog: Catalog) -> None:
     """remove-partition-specs removes the named specs and leaves the others."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     added = [add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2)]
     first = number(table, "default-spec-id")
     table = catalog.given_commit(table, [*added, LAST_ADDED_SPEC])
@@ -193,7 +198,7 @@ def test_remove_partition_specs(catalog: Catalog) -> None:
 )
 def test_default_spec_stays(catalog: Catalog) -> None:
     """The default partition spec cannot be removed."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     default = number(table, "default-spec-id")
     updates = [{"action": "remove-partition-specs", "spec-ids": [default]}]
     expect_refused(catalog, table, updates, 400)

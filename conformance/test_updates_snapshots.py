@@ -13,6 +13,7 @@ from icecheck.conformance.committing import (
     expect_refused,
     expect_unchanged,
     given_snapshots,
+    given_table_since,
     with_ids,
 )
 from icecheck.conformance.evolving import number
@@ -73,7 +74,7 @@ def test_add_a_snapshot_twice(catalog: Catalog) -> None:
 @check("update.add-snapshot.sequence-number", proves="update.add-snapshot.sequence-number")
 def test_last_sequence_number_follows(catalog: Catalog) -> None:
     """last-sequence-number is the sequence number of the snapshot added last."""
-    table = catalog.given_table()
+    table = given_table_since(catalog, 2)
     added = bodies.snapshot(table.metadata)
     expect_effect(
         catalog,

@@ -94,8 +94,6 @@ def _check_defaults_exist(metadata: TableMetadata) -> None:
 
 def _check_among(kind: str, chosen: int, ids: Iterable[int]) -> None:
     known = list(ids)
-    if not known:
-        raise bad_request(f"Invalid table metadata: there is no {kind}")
     if len(set(known)) != len(known):
         raise bad_request(f"Invalid table metadata: two of kind {kind} have the same id")
     if chosen not in known:

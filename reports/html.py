@@ -90,7 +90,6 @@ class CheckView:
     others: tuple[str, ...]
     blocked_by: tuple[str, ...]
     request: str
-    answer: str
     curl: str
     exchanges: tuple[ExchangeView, ...]
     cause: str | None
@@ -164,7 +163,7 @@ class _Page:
                 FamilyView(
                     name=name,
                     counts=_counts(verdicts),
-                    failing=any(v.outcome is not Outcome.SKIP for v in notable),
+                    failing=any(v.outcome in {Outcome.FAIL, Outcome.ERROR} for v in notable),
                     notable=tuple(self.check(v, causes.get(v.check)) for v in notable),
                     passed=tuple(self.check(v, None) for v in passed),
                 )
@@ -192,8 +191,7 @@ class _Page:
             others=card.others,
             blocked_by=card.blocked_by,
             request=card.request if wrong else "",
-            answer=self.budget.quote(card.answer) if exchanges else "",
-            curl=self.budget.quote(card.curl) if exchanges or wrong else "",
+            curl=self.budget.quote("\n".join([*card.arrange, card.curl])) if wrong else "",
             exchanges=self._exchanges(verdict) if exchanges else (),
             cause=cause.id if cause else None,
             gates=gates(verdict),

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from icecheck.card import witness_of
+from icecheck.card import describe
 from icecheck.contract import Contract, Requirement
 from icecheck.reports.joined import (
     causes_by_check,
@@ -205,7 +205,7 @@ def _check(verdict: Verdict, run: Run, cause: Cause | None, contract: Contract) 
         hurts = [register[r].hurts for r in verdict.requirements if r in register]
         row["failure_fingerprint"] = _fingerprint(verdict)
         row["client_impact"] = list(dict.fromkeys(hurts))
-        row["reproduce"] = _reproduce(verdict, run)
+        row["reproduce"] = _reproduce(verdict, run, contract)
     return row
 
 
@@ -226,11 +226,11 @@ def _fingerprint(verdict: Verdict) -> str:
     return f"fp:{verdict.check}:{first.symptom}={first.actual}"
 
 
-def _reproduce(verdict: Verdict, run: Run) -> dict[str, Any]:
-    evidence = witness_of(verdict)
+def _reproduce(verdict: Verdict, run: Run, contract: Contract) -> dict[str, Any]:
+    card = describe(verdict, contract)
     # What is judged from the exchanges of other checks cannot be run by itself.
     again = None if verdict.requests == 0 else _command(verdict, run)
-    return {"curl": evidence.curl if evidence else None, "cli": again}
+    return {"arrange": list(card.arrange), "curl": card.curl or None, "cli": again}
 
 
 def _command(verdict: Verdict, run: Run) -> str:

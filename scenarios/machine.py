@@ -1,6 +1,6 @@
 """Plays a history against a catalog and compares every answer with the model's prediction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,13 @@ from icecheck import bodies
 from icecheck.client import Catalog
 from icecheck.expect import Reply, Violation, find
 from icecheck.scenarios.model import MAIN, OWNER, Allowed, CatalogModel, TableModel, predict
-from icecheck.scenarios.observing import Difference, differences
+from icecheck.scenarios.observing import (
+    SNAPSHOT_ID_BASE,
+    Difference,
+    Knowledge,
+    differences,
+    shown_by,
+)
 from icecheck.scenarios.steps import (
     AddColumn,
     AddSnapshot,
@@ -93,24 +99,26 @@ class _Player:
                 reply.exchange.ordinal,
             )
         self.model = chosen.after
-        self._learn(step, reply)
-        return None
+        if not reply.ok:
+            return None
+        try:
+            self._learn(step, reply)
+            return _first(index, step, shown_by(step, reply, self._known()))
+        except Violation as violation:
+            return _from_violation(index, step, violation)
 
     def compare(self, index: int, step: Step) -> Divergence | None:
         """Compare what the catalog shows with the model."""
         try:
-            for found in differences(
-                self.catalog, self.model, self.names, self.uuids, self.keeps_properties
-            ):
-                return _from_difference(index, step, found)
+            return _first(index, step, differences(self.catalog, self._known()))
         except Violation as violation:
             return _from_violation(index, step, violation)
-        return None
+
+    def _known(self) -> Knowledge:
+        return Knowledge(self.names, self.model, self.uuids, self.keeps_properties)
 
     def _learn(self, step: Step, reply: Reply) -> None:
         """Remember a new table's UUID, and the metadata that a next commit starts from."""
-        if not reply.ok:
-            return
         match step:
             case CreateTable(n, t):
                 identity = self.model.created
@@ -299,7 +307,12 @@ def _schema(columns: int) -> dict[str, Any]:
 
 
 def _snapshot_id(ordinal: int) -> int:
-    return 7_000_000_000_000_000_000 + ordinal
+    return SNAPSHOT_ID_BASE + ordinal
+
+
+def _first(index: int, step: Step, found: Iterator[Difference]) -> Divergence | None:
+    difference = next(found, None)
+    return None if difference is None else _from_difference(index, step, difference)
 
 
 def _from_difference(index: int, step: Step, found: Difference) -> Divergence:

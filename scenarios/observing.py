@@ -6,13 +6,28 @@ from typing import Any, Protocol
 
 from icecheck.client import Catalog
 from icecheck.expect import Reply
-from icecheck.scenarios.model import MAIN, OWNER, CatalogModel, TableModel
+from icecheck.scenarios.model import MAIN, OWNER, CatalogModel
 from icecheck.scenarios.plans import KEYS
+from icecheck.scenarios.steps import (
+    AddColumn,
+    AddSnapshot,
+    CommitProperties,
+    CreateNamespace,
+    CreateTable,
+    ListTables,
+    LoadNamespace,
+    LoadTable,
+    RegisterBack,
+    RemoveRef,
+    SetRef,
+    Step,
+)
 from icecheck.target import Namespace
 
-__all__ = ["Difference", "differences"]
+__all__ = ["SNAPSHOT_ID_BASE", "Difference", "Knowledge", "differences", "shown_by"]
 
 SNAPSHOT_ID_BASE = 7_000_000_000_000_000_000
+"""A history's snapshots have this id plus their ordinal."""
 
 
 class NamesOfHistory(Protocol):
@@ -33,73 +48,95 @@ class Difference:
     exchange: int
 
 
-def differences(
-    catalog: Catalog,
-    model: CatalogModel,
-    names: NamesOfHistory,
-    uuids: Mapping[int, str],
-    keeps_properties: bool,
-) -> Iterator[Difference]:
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known of a history in play: names, the model, and the UUID of each identity."""
+
+    names: NamesOfHistory
+    model: CatalogModel
+    uuids: Mapping[int, str]
+    keeps_properties: bool
+
+
+def shown_by(step: Step, reply: Reply, known: Knowledge) -> Iterator[Difference]:
+    """Yield what differs in the successful answer to a step itself."""
+    match step:
+        case CreateNamespace(n) | LoadNamespace(n):
+            yield from _namespace_shown(reply, n, known)
+        case ListTables(n):
+            yield from _tables_listed(reply, n, known)
+        case (
+            CreateTable(n, t)
+            | LoadTable(n, t)
+            | CommitProperties(n, t)
+            | AddColumn(n, t)
+            | AddSnapshot(n, t)
+            | SetRef(n, t)
+            | RemoveRef(n, t)
+            | RegisterBack(n, t)
+        ):
+            yield from _table_shown(reply, (n, t), known)
+
+
+def differences(catalog: Catalog, known: Knowledge) -> Iterator[Difference]:
     """Ask for everything that a history may have touched, and yield what differs."""
-    yield from _namespace_listing(catalog, model, names)
+    names, model = known.names, known.model
+    yield from _namespaces_listed(catalog, known)
     for number, namespace in names.namespaces.items():
-        where = f"n{number}"
-        reply = catalog.load_namespace_metadata(namespace)
         held = model.namespaces.get(number)
-        yield from _status(reply, 404 if held is None else 200, where)
+        reply = catalog.load_namespace_metadata(namespace)
+        yield from _status(reply, 404 if held is None else 200, f"n{number}")
         if held is None:
             continue
-        if keeps_properties:
-            shown = _ours(reply.json().get("properties"))
-            yield from _equal(reply, "namespace-properties", where, dict(held.properties), shown)
-        yield from _table_listing(catalog, number, held.tables, names)
-        for table in names.tables:
-            yield from _table(catalog, (number, table), held.tables.get(table), names, uuids)
+        yield from _namespace_shown(reply, number, known)
+        listing = catalog.list_tables(namespace)
+        yield from _status(listing, 200, f"the tables of n{number}")
+        yield from _tables_listed(listing, number, known)
+        for table, name in names.tables.items():
+            loaded = catalog.load_table(namespace, name)
+            there = table in held.tables
+            yield from _status(loaded, 200 if there else 404, f"n{number}.t{table}")
+            if there:
+                yield from _table_shown(loaded, (number, table), known)
 
 
-def _namespace_listing(
-    catalog: Catalog, model: CatalogModel, names: NamesOfHistory
-) -> Iterator[Difference]:
+def _namespaces_listed(catalog: Catalog, known: Knowledge) -> Iterator[Difference]:
     base = catalog.session.isolation.base
     if not base or not catalog.claims("listNamespaces"):
         return  # the top level may be long, and is not ours
     reply = catalog.list_namespaces(base)
     yield from _status(reply, 200, "the namespaces")
     listed = {tuple(n) for n in _list(reply, "namespaces") if isinstance(n, list)}
-    shown = [f"n{k}" for k, name in names.namespaces.items() if name in listed]
-    held = [f"n{k}" for k in names.namespaces if k in model.namespaces]
+    shown = [f"n{k}" for k, name in known.names.namespaces.items() if name in listed]
+    held = [f"n{k}" for k in known.names.namespaces if k in known.model.namespaces]
     yield from _equal(reply, "namespaces-listed", "the namespaces", held, shown)
 
 
-def _table_listing(
-    catalog: Catalog, number: int, tables: Mapping[int, TableModel], names: NamesOfHistory
-) -> Iterator[Difference]:
-    where = f"the tables of n{number}"
-    reply = catalog.list_tables(names.namespaces[number])
-    yield from _status(reply, 200, where)
-    known = {name: f"t{k}" for k, name in names.tables.items()}
+def _namespace_shown(reply: Reply, number: int, known: Knowledge) -> Iterator[Difference]:
+    held = known.model.namespaces[number]
+    if known.keeps_properties:
+        shown = _ours(reply.member("properties"))
+        where = f"n{number}"
+        yield from _equal(reply, "namespace-properties", where, dict(held.properties), shown)
+
+
+def _tables_listed(reply: Reply, number: int, known: Knowledge) -> Iterator[Difference]:
+    numbers = {name: f"t{k}" for k, name in known.names.tables.items()}
     found = [i.get("name") for i in _list(reply, "identifiers") if isinstance(i, dict)]
-    shown = sorted(known.get(str(name), "a table of another name") for name in found)
-    yield from _equal(reply, "tables-listed", where, sorted(f"t{k}" for k in tables), shown)
+    shown = sorted(numbers.get(str(name), "a table of another name") for name in found)
+    held = sorted(f"t{k}" for k in known.model.namespaces[number].tables)
+    yield from _equal(reply, "tables-listed", f"the tables of n{number}", held, shown)
 
 
-def _table(
-    catalog: Catalog,
-    place: tuple[int, int],
-    held: TableModel | None,
-    names: NamesOfHistory,
-    uuids: Mapping[int, str],
-) -> Iterator[Difference]:
-    number, table = place
-    where = f"n{number}.t{table}"
-    reply = catalog.load_table(names.namespaces[number], names.tables[table])
-    yield from _status(reply, 404 if held is None else 200, where)
+def _table_shown(reply: Reply, place: tuple[int, int], known: Knowledge) -> Iterator[Difference]:
+    where = f"n{place[0]}.t{place[1]}"
+    held = known.model.table(*place)
     if held is None:
         return
     metadata = reply.member("metadata")
     properties = _ours(metadata.get("properties"))
     yield from _equal(reply, "table-properties", where, dict(held.properties), properties)
-    if metadata.get("table-uuid") != uuids.get(held.identity):
+    if metadata.get("table-uuid") != known.uuids.get(held.identity):
         yield _difference(reply, "table-uuid", where, "the UUID of its creation", "another UUID")
     columns = [f"c{i}" for i in range(1, held.columns + 1)]
     yield from _equal(reply, "table-columns", where, columns, _columns(metadata))

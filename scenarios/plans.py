@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "draw_plans"]
 
-KEYS = (OWNER, "icecheck.a", "icecheck.b")
-"""The properties that steps set and remove."""
+KEYS = ("icecheck.a", OWNER, "icecheck.b")
+"""The properties that steps set and remove; the generator favours the first ones."""
 _VALUES = ("1", "2", "3")
 _REFS = (("b1", "branch"), ("v1", "tag"))
 
@@ -113,10 +113,22 @@ def _fragments() -> "SearchStrategy[tuple[Step, ...]]":
             value,
         ),
         st.builds(
-            lambda n, t, r: (AddSnapshot(n, t), SetRef(n, t, *r), AddSnapshot(n, t)),
+            lambda n, t, r, s: (AddSnapshot(n, t), SetRef(n, t, *r), RemoveRef(n, t, s[0])),
             namespace,
             table,
             ref,
+            ref,
+        ),
+        st.builds(
+            lambda n, t, v, k: (
+                CreateTable(n, t, v),
+                CommitProperties(n, t, "icecheck.a", v, OWNER),
+                CommitProperties(n, t, "icecheck.b", v, k),
+            ),
+            namespace,
+            table,
+            value,
+            st.sampled_from((OWNER, "icecheck.a")),
         ),
     )
 
@@ -127,6 +139,7 @@ def _steps() -> "SearchStrategy[Step]":
 
     namespace, table = st.sampled_from((0, 0, 0, 1)), st.sampled_from((0, 0, 1))
     key, value = st.sampled_from(KEYS), st.sampled_from(_VALUES)
+    removed = st.sampled_from((OWNER, *KEYS))
     two_keys = st.permutations(KEYS).map(lambda keys: keys[:2])
     ref = st.sampled_from(_REFS)
     return st.one_of(
@@ -134,7 +147,7 @@ def _steps() -> "SearchStrategy[Step]":
         st.builds(CreateNamespace, namespace, value),
         st.builds(DropNamespace, namespace),
         st.builds(LoadNamespace, namespace),
-        st.builds(UpdateProperties, namespace, key, value, key),
+        st.builds(UpdateProperties, namespace, key, value, removed),
         st.builds(ListTables, namespace),
         st.builds(StageCreate, namespace, table),
         st.builds(LoadTable, namespace, table),

@@ -149,5 +149,6 @@ for _operation_id in (
     "renameTable",
     "registerTable",
     "reportMetrics",
+    "commitTransaction",
 ):
     _declare(_operation_id)

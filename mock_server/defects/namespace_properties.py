@@ -254,10 +254,10 @@ def _cut_off(registries: Registries) -> None:
     """Values are stored in a column of 255 characters."""
 
     def cut(body: Body) -> Body:
-        values = body.get("properties") or {}
-        return body | {"properties": {key: str(value)[:255] for key, value in values.items()}}
+        values = body.get("updates") or {}
+        return body | {"updates": {key: str(value)[:255] for key, value in values.items()}}
 
-    alter_request_body(registries, "createNamespace", cut)
+    alter_request_body(registries, "updateProperties", cut)
 
 
 @defect(

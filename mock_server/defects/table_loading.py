@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import problem, publication, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import (
     alter_answer,
@@ -55,8 +55,9 @@ def _answers_first_table(registries: Registries) -> None:
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(context, state, call)
         entry = state.namespace(call.namespace)
-        assert entry is not None  # noqa: S101 - the faithful server has found a table in it
-        _, first = next(iter(entry.tables.after(None)))
+        if entry is None:
+            return outcome
+        _, first = next(entry.tables.after())
         return msgspec.structs.replace(outcome, reply=publication.load_reply(first))
 
     wrap(registries, "loadTable", around)
@@ -296,69 +297,6 @@ def _any_snapshots_parameter(registries: Registries) -> None:
         return msgspec.structs.replace(call, query=query)
 
     alter_call(registries, "loadTable", altered)
-
-
-# ------------------------------------------------------------------ entity tags
-
-
-def _etag_headers(reply: Reply, tag: str) -> Reply:
-    kept = [header for header in reply.headers if header[0] != "etag"]
-    return msgspec.structs.replace(reply, headers=(*kept, ("etag", tag)))
-
-
-@defect(
-    "etag-304-with-body",
-    breaks="loadTable.304",
-    suffering="The next answer on the connection is read from the wrong place.",
-)
-def _304_with_body(registries: Registries) -> None:
-    """A 304 carries the metadata that the client has."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.table(call.namespace, call.name)
-        if outcome.reply.status != 304 or entry is None:
-            return outcome
-        whole = publication.load_reply(entry)
-        reply = msgspec.structs.replace(whole, status=304)
-        return msgspec.structs.replace(outcome, reply=reply)
-
-    wrap(registries, "loadTable", around)
-
-
-@defect(
-    "etag-of-the-table",
-    breaks="etag.changes-with-commit",
-    suffering="Clients that cache tables take old metadata for current.",
-)
-def _etag_of_the_table(registries: Registries) -> None:
-    """The ETag is the table's uuid."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.table(call.namespace, call.name)
-        uuid = "" if entry is None else entry.metadata.table_uuid
-        reply = _etag_headers(outcome.reply, f'"{uuid}"')
-        return msgspec.structs.replace(outcome, reply=reply)
-
-    wrap(registries, "loadTable", around)
-
-
-@defect(
-    "etag-always-current",
-    breaks="etag.stale-is-not-304",
-    suffering="Clients that cache tables never see a commit.",
-)
-def _etag_always_current(registries: Registries) -> None:
-    """Every If-None-Match is answered 304."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        if "if-none-match" not in call.request.headers:
-            return outcome
-        return msgspec.structs.replace(outcome, reply=Reply(304))
-
-    wrap(registries, "loadTable", around)
 
 
 # ------------------------------------------------------------------ tableExists

@@ -66,10 +66,8 @@ def _check_sequence_number(snapshot: Snapshot, metadata: TableMetadata) -> None:
     number, last = snapshot.sequence_number, metadata.last_sequence_number
     if number < 0:
         raise bad_request(f"Invalid sequence number: {number}")
-    if metadata.format_version == 1:
-        if number:
-            raise bad_request(f"Sequence number must be 0 in v1: {number}")
-    elif number <= last and snapshot.parent_snapshot_id is not None:
+    has_parent = snapshot.parent_snapshot_id is not None
+    if metadata.format_version > 1 and number <= last and has_parent:
         raise bad_request(
             f"Cannot add snapshot with sequence number {number} "
             f"older than last sequence number {last}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from icecheck.contract import Contract, load
-from icecheck.verdict import Evidence, Level, Outcome, Verdict
+from icecheck.verdict import Evidence, Finding, Level, Outcome, Verdict
 
 __all__ = [
     "Card",
@@ -21,6 +21,7 @@ __all__ = [
 
 _ANSWER_CHARACTERS_MAX = 600
 _OTHERS_MAX = 5
+_OTHER_CHARACTERS_MAX = 200
 _LABEL_WIDTH = 12
 
 # Control characters could drive a terminal, bidirectional ones reorder what is read, and the
@@ -87,10 +88,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         actual=finding.actual if finding else "",
         pointer=finding.pointer if finding else "",
         detail=finding.detail if finding else verdict.summary,
-        others=tuple(
-            f"expected {f.expected}, got {f.actual}" + (f" at {f.pointer}" if f.pointer else "")
-            for f in verdict.findings[1 : 1 + _OTHERS_MAX]
-        ),
+        others=tuple(_in_words(f) for f in verdict.findings[1 : 1 + _OTHERS_MAX]),
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
         answer=_answer(evidence) if evidence else "",
@@ -99,6 +97,12 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         ),
         curl=evidence.curl if evidence else "",
     )
+
+
+def _in_words(finding: Finding) -> str:
+    at = f" at {finding.pointer}" if finding.pointer else ""
+    detail = f" ({one_line(finding.detail, _OTHER_CHARACTERS_MAX)})" if finding.detail else ""
+    return f"expected {finding.expected}, got {finding.actual}{at}{detail}"
 
 
 def clauses_of(requirement_ids: tuple[str, ...], contract: Contract) -> tuple[Clause, ...]:

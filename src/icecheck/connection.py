@@ -44,7 +44,7 @@ class Connection:
 
     Throttling (429, 503, a 400 whose headers say so) and transport errors are weather: waited out
     a few times, then ``Unreachable`` (verdict-rules 11). A request that may have been applied is
-    resent only when nothing was received and its method is idempotent, or when it was throttled.
+    never sent again: a 503 to a POST only with Retry-After, a lost answer only to GET and HEAD.
     """
 
     def __init__(
@@ -91,7 +91,9 @@ class Connection:
             record(exchange)
             if exchange.status is None:
                 trouble = exchange.error or "no answer"
-                if wire.method not in {"GET", "HEAD", "DELETE"} and not _never_sent(trouble):
+                # A DELETE whose answer was lost may have been applied: asking again would be
+                # answered 404, and a correct catalog would be blamed.
+                if wire.method not in {"GET", "HEAD"} and not _never_sent(trouble):
                     break
                 wait: float | None = 0.1 * 2**attempt
             else:
@@ -99,6 +101,8 @@ class Connection:
                 if wait is None:
                     return exchange
                 trouble = f"throttled with {exchange.status}"
+                if wire.method == "POST" and _may_be_half_done(exchange):
+                    break
             if attempt + 1 < _ATTEMPTS_MAX:
                 self._sleep(min(wait or 0.0, _WAIT_SECONDS_MAX))
         raise Unreachable(f"{wire.method} {wire.url}: {trouble}")
@@ -205,6 +209,11 @@ def _throttled_for(exchange: Exchange) -> float | None:
         return max(0.0, float(retry_after or 0.5))
     except ValueError:
         return 1.0
+
+
+def _may_be_half_done(exchange: Exchange) -> bool:
+    """Whether a refused request must not be sent again: a 503 that names no Retry-After."""
+    return exchange.status == 503 and exchange.header("retry-after") is None
 
 
 def _never_sent(trouble: str) -> bool:

@@ -150,7 +150,8 @@ class Redactor:
         try:
             text = body.decode()
         except UnicodeDecodeError:
-            return body
+            # Latin-1 gives every byte back, and what is ASCII in it is found.
+            return self.text(body.decode("latin-1")).encode("latin-1")
         if text.lstrip()[:1] in {"{", "["}:
             try:
                 parsed = json.loads(text)

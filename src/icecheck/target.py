@@ -125,7 +125,7 @@ class Offer:
 
     def path(self, template: str, names: Mapping[str, str | Namespace]) -> str:
         """Fill an operation's path template; every name is percent-encoded, the prefix is not."""
-        path = template.replace("/{prefix}", f"/{self.prefix.strip('/')}" if self.prefix else "")
+        path = template.replace("/{prefix}", f"/{self.prefix}" if self.prefix else "")
         for key, name in names.items():
             if isinstance(name, str):
                 encoded = encode_segment(name)

@@ -31,7 +31,7 @@ class Recorder(httpx.BaseTransport):
 
 @pytest.fixture
 def new_mock():
-    return lambda: MockCatalog(seed=1, root="s3://icecheck-tests")
+    return lambda: MockCatalog(seed=1, clock=1_700_000_000_000, root="s3://icecheck-tests")
 
 
 @pytest.fixture

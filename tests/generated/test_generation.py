@@ -17,39 +17,51 @@ DIGEST = """
 import hashlib, sys
 sys.path[:0] = [{folder!r}]
 import {module}
+from icecheck.client import Catalog
+from icecheck.conformance.generated_requests import judge_refused
 from icecheck.conformance.generation import cases_of
 from icecheck.conformance.test_generated import OPERATIONS
+from icecheck.mock_server import MockCatalog
+from icecheck.session import open_session
+from icecheck.target import Target
 order = {order}
 found = {{o: repr(cases_of(o)) for o in order(OPERATIONS)}}
-print(hashlib.sha256("".join(found[o] for o in OPERATIONS).encode()).hexdigest())
+mock = MockCatalog(seed=1, clock=1_700_000_000_000, root="s3://icecheck-tests")
+session = open_session(
+    Target("http://catalog.invalid"), run_id="t1", seed=5, transport=mock.httpx_transport()
+)
+catalog = Catalog(session, "generated.updateTable.refused")
+judge_refused(catalog, "updateTable")
+sent = [(e.method, e.url, e.request_headers, e.request_body) for e in catalog.exchanges]
+print(len(sent), hashlib.sha256(repr(([found[o] for o in OPERATIONS], sent)).encode()).hexdigest())
 """
 
 
-def digest(hash_seed, order, folder, tmp_path, module):
+def start(hash_seed, order, folder, work, module):
     script = DIGEST.format(order=order, folder=str(folder), module=module)
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    done = subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-c", script],
         env=environment,
-        cwd=tmp_path,
-        capture_output=True,
+        cwd=work,
+        stdout=subprocess.PIPE,
         text=True,
-        check=True,
     )
-    return done.stdout.strip()
 
 
-def test_cases_depend_neither_on_hashing_nor_on_order_nor_on_other_modules(tmp_path):
-    modules = tmp_path / "modules"
+def test_cases_and_requests_depend_neither_on_hashing_nor_on_order_nor_on_other_modules(tmp_path):
+    modules, work = tmp_path / "modules", tmp_path / "work"
     modules.mkdir()
+    work.mkdir()
     (modules / "few.py").write_text("")
     constants = [f"a{i} = {i * 977 + 101}\nb{i} = {i / 7 + 1}\nc{i} = 'text{i}'" for i in range(90)]
     (modules / "many.py").write_text("\n".join(constants))
-    work = tmp_path / "work"
-    work.mkdir()
-    one = digest("1", "list", modules, work, "few")
-    other = digest("2", "lambda o: list(reversed(o))", modules, work, "many")
-    assert one == other
+    one = start("1", "list", modules, work, "few")
+    other = start("2", "lambda o: list(reversed(o))", modules, work, "many")
+    (said, _), (said_other, _) = one.communicate(), other.communicate()
+    assert (one.returncode, other.returncode) == (0, 0)
+    assert int(said.split()[0]) > 40
+    assert said == said_other
     assert list(work.iterdir()) == []
 
 

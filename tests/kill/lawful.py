@@ -7,10 +7,18 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.context import Request
+from icecheck.mock_server.context import (
+    Call,
+    Context,
+    Operation,
+    Outcome,
+    Registries,
+    Reply,
+    Request,
+)
 from icecheck.mock_server.defects.rewriting import (
     alter_body,
     alter_call,
@@ -24,7 +32,6 @@ from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.session import Session, open_session
 from icecheck.target import Target
-from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 Install = Callable[[Registries], None]
 Body = dict[str, Any]
@@ -152,7 +159,7 @@ def _hidden(registries: Registries) -> None:
         refusal = faithful(request, token)
         if refusal is None or request.headers.get("authorization"):
             return refusal
-        body = {"error": {"message": "Not found", "type": "NotFoundException", "code": 404}}
+        body = {"error": {"message": "Not found", "type": "NoSuchNamespaceException", "code": 404}}
         return Reply(404, refusal.headers, json.dumps(body).encode())
 
     registries.gates["authorization"] = gate

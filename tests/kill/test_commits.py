@@ -1,17 +1,30 @@
-"""The checks of updateTable pass on the faithful mock, and each is failed by a defect."""
+"""Checks of updateTable and commitTransaction: the faithful mock passes, defects fail them."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
-from kill.killing import (
+from tests.kill.killing import (
     ISOLATIONS,
     checks_of,
-    defects_of,
-    killed_by,
+    mock_session,
     not_caught,
     not_killed,
-    residue_of,
-    run_checks,
     words,
 )
+
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.exchange import Exchange
+from icecheck.judge import judge
+from icecheck.passive import observe, passive_verdicts
+from icecheck.verdict import Verdict
 
 # Conformance modules of a family, and the modules of defects that prove them.
 FAMILIES = {
@@ -33,23 +46,77 @@ FAMILIES = {
     "transactions": (("test_transactions",), ("transactions",)),
 }
 CHECKS = checks_of(*(module for modules, _ in FAMILIES.values() for module in modules))
-DEFECTS = tuple(
-    (defect_name, modules)
-    for modules, homes in FAMILIES.values()
-    for defect_name in defects_of(*homes)
-)
+REQUESTS_MAX = 950
+
+
+@dataclass(frozen=True, slots=True)
+class FaithfulRun:
+    """What all checks of the families did on a mock without defects."""
+
+    verdicts: tuple[Verdict, ...]
+    exchanges: tuple[Exchange, ...]
+    owner: str
+    residue: list[str]
+    foreign: list[str]
+
+
+@cache
+def faithful_run(isolation: str) -> FaithfulRun:
+    with mock_session(isolation=isolation) as (_, session):
+        session.exchanges.clear()
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+        exchanges = tuple(session.exchanges)
+        passive = passive_verdicts(observe(exchanges, session.schemas), load())
+    everything = (*verdicts, *passive)
+    return FaithfulRun(everything, exchanges, session.owner, session.residue, session.foreign)
+
+
+def names_in(exchange: Exchange) -> Iterator[str]:
+    """The names of namespaces and tables that a request bears in its path and body."""
+    segments = urlsplit(exchange.url).path.split("/")
+    yield from (unquote(s) for before, s in pairwise(segments) if before == "namespaces")
+    try:
+        body = json.loads(exchange.request_body or b"null")
+    except ValueError:
+        return
+    if not isinstance(body, dict):
+        return
+    changes: Any = body.get("table-changes")
+    for change in (body, *(changes if isinstance(changes, list) else ())):
+        if isinstance(change, dict) and isinstance(change.get("identifier"), dict):
+            yield "/".join(change["identifier"]["namespace"])
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
-    verdicts = run_checks(CHECKS, isolation=isolation)
-    assert set(verdicts) >= {check.id for check in CHECKS}
-    assert words(verdicts.values()) == []
+    run = faithful_run(isolation)
+    assert len(run.verdicts) > len(CHECKS) > 110
+    assert words(run.verdicts) == []
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
-    assert residue_of(CHECKS, isolation=isolation) == ([], [])
+    run = faithful_run(isolation)
+    assert (run.residue, run.foreign) == ([], [])
+    named = [name for exchange in run.exchanges for name in names_in(exchange)]
+    assert len(named) > len(CHECKS)
+    assert [name for name in named if run.owner not in name] == []
+
+
+def test_the_families_stay_small() -> None:
+    assert len(faithful_run("nested").exchanges) < REQUESTS_MAX
+
+
+def test_the_same_run_sends_the_same_requests() -> None:
+    runs = (faithful_run("nested"), faithful_run.__wrapped__("nested"))
+    first, second = ([*map(without_times, run.exchanges)] for run in runs)
+    assert first == second
+
+
+def without_times(exchange: Exchange) -> tuple[str, str, bytes]:
+    """A request without the server's times, the one thing that a seed does not fix."""
+    body = exchange.request_body or b""
+    return exchange.method, exchange.url, re.sub(rb"\b1\d{12}\b", b"<ms>", body)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

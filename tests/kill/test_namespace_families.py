@@ -2,9 +2,25 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from tests.kill.killing import (
+    GIVEN_PARENT,
+    ISOLATIONS,
+    WAREHOUSE,
+    checks_of,
+    defects_of,
+    killed_by,
+    mock_session,
+    not_caught,
+    not_killed,
+    run_checks,
+    words,
+)
+from tests.kill.lawful import LAWFUL, OPEN, lawful_session
 
 from icecheck.client import Catalog
 from icecheck.contract import Level, load
@@ -14,21 +30,8 @@ from icecheck.judge import judge
 from icecheck.mock_server.defects import defects
 from icecheck.passive import observe, passive_verdicts
 from icecheck.session import Session
+from icecheck.target import Namespace
 from icecheck.verdict import Outcome, SkipKind, Verdict
-from tests.kill.killing import (
-    GIVEN_PARENT,
-    ISOLATIONS,
-    checks_of,
-    defects_of,
-    killed_by,
-    mock_session,
-    not_caught,
-    not_killed,
-    residue_of,
-    run_checks,
-    words,
-)
-from tests.kill.lawful import LAWFUL, OPEN, lawful_session
 
 FAMILIES = {
     "test_config": ("config",),
@@ -41,7 +44,6 @@ FAMILIES = {
     "test_authorization": ("authorization",),
 }
 MODULES = tuple(FAMILIES)
-FREE = {"getConfig", "commitTransaction"}
 
 
 def all_verdicts(session: Session) -> list[Verdict]:
@@ -51,29 +53,57 @@ def all_verdicts(session: Session) -> list[Verdict]:
     return verdicts + passive_verdicts(observed, load())
 
 
+@dataclass(frozen=True)
+class FaithfulRun:
+    """What one run of all the checks on the faithful mock said, sent and left."""
+
+    verdicts: list[Verdict]
+    exchanges: list[Exchange]
+    residue: list[str]
+    foreign: list[str]
+    namespaces: list[Namespace]
+
+
+@cache
+def faithful(isolation: str) -> FaithfulRun:
+    with mock_session(isolation=isolation) as (mock, session):
+        verdicts = all_verdicts(session)
+        exchanges = [*session.exchanges]
+        left = [namespace for namespace, _ in mock.state(WAREHOUSE).namespaces.after(None)]
+    return FaithfulRun(verdicts, exchanges, session.residue, session.foreign, left)
+
+
 # ------------------------------------------------------------------- the faithful mock
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
-    verdicts = run_checks(checks_of(*MODULES), isolation=isolation)
-    assert len(verdicts) > 90
-    assert words(verdicts.values()) == []
+    verdicts = faithful(isolation).verdicts
+    assert len(verdicts) > 120
+    assert words(verdicts) == []
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_nothing_is_left_and_nothing_foreign_is_touched(isolation: str) -> None:
-    assert residue_of(checks_of(*MODULES), isolation=isolation) == ([], [])
+    run = faithful(isolation)
+    assert (run.residue, run.foreign) == ([], [])
+    roots = {"nested": [("icecheck_kill",)], "flat": [], "parent": [GIVEN_PARENT]}
+    assert run.namespaces == roots[isolation]
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_no_request_names_what_the_run_does_not_own(isolation: str) -> None:
-    with mock_session(isolation=isolation) as (_, session):
-        session.exchanges.clear()
-        for check in checks_of(*MODULES):
-            judge(check, Catalog(session, check.id))
-        named = [(e, name) for e in session.exchanges for name in names_in(e)]
-        foreign = [f"{e.method} {e.url}" for e, name in named if session.owner not in name]
+    named = [(e, name) for e in faithful(isolation).exchanges for name in names_in(e)]
     assert len(named) > 400
-    assert foreign == []
+    assert [f"{e.method} {e.url}" for e, name in named if "icecheck_kill" not in name] == []
+
+
+def test_the_families_stay_small() -> None:
+    assert len(faithful("nested").exchanges) < 700
+
+
+def test_the_same_run_sends_the_same_requests() -> None:
+    sent = [(e.method, e.url, e.request_body) for e in faithful("flat").exchanges]
+    faithful.cache_clear()
+    assert [(e.method, e.url, e.request_body) for e in faithful("flat").exchanges] == sent
 
 
 def names_in(exchange: Exchange) -> Iterator[str]:
@@ -91,24 +121,6 @@ def names_in(exchange: Exchange) -> Iterator[str]:
             for part in (each, each.get("source"), each.get("destination")):
                 if isinstance(part, dict) and part.get("namespace"):
                     yield "/".join(part["namespace"])
-
-
-def test_the_same_run_sends_the_same_requests() -> None:
-    sent = []
-    for _ in range(2):
-        with mock_session() as (_mock, session):
-            for check in checks_of(*MODULES):
-                judge(check, Catalog(session, check.id))
-        sent.append([(e.method, e.url, e.request_body) for e in session.exchanges])
-    assert sent[0] == sent[1]
-
-
-def test_the_families_stay_small() -> None:
-    with mock_session() as (_, session):
-        session.exchanges.clear()
-        for check in checks_of(*MODULES):
-            judge(check, Catalog(session, check.id))
-        assert len(session.exchanges) < 700
 
 
 # ---------------------------------------------------------------------------- killing
@@ -189,11 +201,3 @@ def test_a_finding_shows_the_request_that_proves_it() -> None:
     assert verdict.evidence[-1].step == Step.DO
     assert "curl" in verdict.evidence[-1].curl
     assert "$ICECHECK_TOKEN" in verdict.evidence[-1].curl
-
-
-def test_a_parent_namespace_is_only_ever_read() -> None:
-    with mock_session(isolation="parent") as (mock, session):
-        for check in checks_of(*MODULES):
-            judge(check, Catalog(session, check.id))
-        left = [namespace for namespace, _ in mock.state("kill").namespaces.after(None)]
-    assert left == [GIVEN_PARENT]

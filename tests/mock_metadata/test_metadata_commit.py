@@ -14,10 +14,9 @@ from icecheck.mock_server.commit import (
     decode_commit_transaction,
     default_registries,
 )
-from icecheck.mock_server.metadata import decode, encode
+from icecheck.mock_server.metadata import encode
 from icecheck.mock_server.updates import UPDATES
 
-CREATE = ({"type": "assert-create"},)
 UUID = "77777777-2222-4333-8444-555555555555"
 
 
@@ -234,120 +233,8 @@ def test_the_time_of_a_table_never_runs_backwards(new_table, commit, now_ms):
     assert after.last_updated_ms == now_ms
 
 
-# creation
-
-
-def creation(schema, *more, format_version=2, **members):
-    """Give the updates that a Java client sends to commit a staged table."""
-    updates = [
-        {"action": "assign-uuid", "uuid": UUID},
-        {"action": "upgrade-format-version", "format-version": format_version},
-        {"action": "add-schema", "schema": schema, "last-column-id": 3},
-        {"action": "set-current-schema", "schema-id": -1},
-        {"action": "add-spec", "spec": members.get("spec", {"spec-id": 0, "fields": []})},
-        {"action": "set-default-spec", "spec-id": -1},
-        {"action": "add-sort-order", "sort-order": {"order-id": 0, "fields": []}},
-        {"action": "set-default-sort-order", "sort-order-id": -1},
-        set_location("s3://b/staged/"),
-        properties(owner="me"),
-    ]
-    missing = members.get("without", ())
-    return [update for update in updates if update["action"] not in missing] + list(more)
-
-
-def test_a_staged_table_is_created_as_it_was_staged(commit, schema_of, add_main, now_ms):
-    schema = schema_of({"id": 7, "name": "a", "required": True, "type": "long"})
-    spec = {
-        "spec-id": 0,
-        "fields": [
-            {"name": "a", "source-id": 7, "transform": "identity", "field-id": 1003},
-        ],
-    }
-    after = commit(
-        None,
-        *creation(schema, *add_main(5, sequence_number=1, timestamp_ms=now_ms + 1), spec=spec),
-        requirements=CREATE,
-    )
-    assert (after.table_uuid, after.location, after.format_version) == (UUID, "s3://b/staged", 2)
-    assert after.schemas[0].fields[0].id == after.last_column_id == 7
-    assert after.partition_specs[0].fields[0].field_id == after.last_partition_id == 1003
-    ids = (after.current_schema_id, after.default_spec_id, after.default_sort_order_id)
-    assert ids == (0, 0, 0)
-    assert after.properties == {"owner": "me"}
-    assert (after.current_snapshot_id, after.last_updated_ms) == (5, now_ms + 1)
-    assert after.metadata_log == ()
-    assert decode(encode(after)) == after
-
-
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_table_is_created_in_the_version_it_is_raised_to(commit, schema_of, version):
-    updates = creation(schema_of(), format_version=version)
-    after = commit(None, *updates, requirements=CREATE)
-    assert after.format_version == version
-
-
-def test_a_creation_without_uuid_version_or_location_gets_them(commit, schema_of, refused):
-    without = {"assign-uuid", "upgrade-format-version", "set-location"}
-    updates = creation(schema_of(), without=without)
-    after = commit(None, *updates, requirements=CREATE, default_location="s3://b/default/")
-    assert after.table_uuid == "99999999-2222-4333-8444-555555555555"
-    assert (after.format_version, after.location) == (2, "s3://b/default")
-    with refused(400, "location"):
-        commit(None, *updates, requirements=CREATE)
-
-
-@pytest.mark.parametrize("action", ["add-schema", "add-spec", "add-sort-order"])
-def test_a_creation_lacks_nothing_essential(commit, schema_of, refused, action):
-    setter = {
-        "add-schema": "set-current-schema",
-        "add-spec": "set-default-spec",
-        "add-sort-order": "set-default-sort-order",
-    }[action]
-    with refused(400):
-        commit(None, *creation(schema_of(), without={action, setter}), requirements=CREATE)
-
-
-def test_a_snapshot_needs_a_schema_a_spec_and_an_order(commit, snapshot, refused):
-    with refused(400, "before a schema"):
-        commit(None, {"action": "add-snapshot", "snapshot": snapshot(1)}, requirements=CREATE)
-
-
-@pytest.mark.parametrize("version", [0, 4])
-def test_a_creation_in_an_unknown_version_is_refused(commit, schema_of, refused, version):
-    with refused(400, "Unsupported format version"):
-        commit(None, *creation(schema_of(), format_version=version), requirements=CREATE)
-
-
-def test_a_creation_may_not_go_back_to_a_lower_version(commit, schema_of, refused):
-    lower = {"action": "upgrade-format-version", "format-version": 1}
-    with refused(400, "Cannot downgrade"):
-        commit(None, *creation(schema_of(), lower), requirements=CREATE)
-
-
-def test_a_creation_that_comes_second_is_a_conflict(new_table, commit, schema_of, refused):
-    with refused(409, "Requirement failed: table already exists"):
-        commit(new_table(), *creation(schema_of()), requirements=CREATE)
-
-
-@pytest.mark.parametrize("exists", [False, True])
-def test_assert_create_stands_alone(new_table, commit, schema_of, refused, exists):
-    other = {"type": "assert-current-schema-id", "current-schema-id": 0}
-    base = new_table() if exists else None
-    with refused(400, "Invalid create requirements"):
-        commit(base, *creation(schema_of()), requirements=(*CREATE, other))
-    with refused(400, "Invalid create requirements"):
-        commit(base, *creation(schema_of()), requirements=(other, *CREATE))
-
-
-def test_assert_create_may_be_said_twice(commit, schema_of):
-    assert commit(None, *creation(schema_of()), requirements=CREATE * 2) is not None
-
-
-def test_a_commit_to_no_table_is_not_found(commit, refused):
-    uuid = {"type": "assert-table-uuid", "uuid": UUID}
-    for requirements in ((), (uuid,)):
-        with refused(404, type_name="NoSuchTableException"):
-            commit(None, set_location(""), requirements=requirements)
+def test_without_a_metadata_file_there_is_nothing_to_log(new_table, commit):
+    assert commit(new_table(), properties(a="b"), base_location=None).metadata_log == ()
 
 
 # registries

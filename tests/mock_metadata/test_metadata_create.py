@@ -240,6 +240,13 @@ def test_a_sort_order_that_does_not_fit_is_refused(new_table, order, why, refuse
         new_table(write_order=order)
 
 
+def test_a_nested_column_is_no_sort_source(new_table, schema_of, refused):
+    kind = {"type": "struct", "fields": []}
+    schema = schema_of({"id": 1, "name": "a", "required": False, "type": kind})
+    with refused(400, "Cannot sort by non-primitive"):
+        new_table(schema=schema, write_order={"fields": [sort_field(1)]})
+
+
 def test_a_transform_of_a_newer_format_is_kept(new_table):
     table = new_table(partition_spec={"fields": [spec_field("z", 1, "zorder")]})
     assert table.partition_specs[0].fields[0].transform == "zorder"

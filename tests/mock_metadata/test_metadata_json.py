@@ -324,6 +324,37 @@ def test_a_file_that_contradicts_itself_is_refused(table_with_history, change, r
         decode(msgspec.json.encode(document | change))
 
 
+@pytest.mark.parametrize(
+    ("current", "main", "why"),
+    [
+        (9, None, "Current snapshot does not exist: 9"),
+        (-1, 1, "Current snapshot is not set"),
+        (1, 2, "does not match main"),
+    ],
+)
+def test_the_current_snapshot_and_main_are_one(table_with_history, current, main, why, refused):
+    refs = {} if main is None else {"main": {"snapshot-id": main, "type": "branch"}}
+    document = to_builtins(table_with_history) | {"refs": refs, "current-snapshot-id": current}
+    with refused(400, why):
+        decode(msgspec.json.encode(document))
+
+
+def test_a_version_1_file_has_no_sequence_numbers(version_1_file, refused):
+    with refused(400, "Sequence number must be 0 in v1"):
+        decode(msgspec.json.encode(version_1_file | {"last-sequence-number": 5}))
+
+
+def test_a_log_may_step_back_by_a_minute(table_with_history, refused, now_ms):
+    document = to_builtins(table_with_history)
+    stamps = (now_ms, now_ms - 60_000)
+    log = [{"snapshot-id": 1, "timestamp-ms": stamp} for stamp in stamps]
+    read = decode(msgspec.json.encode(document | {"snapshot-log": log}))
+    assert tuple(entry.timestamp_ms for entry in read.snapshot_log) == stamps
+    log[1]["timestamp-ms"] -= 1
+    with refused(400, "Expected sorted snapshot log"):
+        decode(msgspec.json.encode(document | {"snapshot-log": log}))
+
+
 def test_a_file_with_one_snapshot_id_twice_is_refused(table_with_history, refused):
     document = to_builtins(table_with_history)
     document["snapshots"] *= 2

@@ -137,6 +137,12 @@ def test_a_void_field_outlives_its_column(new_table, commit, schema_of):
     assert after.partition_specs == table.partition_specs
 
 
+def test_a_void_sort_field_outlives_its_column(new_table, commit, schema_of):
+    table = new_table(write_order={"fields": [sort(2, "void")]})
+    after = commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
+    assert after.sort_orders == table.sort_orders
+
+
 def test_a_spec_that_is_not_the_default_may_lose_its_column(new_table, commit, schema_of):
     table = commit(new_table(), add_spec(partition("data", 2)))
     after = commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
@@ -185,15 +191,36 @@ def test_removing_unknown_ids_is_a_change_and_removing_none_is_not(
     assert (after.schemas, after.partition_specs) == (table.schemas, table.partition_specs)
 
 
-def test_no_schema_id_is_left_after_the_highest(new_table, commit, wider, refused):
+def test_no_schema_id_is_left_after_the_highest(new_table, commit, wider, schema_of, refused):
     table = new_table()
-    full = structs.replace(
+    nearly_full = structs.replace(
         table,
-        current_schema_id=2**31 - 1,
-        schemas=(structs.replace(table.schemas[0], schema_id=2**31 - 1),),
+        current_schema_id=2**31 - 2,
+        schemas=(structs.replace(table.schemas[0], schema_id=2**31 - 2),),
     )
+    full = commit(nearly_full, add_schema(wider))
+    assert full.schemas[1].schema_id == 2**31 - 1
     with refused(400, "no id is left"):
-        commit(full, add_schema(wider))
+        commit(full, add_schema(schema_of(EXTRA)))
+
+
+@pytest.mark.parametrize("member", ["partition_spec", "write_order"])
+def test_an_existing_schema_must_serve_the_defaults_to_become_current(
+    new_table, commit, schema_of, refused, member
+):
+    field = partition("data", 2) if member == "partition_spec" else sort(2)
+    table = new_table(**{member: {"fields": [field]}})
+    table = commit(table, add_schema(schema_of({**EXTRA, "id": 1})))
+    with refused(400, "Cannot find source column"):
+        commit(table, set_current(1))
+
+
+@pytest.mark.parametrize("kind", [ADD_SPEC, ADD_ORDER])
+def test_a_default_that_lost_its_column_is_refused(new_table, commit, schema_of, refused, kind):
+    table = commit(new_table(), ADDS[kind](2))
+    table = commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
+    with refused(400, "Cannot find source column"):
+        commit(table, SETS[kind](1))
 
 
 # partition specs
@@ -275,9 +302,11 @@ def test_a_spec_is_bound_to_the_schema_that_is_current_at_that_point(
 
 
 def test_no_partition_field_id_is_left_after_the_highest(new_table, commit, refused):
-    table = commit(new_table(), add_spec(partition("x", 1, **{"field-id": 2**31 - 1})))
+    table = commit(new_table(), add_spec(partition("w", 1, **{"field-id": 2**31 - 2})))
+    table = commit(table, add_spec(partition("x", 2)))
+    assert table.last_partition_id == 2**31 - 1
     with refused(400, "no id is left"):
-        commit(table, add_spec(partition("y", 2)))
+        commit(table, add_spec(partition("y", 3)))
 
 
 def test_removed_specs_leave_the_last_partition_id(new_table, commit):

@@ -133,6 +133,18 @@ def test_a_snapshot_from_the_future_does_not_stop_later_commits(
     assert after.last_updated_ms == future_ms
 
 
+def test_a_ref_dates_the_change_by_the_new_snapshot_it_names(
+    new_table, commit, snapshot, set_ref, now_ms
+):
+    after = commit(
+        new_table(),
+        add(snapshot(1, sequence_number=1, timestamp_ms=now_ms + 1)),
+        add(snapshot(2, sequence_number=2, timestamp_ms=now_ms + 2)),
+        set_ref("audit", 1),
+    )
+    assert after.last_updated_ms == now_ms + 1
+
+
 # set-snapshot-ref
 
 
@@ -320,6 +332,11 @@ def test_row_ids_are_counted_on_version_3(new_table, commit, add_main):
     assert to_builtins(table)["next-row-id"] == 10
 
 
+def test_row_ids_reach_the_highest_number(new_table, commit, add_main):
+    rows = {"first_row_id": 2**63 - 2, "added_rows": 1}
+    assert commit(new_table(3), *add_main(1, sequence_number=1, **rows)).next_row_id == 2**63 - 1
+
+
 def test_the_next_row_id_is_higher_than_every_assigned_one(new_table, commit, add_main):
     table = commit(new_table(3), *add_main(1, sequence_number=1, first_row_id=100, added_rows=5))
     assert table.next_row_id == 105
@@ -332,7 +349,7 @@ def test_the_next_row_id_is_higher_than_every_assigned_one(new_table, commit, ad
         ({"first_row_id": 10}, "added-rows is null"),
         ({"first_row_id": 9, "added_rows": 1}, "behind table next-row-id: 9 < 10"),
         ({"first_row_id": 10, "added_rows": -1}, "invalid added-rows"),
-        ({"first_row_id": 2**63 - 1, "added_rows": 1}, "invalid added-rows"),
+        ({"first_row_id": 2**63 - 2, "added_rows": 2}, "invalid added-rows"),
     ],
 )
 def test_a_version_3_snapshot_says_which_rows_it_adds(

@@ -13,7 +13,15 @@ def test_a_card_has_all_its_parts(runs):
     lines = card_of(failure).splitlines()
     assert lines[0].startswith("FAIL createNamespace.already-exists (must): ")
     labels = [line[2:14].strip() for line in lines[1:] if line[2:14].strip()]
-    assert labels == ["requirement", "expected", "actual", "request", "answer", "reproduce"]
+    assert labels == [
+        "requirement",
+        "expected",
+        "actual",
+        "request",
+        "answer",
+        "first",
+        "reproduce",
+    ]
     permalink = load().permalink(load().requirements["createNamespace.409"].lines)
     assert lines[2].strip() == permalink
     assert lines[-1].strip().startswith("reproduce    curl ")

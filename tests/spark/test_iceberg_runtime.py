@@ -81,6 +81,14 @@ def test_coordinates_of_the_environment_win_over_the_wheel(tmp_path: Path) -> No
     assert found.jars == ()
 
 
+def test_what_the_user_names_wins_over_the_environment(tmp_path: Path) -> None:
+    jar = whole_jar(tmp_path / "env.jar")
+    packages = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0"
+    environment = {"ICECHECK_ICEBERG_JAR": str(jar)}
+    assert choose_runtime(SPARK_35, None, environment, packages=packages).packages == packages
+    assert choose_runtime(SPARK_35, str(jar), environment, packages=packages).jars == (jar,)
+
+
 @pytest.mark.parametrize(
     ("packages", "said"),
     [
@@ -97,9 +105,7 @@ def test_the_wheels_jar_is_taken_when_its_sum_is_apaches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jar = whole_jar(tmp_path / runtime.WHEEL_JAR)
-    monkeypatch.setattr(
-        runtime, "WHEEL_JAR_SHA256", hashlib.sha256(jar.read_bytes()).hexdigest()
-    )
+    monkeypatch.setattr(runtime, "WHEEL_JAR_SHA256", hashlib.sha256(jar.read_bytes()).hexdigest())
     assert choose_runtime(SPARK_35, None, {}, lambda: jar).jars == (jar,)
 
 

@@ -1,4 +1,4 @@
-"""The command and the environment a JVM is started with, and what is said when it does not start."""
+"""What a JVM is started with, how it ends, and what is said when it does not start."""
 
 import stat
 import subprocess

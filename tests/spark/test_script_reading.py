@@ -38,7 +38,7 @@ def test_statements_keep_their_lines_and_text() -> None:
 
 
 def test_a_semicolon_inside_quotation_marks_ends_nothing() -> None:
-    script = parsed("INSERT INTO {table} VALUES ('a;b', \"c;d\", 'it\\';s',\n `e;f`);\n" + ENOUGH)
+    script = parsed("CALL f('a;b', \"c;d\", 'it\\';s',\n `e;f`);\n" + ENOUGH)
     assert script.statements[0].sql.endswith("`e;f`)")
 
 
@@ -121,7 +121,7 @@ def test_a_script_knows_which_names_it_uses() -> None:
         (HEADER + "SELECT 1;\n-- expect:\n-- 1\n-- 1 | 2\n", "x.sql:8: 2 cells, but"),
         (HEADER + "SELECT 1;\n-- expect:\n-- 1 |\n", "x.sql:7: an empty cell"),
         (HEADER + 'SELECT 1;\n-- expect:\n-- "a\n', "x.sql:7: a double quote is not closed"),
-        (HEADER + 'SELECT 1;\n-- expect:\n-- "a" b\n', "x.sql:7: \"a\" b is not a JSON string"),
+        (HEADER + 'SELECT 1;\n-- expect:\n-- "a" b\n', 'x.sql:7: "a" b is not a JSON string'),
         (HEADER + ENOUGH + "\n-- expect:\n-- 1\n", "x.sql:10: the statement above has a directive"),
         (HEADER + "SELECT 1;\n-- save: table\n", "x.sql:6: 'save:' may not replace {table}"),
         (HEADER + "SELECT 1;\n-- save: A\n", "x.sql:6: 'save:' takes names"),

@@ -89,5 +89,7 @@ def _proof(requirement: "Requirement", checks: Iterable["CheckRow"]) -> Iterator
     if proving:
         yield "  proven by"
         yield from (f"    {row.id}: {row.title}" for row in proving)
-    else:
-        yield f"  proven by no check: {requirement.not_tested or 'none has been written yet'}"
+    if requirement.not_tested:
+        yield f"  not brought about: {requirement.not_tested}"
+    elif not proving:
+        yield "  proven by no check yet"

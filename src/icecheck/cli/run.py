@@ -22,6 +22,7 @@ __all__ = ["command"]
 
 _USAGE = 2
 _TARGET_UNUSABLE = 4
+_INTERRUPTED = 130
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
 _MOCK_WAREHOUSE = "icecheck"
@@ -102,6 +103,8 @@ def command(output: Path, **options: Any) -> int:
             fail(redactor.text(str(misuse)), _USAGE)
         except TargetUnusable as unusable:
             fail(redactor.text(str(unusable)), _TARGET_UNUSABLE)
+        except KeyboardInterrupt:
+            fail("interrupted before there was a report to write", _INTERRUPTED)
 
 
 def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any]) -> int:
@@ -175,21 +178,17 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
 def _spark_options(options: dict[str, Any]) -> dict[str, str]:
     from icecheck.target import UsageError
 
-    given = {k: options[k] for k in ("iceberg_jar", "iceberg_packages") if options[k]}
-    if len(given) > 1:
+    given = {"jar": options["iceberg_jar"], "packages": options["iceberg_packages"]}
+    if all(given.values()):
         raise UsageError("give --iceberg-jar or --iceberg-packages, not both")
-    return given
+    return {name: value for name, value in given.items() if value}
 
 
 def _find_spark(wanted: "RunOptions") -> None:
     """Say what Spark lacks before anything is created on the catalog."""
-    import os
-
     from icecheck.spark import find_installation
     from icecheck.verdict import Group
 
     if Group.SPARK in wanted.groups:
-        environment = dict(os.environ)
-        if packages := wanted.spark_options.get("iceberg_packages"):
-            environment["ICECHECK_ICEBERG_PACKAGES"] = packages
-        find_installation(wanted.spark_options.get("iceberg_jar"), environment)
+        given = wanted.spark_options
+        find_installation(given.get("jar"), packages=given.get("packages"))

@@ -1,6 +1,5 @@
 """Starts the Spark that checks take as ``spark``, from what the command line was told."""
 
-import os
 from collections.abc import Mapping
 
 from icecheck.spark.session import SparkWorkbench
@@ -13,7 +12,4 @@ def start_bench(options: Mapping[str, str]) -> SparkWorkbench:
 
     Raises SparkUnavailable, whose message says what to install.
     """
-    environment = dict(os.environ)
-    if packages := options.get("packages"):
-        environment["ICECHECK_ICEBERG_PACKAGES"] = packages
-    return SparkWorkbench.start(jar=options.get("jar") or None, environment=environment)
+    return SparkWorkbench.start(jar=options.get("jar"), packages=options.get("packages"))

@@ -101,16 +101,20 @@ class SparkInstallation:
 
 
 def find_installation(
-    jar: str | None = None, environment: Mapping[str, str] | None = None
+    jar: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    packages: str | None = None,
 ) -> SparkInstallation:
     """Find PySpark, Java and the Iceberg runtime; raise SparkUnavailable for what is missing.
 
-    ``jar`` is the path the user gave, if any; it wins over the environment.
+    ``jar`` and ``packages`` are what the user gave, if anything; they win over the environment.
     """
     environment = os.environ if environment is None else environment
     pyspark = find_pyspark()
     java = choose_java(environment)
-    return SparkInstallation(java, pyspark, choose_runtime(pyspark, jar, environment))
+    runtime = choose_runtime(pyspark, jar, environment, packages=packages)
+    return SparkInstallation(java, pyspark, runtime)
 
 
 def jvm_command(

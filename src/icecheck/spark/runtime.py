@@ -48,7 +48,7 @@ REQUIRED_CLASSES = {
 THREE_WAYS = (
     f"pip install '{WHEEL}' (Spark 3.5, Python 3.10 to 3.12), or name the jar with "
     "--iceberg-jar or ICECHECK_ICEBERG_JAR, or name Maven coordinates with "
-    "ICECHECK_ICEBERG_PACKAGES"
+    "--iceberg-packages or ICECHECK_ICEBERG_PACKAGES"
 )
 
 
@@ -96,29 +96,34 @@ def choose_runtime(
     jar: str | None = None,
     environment: Mapping[str, str] | None = None,
     wheel: Callable[[], Path | None] | None = None,
+    *,
+    packages: str | None = None,
 ) -> IcebergRuntime:
     """Return the Iceberg runtime for ``pyspark``; raise SparkUnavailable if none can be had.
 
-    In order: ``jar`` or ICECHECK_ICEBERG_JAR (one path, or several joined by the platform's path
-    separator), ICECHECK_ICEBERG_PACKAGES (Maven coordinates joined by commas), the jar inside the
-    PyPI wheel, and the coordinates that belong to the installed PySpark.
+    In order: ``jar`` (one path, or several joined by the platform's path separator), ``packages``
+    (Maven coordinates joined by commas), the same two from ICECHECK_ICEBERG_JAR and
+    ICECHECK_ICEBERG_PACKAGES, the jar inside the PyPI wheel, and the coordinates that belong to
+    the installed PySpark.
     """
-    environment = os.environ if environment is None else environment
-    explicit = jar or environment.get("ICECHECK_ICEBERG_JAR", "")
-    if explicit:
-        return _explicit_runtime(explicit, "--iceberg-jar" if jar else "ICECHECK_ICEBERG_JAR")
-    packages = environment.get("ICECHECK_ICEBERG_PACKAGES", "").strip()
+    if jar:
+        return _explicit_runtime(jar, "--iceberg-jar")
     if packages:
-        return _packages_runtime(packages)
+        return _packages_runtime(packages, "--iceberg-packages")
+    environment = os.environ if environment is None else environment
+    if paths := environment.get("ICECHECK_ICEBERG_JAR", ""):
+        return _explicit_runtime(paths, "ICECHECK_ICEBERG_JAR")
+    if coordinates := environment.get("ICECHECK_ICEBERG_PACKAGES", ""):
+        return _packages_runtime(coordinates, "ICECHECK_ICEBERG_PACKAGES")
     found = (wheel or wheel_jar)() if pyspark.line == WHEEL_SPARK else None
     if found is not None:
         return _wheel_runtime(found)
-    coordinates = COORDINATES.get(pyspark.line)
-    if coordinates is None:
+    known = COORDINATES.get(pyspark.line)
+    if known is None:
         raise SparkUnavailable(
             f"no Iceberg runtime is known for PySpark {pyspark.version}: {THREE_WAYS}"
         )
-    return IcebergRuntime((), coordinates, "", f"Maven coordinates for PySpark {pyspark.version}")
+    return IcebergRuntime((), known, "", f"Maven coordinates for PySpark {pyspark.version}")
 
 
 def wheel_jar() -> Path | None:
@@ -158,20 +163,19 @@ def _explicit_runtime(paths: str, option: str) -> IcebergRuntime:
     return IcebergRuntime(jars, "", _sha256(jars), option)
 
 
-def _packages_runtime(packages: str) -> IcebergRuntime:
+def _packages_runtime(packages: str, option: str) -> IcebergRuntime:
     coordinates = tuple(part.strip() for part in packages.split(",") if part.strip())
     for part in coordinates:
         if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", part):
             raise SparkUnavailable(
-                f"ICECHECK_ICEBERG_PACKAGES has {part!r}, which is not group:artifact:version, "
+                f"{option} has {part!r}, which is not group:artifact:version, "
                 f"for example {COORDINATES['3.5']}"
             )
     if not any("iceberg-spark-runtime" in part for part in coordinates):
         raise SparkUnavailable(
-            "ICECHECK_ICEBERG_PACKAGES names no iceberg-spark-runtime: add one, "
-            f"for example {COORDINATES['3.5']}"
+            f"{option} names no iceberg-spark-runtime: add one, for example {COORDINATES['3.5']}"
         )
-    return IcebergRuntime((), ",".join(coordinates), "", "ICECHECK_ICEBERG_PACKAGES")
+    return IcebergRuntime((), ",".join(coordinates), "", option)
 
 
 def _wheel_runtime(jar: Path) -> IcebergRuntime:

@@ -57,15 +57,17 @@ class SparkWorkbench:
         conf: Mapping[str, str] | None = None,
         *,
         jar: str | None = None,
+        packages: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Self:
         """Start Spark; raise SparkUnavailable, which says what to install, if it cannot be.
 
         ``conf`` holds Spark settings that win over ours; ``jar`` is the path of an Iceberg
-        runtime (see ``choose_runtime``). PySpark allows one Spark in a process at a time.
+        runtime and ``packages`` the Maven coordinates of one (see ``choose_runtime``). PySpark
+        allows one Spark in a process at a time.
         """
         environment = os.environ if environment is None else environment
-        installation = find_installation(jar, environment)
+        installation = find_installation(jar, environment, packages=packages)
         from pyspark import SparkContext
 
         if SparkContext._active_spark_context is not None:  # noqa: SLF001 - not to be asked publicly

@@ -1,0 +1,301 @@
+"""Ways in which servers drop tables too little, too much, or twice."""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from icecheck.mock_server import problem, publication, replies
+from icecheck.mock_server.context import (
+    Call,
+    Context,
+    Operation,
+    Outcome,
+    Registries,
+    RemoveFile,
+)
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import (
+    alter_answer,
+    alter_call,
+    answer_status,
+    forget_effect,
+    refuse_as,
+    wrap,
+)
+from icecheck.mock_server.defects.storing import Body, sent_name
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import TableEntry, WarehouseState
+
+TableName = tuple[tuple[str, ...], str]
+
+
+@defect(
+    "drop-200",
+    breaks="dropTable.204",
+    suffering="Strict clients take the drop for failed.",
+)
+def _drop_200(registries: Registries) -> None:
+    """A drop is answered 200."""
+    answer_status(registries, "dropTable", 200)
+
+
+@defect(
+    "drop-missing-204",
+    breaks="dropTable.404",
+    suffering="DROP TABLE hides a misspelled name.",
+)
+def _missing_204(registries: Registries) -> None:
+    """Dropping what does not exist succeeds."""
+    refuse_as(registries, "dropTable", 404, 204)
+
+
+@defect(
+    "drop-missing-500",
+    breaks="dropTable.404",
+    suffering="DROP TABLE IF EXISTS fails.",
+)
+def _missing_500(registries: Registries) -> None:
+    """Dropping what does not exist fails inside the server."""
+    refuse_as(registries, "dropTable", 404, 500, "InternalServerError")
+
+
+@defect(
+    "drop-again-204",
+    breaks="dropTable.404",
+    suffering="Two jobs both believe that it was they who dropped the table.",
+)
+def _again_204(registries: Registries) -> None:
+    """What was dropped can be dropped again."""
+    dropped: set[TableName] = set()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        name = (call.namespace, call.name)
+        if state.table(*name) is None and name in dropped:
+            return Outcome(state, replies.NO_CONTENT)
+        dropped.add(name)
+        return faithful(context, state, call)
+
+    wrap(registries, "dropTable", around)
+
+
+# ------------------------------------------------------------------ purge
+
+
+def _without_purge(call: Call) -> Call:
+    query = {k: v for k, v in call.query.items() if k != "purgeRequested"}
+    return msgspec.structs.replace(call, query=query)
+
+
+@defect(
+    "drop-any-purge-parameter",
+    breaks="dropTable.400",
+    suffering="A misspelled purge drops the table and keeps its files for ever.",
+)
+def _any_purge_parameter(registries: Registries) -> None:
+    """A purgeRequested that is not true counts as false."""
+
+    def altered(call: Call) -> Call:
+        true = call.query.get("purgeRequested", "").lower() == "true"
+        return call if true else _without_purge(call)
+
+    alter_call(registries, "dropTable", altered)
+
+
+@defect(
+    "drop-then-validate",
+    breaks="dropTable.400",
+    suffering="A request that was refused has dropped the table.",
+)
+def _then_validate(registries: Registries) -> None:
+    """A drop is carried out first and its parameters are looked at afterwards."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            if refused.status != 400:
+                raise
+            outcome = faithful(context, state, _without_purge(call))
+            return Outcome(outcome.state, replies.problem_reply(refused))
+
+    wrap(registries, "dropTable", around)
+
+
+@defect(
+    "drop-purge-queued",
+    breaks="dropTable.purge-accepted",
+    suffering="DROP TABLE PURGE succeeds, and the table can still be read.",
+)
+def _purge_queued(registries: Registries) -> None:
+    """A drop with purge is queued, and the table stays until the queue gets there."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        return Outcome(state, outcome.reply) if "purgeRequested" in call.query else outcome
+
+    wrap(registries, "dropTable", around)
+
+
+@defect(
+    "drop-purge-refused-and-done",
+    breaks="dropTable.purge-accepted",
+    suffering="DROP TABLE PURGE fails, and the table is gone.",
+)
+def _purge_refused_and_done(registries: Registries) -> None:
+    """A drop with purge drops the table and then finds that it may not remove the files."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if "purgeRequested" not in call.query:
+            return outcome
+        refused = problem.forbidden("Not allowed to remove files")
+        return Outcome(outcome.state, replies.problem_reply(refused))
+
+    wrap(registries, "dropTable", around)
+
+
+@defect(
+    "drop-always-purges",
+    breaks="dropTable.keeps-files-without-purge",
+    suffering="Moving a table to another catalog destroys it.",
+)
+def _always_purges(registries: Registries) -> None:
+    """Every drop removes the table's files."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        outcome = faithful(context, state, call)
+        if entry is None:
+            return outcome
+        files = publication.known_files(entry)
+        return Outcome(outcome.state, outcome.reply, tuple(RemoveFile(f) for f in files))
+
+    wrap(registries, "dropTable", around)
+
+
+# ------------------------------------------------------------------ what is gone
+
+
+@defect(
+    "drop-forgotten",
+    breaks="dropTable.gone",
+    suffering="DROP TABLE succeeds, and the table is still there.",
+)
+def _forgotten(registries: Registries) -> None:
+    """A drop is answered before it is carried out, and then fails in the background."""
+    forget_effect(registries, "dropTable")
+
+
+@defect(
+    "drop-still-listed",
+    breaks="dropTable.gone",
+    suffering="SHOW TABLES lists tables that cannot be read.",
+)
+def _still_listed(registries: Registries) -> None:
+    """The listing comes from an index that nobody removes anything from."""
+    dropped: list[TableName] = []
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        dropped.append((call.namespace, call.name))
+        return outcome
+
+    def listed(call: Call, body: Body) -> Body:
+        more = [{"namespace": [*ns], "name": n} for ns, n in dropped if ns == call.namespace]
+        return body | {"identifiers": [*body["identifiers"], *more]}
+
+    wrap(registries, "dropTable", around)
+    alter_answer(registries, "listTables", listed)
+
+
+@defect(
+    "drop-keeps-the-name",
+    breaks="dropTable.gone",
+    suffering="DROP and CREATE of the same table fails until somebody cleans up.",
+)
+def _keeps_the_name(registries: Registries) -> None:
+    """A dropped table is only marked as deleted, and its name stays taken."""
+    dropped: set[TableName] = set()
+
+    def dropping(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        outcome = faithful(context, state, call)
+        dropped.add((call.namespace, call.name))
+        return outcome
+
+    def creating(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        if (call.namespace, sent_name(call)) in dropped:
+            raise problem.already_exists(f"Table already exists: {sent_name(call)}")
+        return faithful(context, state, call)
+
+    wrap(registries, "dropTable", dropping)
+    wrap(registries, "createTable", creating)
+
+
+@defect(
+    "drop-revived-by-create",
+    breaks="dropTable.gone",
+    suffering="A new table of an old name has the old table's rows.",
+)
+def _revived_by_create(registries: Registries) -> None:
+    """Creating under the name of a dropped table undeletes it."""
+    dropped: dict[TableName, TableEntry] = {}
+
+    def dropping(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is not None:
+            dropped[call.namespace, call.name] = entry
+        return faithful(context, state, call)
+
+    def creating(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        outcome = faithful(context, state, call)
+        old = dropped.pop((call.namespace, sent_name(call)), None)
+        if old is None:
+            return outcome
+        kept = state.with_table(call.namespace, sent_name(call), old)
+        return Outcome(kept, publication.load_reply(old))
+
+    wrap(registries, "dropTable", dropping)
+    wrap(registries, "createTable", creating)
+
+
+def _drop_matching(registries: Registries, pattern_of: Callable[[str], str]) -> None:
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        kept = outcome.state
+        entry = kept.namespace(call.namespace)
+        names = [] if entry is None else [name for name, _ in entry.tables.after()]
+        for name in names:
+            if re.fullmatch(pattern_of(call.name), name):
+                kept = kept.without_table(call.namespace, name)
+        return msgspec.structs.replace(outcome, state=kept)
+
+    wrap(registries, "dropTable", around)
+
+
+@defect(
+    "drop-by-prefix",
+    breaks="dropTable.only-that-table",
+    suffering="Dropping orders also drops orders_archive.",
+)
+def _by_prefix(registries: Registries) -> None:
+    """A drop removes every key that begins with the table's."""
+    _drop_matching(registries, lambda name: f"{re.escape(name)}.*")
+
+
+@defect(
+    "drop-by-pattern",
+    breaks="dropTable.only-that-table",
+    suffering="Dropping a_b also drops axb.",
+)
+def _by_pattern(registries: Registries) -> None:
+    """A drop compares names by SQL LIKE, where an underscore is any character."""
+    _drop_matching(registries, lambda name: re.escape(name).replace("_", "."))

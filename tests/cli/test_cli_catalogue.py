@@ -1,0 +1,85 @@
+"""`icecheck list` and `icecheck explain`: the register and the checks, for people and programs."""
+
+import json
+
+import pytest
+
+from icecheck.contract import load
+
+
+def listed(icecheck, *arguments):
+    result = icecheck("list", *arguments, "--format", "json")
+    assert result.exit_code == 0
+    return json.loads(result.stdout)
+
+
+def test_requirements_are_the_register(icecheck):
+    rows = {r["id"]: r for r in listed(icecheck, "requirements")}
+    assert set(rows) == set(load().requirements)
+    assert rows["createNamespace.409"]["level"] == "must"
+    assert rows["createNamespace.409"]["permalink"].startswith("https://github.com/apache/iceberg/")
+
+
+def test_operations_are_those_of_the_document(icecheck):
+    rows = listed(icecheck, "operations")
+    assert [r["id"] for r in rows] == list(load().operations)
+    assert len(rows) == 30
+
+
+def test_checks_are_listed_once_each_with_what_they_prove(icecheck):
+    rows = listed(icecheck, "checks")
+    ids = [r["id"] for r in rows]
+    assert len(ids) == len(set(ids))
+    register = load().requirements
+    assert all(set(r["requirements"]) <= set(register) for r in rows)
+    passive = {r["id"] for r in rows if r["passive"]}
+    assert "schema.createNamespace.200" in passive
+    assert "createNamespace.already-exists" in set(ids) - passive
+
+
+@pytest.mark.parametrize("group", ["checks", "generated", "scenarios", "spark"])
+def test_a_group_lists_its_own_checks(icecheck, group):
+    assert {r["group"] for r in listed(icecheck, "checks", "--group", group)} <= {group}
+
+
+def test_text_is_one_line_each(icecheck):
+    lines = icecheck("list", "operations").stdout.splitlines()
+    assert len(lines) == 30
+    assert all("/v1/" in line for line in lines)
+
+
+def test_a_check_is_explained_with_its_requirement_and_the_specification(icecheck):
+    text = icecheck("explain", "createNamespace.already-exists").stdout
+    for part in (
+        "check createNamespace.already-exists",
+        "level must",
+        "requirement createNamespace.409",
+        load().requirements["createNamespace.409"].text,
+        load().permalink(load().requirements["createNamespace.409"].lines),
+        "hurts: ",
+        "--check 'createNamespace.already-exists'",
+    ):
+        assert part in text
+
+
+def test_a_requirement_is_explained_with_the_checks_that_prove_it(icecheck):
+    text = icecheck("explain", "createNamespace.409").stdout
+    assert text.startswith("requirement createNamespace.409\n")
+    assert "createNamespace.already-exists: " in text
+    assert "schema.createNamespace.409: " in text
+
+
+def test_a_passive_check_is_explained(icecheck):
+    text = icecheck("explain", "schema.createNamespace.200").stdout
+    assert "judged from the answers that the other checks get" in text
+
+
+def test_a_requirement_that_nothing_proves_says_why(icecheck):
+    text = icecheck("explain", "createNamespace.503").stdout
+    assert load().requirements["createNamespace.503"].not_tested in text
+
+
+def test_every_id_that_is_listed_can_be_explained(icecheck):
+    ids = [r["id"] for r in listed(icecheck, "checks")][::25]
+    for check in ids:
+        assert icecheck("explain", check).exit_code == 0

@@ -1,0 +1,65 @@
+"""`icecheck serve` as a process: ready in one line, stopped by a signal, nothing left behind."""
+
+import json
+import signal
+import socket
+
+import httpx
+import pytest
+
+
+def ready(process):
+    line = process.stdout.readline()
+    announced = json.loads(line)
+    assert announced["event"] == "ready"
+    assert announced["pid"] == process.pid
+    return announced["uri"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_when_it_is_ready_and_stops_cleanly(start_icecheck, number):
+    process = start_icecheck("serve", "--port", "0")
+    uri = ready(process)
+    answer = httpx.get(f"{uri}/v1/config", params={"warehouse": "any"}, trust_env=False)
+    assert answer.status_code == 200
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (0, "", "")
+
+
+def test_its_options_reach_the_mock(start_icecheck, tmp_path):
+    process = start_icecheck(
+        "serve", "--port", "0", "--warehouse", "one", "--warehouse", "two=file:///tmp/elsewhere",
+        "--token", "serve-token", "--seed", "5", "--root", tmp_path / "root",
+        "--page-size-max", "2", "--ready-file", "ready.json",
+    )  # fmt: skip
+    uri = ready(process)
+    assert json.loads((tmp_path / "ready.json").read_text())["uri"] == uri
+    with httpx.Client(base_url=uri, trust_env=False) as client:
+        assert client.get("/v1/config", params={"warehouse": "one"}).status_code == 401
+        client.headers["Authorization"] = "Bearer serve-token"
+        assert client.get("/v1/config", params={"warehouse": "none"}).status_code == 400
+        for warehouse in ("one", "two"):
+            config = client.get("/v1/config", params={"warehouse": warehouse}).json()
+            prefix = config["overrides"]["prefix"]
+            for name in ("a", "b", "c"):
+                body = {"namespace": [name]}
+                assert client.post(f"/v1/{prefix}/namespaces", json=body).status_code == 200
+            page = client.get(f"/v1/{prefix}/namespaces", params={"pageToken": ""}).json()
+            assert len(page["namespaces"]) == 2
+
+
+def test_a_port_in_use_is_one_line(icecheck):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = icecheck("serve", "--port", port)
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert f"127.0.0.1:{port}" in result.stderr
+
+
+def test_a_ready_file_that_cannot_be_written_is_one_line(icecheck):
+    result = icecheck("serve", "--port", "0", "--ready-file", "no/such/directory/ready")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "--ready-file" in result.stderr

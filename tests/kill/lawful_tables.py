@@ -1,0 +1,321 @@
+"""Catalogs that treat tables in other ways than the mock and break no rule."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from tests.kill.lawful import Install
+
+from icecheck.mock_server import problem
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.create import CreateTableRequest
+from icecheck.mock_server.defects.rewriting import (
+    alter_body,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.defects.storing import sent_name, store_otherwise
+from icecheck.mock_server.model import SortOrder, TableMetadata
+from icecheck.mock_server.schemas import columns_by_id, valid_schema
+from icecheck.mock_server.state import WarehouseState
+
+Body = dict[str, Any]
+ANSWERS = ("createTable", "loadTable", "registerTable", "updateTable")
+
+
+def _metadata(registries: Registries, operation_id: str, alter: Callable[[Body], Body]) -> None:
+    alter_body(registries, operation_id, lambda body: body | {"metadata": alter(body["metadata"])})
+
+
+def _refuse_if(
+    registries: Registries, operation_id: str, unwanted: Callable[[Call], bool], status: int
+) -> None:
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if unwanted(call):
+            raise problem.Problem(status, "NotHere", "This catalog does not do that")
+        return faithful(context, state, call)
+
+    wrap(registries, operation_id, around)
+
+
+# ------------------------------------------------------------------- answers that differ
+
+
+def _vending(registries: Registries) -> None:
+    """Every answer carries new credentials, and members that the document does not know."""
+    turns = itertools.count(1)
+
+    def vended(body: Body) -> Body:
+        turn = next(turns)
+        config = {"s3.session-token": f"token-{turn}", "token": f"bearer-{turn}"}
+        return body | {
+            "config": config,
+            "storage-credentials": [{"prefix": "s3://", "config": config}],
+            "x-request": turn,
+            "metadata": body["metadata"] | {"x-policy": {"turn": turn}},
+        }
+
+    for operation_id in ANSWERS:
+        alter_body(registries, operation_id, vended)
+
+
+def _busy(registries: Registries) -> None:
+    """Tables have properties of the server's own, and a time of last update, that go on."""
+    turns = itertools.count(1)
+
+    def moved_on(metadata: Body) -> Body:
+        turn = next(turns)
+        return metadata | {
+            "properties": metadata["properties"] | {"server.reads": str(turn)},
+            "last-updated-ms": metadata["last-updated-ms"] + turn,
+        }
+
+    for operation_id in ANSWERS:
+        _metadata(registries, operation_id, moved_on)
+
+
+def _other_spelling(registries: Registries) -> None:
+    """Loads spell locations and uuids as other clients like them, and leave out what is empty."""
+
+    def spelled(metadata: Body) -> Body:
+        scheme, colon, path = metadata["location"].partition(":")
+        respelled = metadata | {
+            "location": f"{scheme.upper()}{colon}{path}/",
+            "table-uuid": metadata["table-uuid"].upper(),
+        }
+        return {k: v for k, v in respelled.items() if v not in ([], {})}
+
+    _metadata(registries, "loadTable", spelled)
+
+
+def _client_ids(registries: Registries) -> None:
+    """New tables keep the column ids that the client sent."""
+
+    def kept(metadata: TableMetadata, body: Body) -> TableMetadata:
+        sent = msgspec.convert(body, CreateTableRequest)
+        schema = valid_schema(sent.schema, 0, metadata.format_version)
+        (spec,), (order,) = metadata.partition_specs, metadata.sort_orders
+        spec_sent = sent.partition_spec.fields if sent.partition_spec else ()
+        order_sent = sent.write_order.fields if sent.write_order else ()
+        return msgspec.structs.replace(
+            metadata,
+            schemas=(schema,),
+            last_column_id=max(columns_by_id(schema)),
+            partition_specs=(_with_sources(spec, spec_sent),),
+            sort_orders=(_with_sources(order, order_sent),),
+        )
+
+    store_otherwise(registries, "createTable", kept)
+
+
+def _with_sources(definition: Any, sent: Any) -> Any:
+    fields = [
+        msgspec.structs.replace(field, source_id=asked.source_id)
+        for field, asked in zip(definition.fields, sent, strict=True)
+    ]
+    return msgspec.structs.replace(definition, fields=tuple(fields))
+
+
+def _unsorted_too(registries: Registries) -> None:
+    """Every table has the unsorted order beside its own."""
+
+    def both(metadata: TableMetadata, _body: Body) -> TableMetadata:
+        unsorted = SortOrder(order_id=0, fields=())
+        orders = (unsorted, *(o for o in metadata.sort_orders if o.order_id))
+        return msgspec.structs.replace(metadata, sort_orders=orders)
+
+    store_otherwise(registries, "createTable", both)
+
+
+def _tags(registries: Registries, tag: Callable[[], str | None]) -> None:
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+        request = msgspec.structs.replace(call.request, headers=headers)
+        outcome = faithful(context, state, msgspec.structs.replace(call, request=request))
+        kept = [header for header in outcome.reply.headers if header[0] != "etag"]
+        new = tag()
+        tagged = (*kept, *([] if new is None else [("etag", new)]))
+        reply = msgspec.structs.replace(outcome.reply, headers=tagged)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    for operation_id in ("createTable", "loadTable", "registerTable"):
+        wrap(registries, operation_id, around)
+
+
+def _no_tags(registries: Registries) -> None:
+    """There are no ETags."""
+    _tags(registries, lambda: None)
+
+
+def _weak_tags(registries: Registries) -> None:
+    """Every answer has a weak ETag of its own, so that nothing is ever not modified."""
+    turns = itertools.count(1)
+    _tags(registries, lambda: f'W/"{next(turns)}"')
+
+
+def _current_snapshot_only(registries: Registries) -> None:
+    """Only the current snapshot is shown."""
+
+    def current(metadata: Body) -> Body:
+        shown = [
+            s for s in metadata["snapshots"] if s["snapshot-id"] == metadata["current-snapshot-id"]
+        ]
+        return metadata | {"snapshots": shown}
+
+    for operation_id in ("loadTable", "updateTable"):
+        _metadata(registries, operation_id, current)
+
+
+# ------------------------------------------------------------------- refused by design
+
+
+def _no_rename(registries: Registries) -> None:
+    """Tables cannot be renamed."""
+    _refuse_if(registries, "renameTable", lambda _call: True, 406)
+
+
+def _no_move(registries: Registries) -> None:
+    """Tables stay in their namespace."""
+
+    def across(call: Call) -> bool:
+        ends = [sent_json(call).get(end) for end in ("source", "destination")]
+        namespaces = [end.get("namespace") for end in ends if isinstance(end, dict)]
+        return len(namespaces) == 2 and namespaces[0] != namespaces[1]
+
+    _refuse_if(registries, "renameTable", across, 406)
+
+
+def _own_locations(registries: Registries) -> None:
+    """Only the catalog says where a table lies."""
+    _refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get("location")), 400)
+
+
+def _one_table_a_location(registries: Registries) -> None:
+    """A name that was renamed away leads to a place that is taken."""
+    left: set[tuple[tuple[str, ...], str]] = set()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        source = sent_json(call)["source"]
+        left.add((tuple(source["namespace"]), source["name"]))
+        return outcome
+
+    wrap(registries, "renameTable", around)
+    _refuse_if(
+        registries, "createTable", lambda call: (call.namespace, sent_name(call)) in left, 403
+    )
+
+
+def _no_overwrite(registries: Registries) -> None:
+    """Registering never overwrites."""
+    alter_request_body(registries, "registerTable", lambda body: body | {"overwrite": False})
+
+
+def _no_purge(registries: Registries) -> None:
+    """Files are never removed for a client."""
+    _refuse_if(
+        registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", 403
+    )
+
+
+def _no_staging(registries: Registries) -> None:
+    """Tables are made at once or not at all."""
+    staged = "stage-create"
+    _refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 406)
+
+
+def _main_only(registries: Registries) -> None:
+    """There is one branch."""
+
+    def other_ref(call: Call) -> bool:
+        updates = sent_json(call).get("updates")
+        listed = updates if isinstance(updates, list) else []
+        return any(u.get("ref-name", "main") != "main" for u in listed if isinstance(u, dict))
+
+    _refuse_if(registries, "updateTable", other_ref, 400)
+
+
+def _version(registries: Registries, default: str, *refused: str) -> None:
+    def with_default(body: Body) -> Body:
+        return body | {
+            "properties": {"format-version": default} | (body.get("properties") or {}),
+        }
+
+    def unwanted(call: Call) -> bool:
+        properties = sent_json(call).get("properties")
+        asked = properties.get("format-version") if isinstance(properties, dict) else None
+        return asked in refused
+
+    alter_request_body(registries, "createTable", with_default)
+    _refuse_if(registries, "createTable", unwanted, 400)
+
+
+def _version_1(registries: Registries) -> None:
+    """Tables are of version 1 unless a client asks for another."""
+    _version(registries, "1")
+
+
+def _version_2(registries: Registries) -> None:
+    """All tables are of version 2."""
+    _version(registries, "2", "1", "3")
+
+
+def _version_3(registries: Registries) -> None:
+    """Tables are of version 3 unless a client asks for another."""
+    _version(registries, "3")
+
+
+def _without(*operation_ids: str) -> Install:
+    def install(registries: Registries) -> None:
+        for operation_id in operation_ids:
+            del registries.operations[operation_id]
+
+    return install
+
+
+LAWFUL_TABLES: dict[str, Install] = {
+    "vending-credentials": _vending,
+    "busy-metadata": _busy,
+    "other-spelling": _other_spelling,
+    "client-ids": _client_ids,
+    "unsorted-order-too": _unsorted_too,
+    "no-etags": _no_tags,
+    "weak-etags": _weak_tags,
+    "current-snapshot-only": _current_snapshot_only,
+    "no-rename": _no_rename,
+    "no-move": _no_move,
+    "own-locations": _own_locations,
+    "one-table-a-location": _one_table_a_location,
+    "no-overwrite": _no_overwrite,
+    "no-purge": _no_purge,
+    "no-staging": _no_staging,
+    "main-only": _main_only,
+    "version-1-by-default": _version_1,
+    "version-2-only": _version_2,
+    "version-3-by-default": _version_3,
+    **{
+        f"without-{operation_id}": _without(operation_id)
+        for operation_id in (
+            "listTables", "loadTable", "updateTable", "registerTable", "tableExists",
+            "renameTable", "reportMetrics",
+        )
+    },
+}  # fmt: skip
+"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+
+
+def forgetful(registries: Registries) -> None:
+    """A drop always removes the table's files: lawful, but for a SHOULD."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        query = {"purgeRequested": "true"} | dict(call.query)
+        return faithful(context, state, msgspec.structs.replace(call, query=query))
+
+    wrap(registries, "dropTable", around)
+
+
+def secretive(registries: Registries) -> None:
+    """Loads do not tell the metadata location: lawful, but for a SHOULD."""
+    alter_body(registries, "loadTable", lambda body: body | {"metadata-location": None})

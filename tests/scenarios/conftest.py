@@ -1,0 +1,41 @@
+"""A catalog on an in-process mock whose operations and updates can be replaced."""
+
+import pytest
+
+from icecheck.client import Catalog
+from icecheck.mock_server import MockCatalog
+from icecheck.session import open_session
+from icecheck.target import Target
+
+
+@pytest.fixture
+def mock():
+    return MockCatalog(seed=1, clock=1_700_000_000_000, root="s3://icecheck-tests")
+
+
+@pytest.fixture
+def open_catalog(mock):
+    """Open a session on the mock and return a catalog for one check; nothing may be left over."""
+    opened = []
+
+    def open_one(check_id="scenario.namespaces-and-tables", *, seed=0, **target):
+        session = open_session(
+            Target("http://catalog.invalid", warehouse="wh", **target),
+            run_id="t1",
+            seed=seed,
+            transport=mock.httpx_transport(),
+        )
+        catalog = Catalog(session, check_id)
+        opened.append(catalog)
+        return catalog
+
+    yield open_one
+    for catalog in opened:
+        catalog.undo()
+        catalog.session.close()
+        assert catalog.session.residue == []
+
+
+@pytest.fixture
+def catalog(open_catalog):
+    return open_catalog()

@@ -1,0 +1,49 @@
+"""The Spark checks against the register: every script is a check, every row has one."""
+
+from pathlib import Path
+from types import ModuleType
+
+import icecheck.spark_tests
+from icecheck.check import Check, check_of
+from icecheck.contract import Level, load
+from icecheck.spark_tests import test_pipeline as pipeline_checks
+from icecheck.spark_tests import test_scripts as script_checks
+from icecheck.verdict import Group
+
+SCRIPTS = Path(icecheck.spark_tests.__file__).parent / "scripts"
+
+
+def checks_in(module: ModuleType) -> list[Check]:
+    functions = (getattr(module, name) for name in dir(module) if name.startswith("test_"))
+    return [found for found in map(check_of, functions) if found is not None]
+
+
+CHECKS = [*checks_in(script_checks), *checks_in(pipeline_checks)]
+
+
+def test_every_script_is_a_check_of_the_spark_group() -> None:
+    assert len(checks_in(script_checks)) == len(list(SCRIPTS.glob("*.sql")))
+    assert {check.group for check in CHECKS} == {Group.SPARK}
+
+
+def test_every_row_of_the_register_for_spark_is_proven_by_one_check() -> None:
+    rows = sorted(r for r in load().requirements if r.startswith("client.spark."))
+    assert sorted(row for check in CHECKS for row in check.proves) == rows
+
+
+def test_a_scripts_check_is_named_after_what_it_proves() -> None:
+    for check in checks_in(script_checks):
+        assert check.proves == (check.id.replace("spark.", "client.spark.", 1),)
+
+
+def test_spark_rows_are_interop_and_say_who_is_hurt() -> None:
+    for check in CHECKS:
+        assert check.level is Level.INTEROP
+        for requirement in check.requirements:
+            assert requirement.hurts.startswith("Spark with Iceberg 1.10.2: ")
+
+
+def test_titles_are_sentences_that_differ() -> None:
+    titles = [check.title for check in CHECKS]
+    assert len(set(titles)) == len(titles)
+    assert all(title[0].isupper() and not title.endswith(".") for title in titles)
