@@ -190,7 +190,7 @@ def _given_place(catalog: Catalog, operation_id: str) -> Place:
         table=table.name if table is not None else "",
         location=str(metadata.get("location", "")),
         metadata_location=(table.metadata_location or "") if table is not None else "",
-        updated_ms=int(metadata.get("last-updated-ms", 0)),
+        updated_ms=updated if isinstance(updated := metadata.get("last-updated-ms"), int) else 0,
         warehouse=catalog.target.warehouse,
     )
 

@@ -86,6 +86,24 @@ def test_last_sequence_number_follows(catalog: Catalog) -> None:
 
 
 @check(
+    "update.add-snapshot.version-1",
+    proves="update.add-snapshot.version-1",
+    needs=("format-version-1",),
+)
+def test_snapshot_of_version_1(catalog: Catalog) -> None:
+    """A table of format version 1 takes a snapshot without a sequence number."""
+    table = catalog.given_table(properties={"format-version": "1"})
+    added = bodies.snapshot(table.metadata)
+    expect_effect(
+        catalog,
+        table,
+        [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])],
+        {"current-snapshot-id": added["snapshot-id"], "format-version": 1},
+        what="snapshot",
+    )
+
+
+@check(
     "update.add-snapshot.next-row-id",
     proves="update.add-snapshot.next-row-id",
     needs=("format-version-3",),

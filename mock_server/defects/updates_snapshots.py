@@ -78,6 +78,22 @@ def _sequence_number_stays(registries: Registries) -> None:
 
 
 @defect(
+    "update-sequence-number-demanded",
+    breaks="update.add-snapshot.version-1",
+    suffering="Tables of version 1 cannot be written any more.",
+)
+def _sequence_number_demanded(registries: Registries) -> None:
+    """A snapshot without a sequence number is refused, whatever the table's version."""
+
+    def demanding(faithful: Faithful, update: Any, draft: Draft) -> None:
+        if not update.snapshot.sequence_number:
+            raise bad_request("Cannot parse missing long: sequence-number")
+        faithful(update, draft)
+
+    alter_update(registries, "add-snapshot", demanding)
+
+
+@defect(
     "update-next-row-id-stays",
     breaks="update.add-snapshot.next-row-id",
     suffering="Rows of different snapshots have the same row id.",

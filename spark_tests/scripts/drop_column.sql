@@ -2,9 +2,10 @@
 -- title: A dropped column is gone, and its values do not come back with its name
 -- proves: client.spark.drop-column
 
-CREATE TABLE {table} (id INT, secret STRING, name STRING) USING iceberg;
+-- The last column is dropped: a catalog that then gives its field id again brings its values back.
+CREATE TABLE {table} (id INT, name STRING, secret STRING) USING iceberg;
 
-INSERT INTO {table} VALUES (1, 'old', 'a');
+INSERT INTO {table} VALUES (1, 'a', 'old');
 
 ALTER TABLE {table} DROP COLUMN secret;
 

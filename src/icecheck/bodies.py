@@ -93,10 +93,10 @@ def snapshot(
     the id from ``ordinal``, the time from ``last-updated-ms`` (clients' clocks run after it),
     the sequence number from the last one, row ids from ``next-row-id``.
     """
-    version = metadata.get("format-version", 2)
+    version = _number(metadata, "format-version", 2)
     made: Json = {
         "snapshot-id": 7_000_000_000_000_000_000 + ordinal,
-        "timestamp-ms": int(metadata.get("last-updated-ms", 0)) + ordinal,
+        "timestamp-ms": _number(metadata, "last-updated-ms") + ordinal,
         "summary": {"operation": "append", "added-records": "0", "total-records": "0"},
         "manifest-list": f"{metadata.get('location', '')}/metadata/snap-{ordinal}.avro",
         "schema-id": metadata.get("current-schema-id", 0),
@@ -104,12 +104,18 @@ def snapshot(
     if parent is not None:
         made["parent-snapshot-id"] = parent
     if version >= 2:
-        made["sequence-number"] = int(metadata.get("last-sequence-number", 0)) + ordinal
+        made["sequence-number"] = _number(metadata, "last-sequence-number") + ordinal
     if version >= 3:
-        made["first-row-id"] = int(metadata.get("next-row-id", 0))
+        made["first-row-id"] = _number(metadata, "next-row-id")
         made["added-rows"] = 0
     made.update({key.replace("_", "-"): value for key, value in members.items()})
     return made
+
+
+def _number(metadata: Mapping[str, Any], member: str, otherwise: int = 0) -> int:
+    """Return a member that ought to be an integer; what it is instead is a schema check's word."""
+    value = metadata.get(member)
+    return value if isinstance(value, int) else otherwise
 
 
 def snapshot_ref(

@@ -119,6 +119,24 @@ def test_the_command_is_reported_without_its_secrets(icecheck, out, nothing_cata
     assert "'X-Mode: plain'" in command
 
 
+def test_the_same_run_id_and_seed_give_the_same_requests_and_answers(icecheck, tmp_path):
+    def exchanges(output, seed):
+        icecheck(
+            "run", "--mock", "--run-id", "same", "--seed", seed, "--output", output,
+            "--only", "checks", "--check", "createTable.*", "-q",
+        )  # fmt: skip
+        read = read_exchanges(tmp_path / output / "exchanges.jsonl.zst")
+        return [
+            (e.method, e.url.partition("/v1/")[2], e.request_body, e.status, e.response_body)
+            for e in read
+        ]
+
+    first = exchanges("a", 3)
+    assert len(first) > 20
+    assert exchanges("b", 3) == first
+    assert exchanges("c", 4) != first
+
+
 # secrets
 
 

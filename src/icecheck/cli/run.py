@@ -26,6 +26,7 @@ _INTERRUPTED = 130
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
 _MOCK_WAREHOUSE = "icecheck"
+_MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 
 @click.command("run", short_help="Verify a catalog and write a report.")
@@ -164,14 +165,22 @@ def _target(url: str | None, options: dict[str, Any], stack: contextlib.ExitStac
 
 
 def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[str, Any]:
-    """Start the mock on a free port and return how to reach it; it ends with the stack."""
+    """Start the mock on a free port and return how to reach it; it ends with the stack.
+
+    Its ids come from the seed and its clock counts requests, so that a run with the same run id
+    and seed gets the same answers; Spark brings its own clock, so there the mock's is the system's.
+    """
     import random
 
     from icecheck.mock_server import MockCatalog
+    from icecheck.mock_server.clock import VirtualClock
 
     seed = options["seed"]
+    spark = "spark" in _groups(options["only"], spark=options["spark"])
+    clock = None if spark else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
     token = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
-    mock = stack.enter_context(MockCatalog(seed=seed, token=token, warehouses=[_MOCK_WAREHOUSE]))
+    mock = MockCatalog(seed=seed, clock=clock, token=token, warehouses=[_MOCK_WAREHOUSE])
+    stack.enter_context(mock)
     return {"url": mock.uri, "warehouse": _MOCK_WAREHOUSE, "token": token}
 
 

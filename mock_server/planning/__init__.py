@@ -1,0 +1,1 @@
+"""Scan planning: which files a scan has to read, found in the table's own manifests."""

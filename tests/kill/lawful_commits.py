@@ -1,0 +1,177 @@
+"""Catalogs that treat commits in other ways than the mock and break no rule."""
+
+import itertools
+from typing import Any
+
+import msgspec
+from tests.kill.lawful import Install
+
+from icecheck.mock_server import problem, publication
+from icecheck.mock_server.builder import Draft
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
+from icecheck.mock_server.defects.versions import Faithful, alter_update, alter_version
+from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.state import WarehouseState
+
+Body = dict[str, Any]
+ANSWERS = ("createTable", "loadTable", "updateTable")
+VIEW_ACTIONS = frozenset({"add-view-version", "set-current-view-version"})
+
+
+def _sparse_ids(registries: Registries) -> None:
+    """New schemas, specs and sort orders get ids with gaps between them."""
+
+    def spread(action: str, members: str, id_member: str, added: str, last: str) -> None:
+        def apply(faithful: Faithful, update: Any, draft: Draft) -> None:
+            before = getattr(draft.metadata, members)
+            faithful(update, draft)
+            after = getattr(draft.metadata, members)
+            new = getattr(after[-1], id_member)
+            if len(after) == len(before) or draft.is_new_table or new == 0:
+                return
+            moved = msgspec.structs.replace(after[-1], **{id_member: new + 10})
+            draft.change(**{members: (*after[:-1], moved)})
+            getattr(draft, added).add(new + 10)
+            setattr(draft, last, new + 10)
+
+        alter_update(registries, action, apply)
+
+    spread("add-schema", "schemas", "schema_id", "added_schema_ids", "last_added_schema_id")
+    spread("add-spec", "partition_specs", "spec_id", "added_spec_ids", "last_added_spec_id")
+    spread(
+        "add-sort-order",
+        "sort_orders",
+        "order_id",
+        "added_sort_order_ids",
+        "last_added_sort_order_id",
+    )
+
+
+def _newest_first(registries: Registries) -> None:
+    """Lists begin with what was added last."""
+
+    def reversed_lists(body: Body) -> Body:
+        metadata = body["metadata"]
+        turned = ("schemas", "partition-specs", "sort-orders", "snapshots")
+        return body | {"metadata": metadata | {m: metadata[m][::-1] for m in turned}}
+
+    for operation_id in ("loadTable", "updateTable"):
+        alter_body(registries, operation_id, reversed_lists)
+
+
+def _explicit_nulls(registries: Registries) -> None:
+    """Members without a value are null instead of absent."""
+
+    def with_nulls(body: Body) -> Body:
+        snapshots = [{"parent-snapshot-id": None} | s for s in body["metadata"]["snapshots"]]
+        refs = {
+            name: {"max-ref-age-ms": None, "min-snapshots-to-keep": None} | ref
+            for name, ref in body["metadata"]["refs"].items()
+        }
+        nulls = {"current-snapshot-id": None} if body["metadata"]["refs"] == {} else {}
+        metadata = body["metadata"] | {"snapshots": snapshots, "refs": refs} | nulls
+        return body | {"metadata": metadata}
+
+    for operation_id in ANSWERS:
+        alter_body(registries, operation_id, with_nulls)
+
+
+def _marks_versions(registries: Registries) -> None:
+    """Every version has a property of the server's own."""
+    turns = itertools.count(1)
+
+    def marked(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
+        properties = {**after.properties, "server.version": str(next(turns))}
+        return msgspec.structs.replace(after, properties=properties)
+
+    alter_version(registries, marked)
+
+
+def _empty_commit_is_a_version(registries: Registries) -> None:
+    """A commit without updates makes a new version, with the same content."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        entry = state.table(call.namespace, call.name)
+        if entry is None or outcome.state is not state:
+            return outcome
+        later = msgspec.structs.replace(entry.metadata, last_updated_ms=context.clock.now_ms())
+        changed, effects = publication.published(context, later, entry)
+        return Outcome(
+            state.with_table(call.namespace, call.name, changed),
+            publication.commit_reply(changed),
+            effects,
+        )
+
+    wrap(registries, "updateTable", around)
+
+
+def _refs_guard_snapshots(registries: Registries) -> None:
+    """A snapshot that a branch or tag names cannot be removed."""
+
+    def guarded(faithful: Faithful, update: Any, draft: Draft) -> None:
+        named = {ref.snapshot_id for ref in draft.metadata.refs.values()}
+        if named & set(update.snapshot_ids):
+            raise problem.bad_request("A ref names this snapshot")
+        faithful(update, draft)
+
+    alter_update(registries, "remove-snapshots", guarded)
+
+
+def _fixed_location(registries: Registries) -> None:
+    """A table stays where it was made."""
+
+    def fixed(faithful: Faithful, update: Any, draft: Draft) -> None:
+        if not draft.is_new_table:
+            raise problem.bad_request("The location of a table cannot be changed")
+        faithful(update, draft)
+
+    alter_update(registries, "set-location", fixed)
+
+
+def _views_are_unsupported(registries: Registries) -> None:
+    """Updates of views are refused as unsupported, not as bad."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        updates = sent_json(call).get("updates")
+        sent = updates if isinstance(updates, list) else []
+        if any(isinstance(u, dict) and u.get("action") in VIEW_ACTIONS for u in sent):
+            raise problem.unsupported("Views are not supported")
+        return faithful(context, state, call)
+
+    wrap(registries, "updateTable", around)
+
+
+def _one_change_a_table(registries: Registries) -> None:
+    """A transaction names every table once."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        changes = sent_json(call).get("table-changes")
+        sent = changes if isinstance(changes, list) else []
+        named = [str(c.get("identifier")) for c in sent if isinstance(c, dict)]
+        if len(set(named)) < len(named):
+            raise problem.bad_request("A table is named twice")
+        return faithful(context, state, call)
+
+    wrap(registries, "commitTransaction", around)
+
+
+def _no_transactions(registries: Registries) -> None:
+    """There are no transactions."""
+    del registries.operations["commitTransaction"]
+
+
+LAWFUL_COMMITS: dict[str, Install] = {
+    "sparse-ids": _sparse_ids,
+    "newest-first": _newest_first,
+    "explicit-nulls": _explicit_nulls,
+    "marks-versions": _marks_versions,
+    "empty-commit-is-a-version": _empty_commit_is_a_version,
+    "refs-guard-snapshots": _refs_guard_snapshots,
+    "fixed-location": _fixed_location,
+    "views-are-unsupported": _views_are_unsupported,
+    "one-change-a-table": _one_change_a_table,
+    "no-transactions": _no_transactions,
+}
+"""Name -> what makes a mock such a catalog; no check may fail on any of them."""

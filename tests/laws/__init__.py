@@ -1,0 +1,1 @@
+"""The laws that the repository enforces on itself (ARCHITECTURE.md)."""

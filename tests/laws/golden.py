@@ -1,0 +1,67 @@
+"""Golden files: what a change shows in review, and the list of debts, which only shrinks."""
+
+import difflib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "golden"
+VARIABLE = "ICECHECK_UPDATE_GOLDEN"
+"""Set to 1, golden files are written instead of compared; paid debts are then struck out."""
+
+DEBTS = "debt.txt"
+_DEBTS_HEAD = """\
+# What is owed: one line for each, a kind and an id. Lines may go, and none may come. What is no
+# longer owed fails the tests until its line is gone (ICECHECK_UPDATE_GOLDEN=1 strikes it out).
+"""
+
+
+def updating() -> bool:
+    """Whether golden files are to be written."""
+    return os.environ.get(VARIABLE, "") not in {"", "0"}
+
+
+def expect_golden(name: str, lines: Sequence[str], folder: Path = FOLDER) -> None:
+    """Compare lines with a golden file, or write them; the difference is the failure's message."""
+    path = folder / name
+    if updating():
+        folder.mkdir(exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    reviewed = path.read_text(encoding="utf-8").splitlines()
+    difference = list(difflib.unified_diff(reviewed, lines, "reviewed", "now", n=0, lineterm=""))
+    assert not difference, (
+        f"{name} is not what was reviewed; if the change is meant, run the tests of tests/laws "
+        f"with {VARIABLE}=1 and look at what changed:\n" + "\n".join(difference)
+    )
+
+
+def debts(kind: str, folder: Path = FOLDER) -> set[str]:
+    """The ids of one kind that the list of debts names."""
+    return {owed for each, owed in _listed(folder) if each == kind}
+
+
+def expect_debts(kind: str, owed: Iterable[str], folder: Path = FOLDER) -> None:
+    """Judge that what is owed of one kind is exactly what the list of debts names.
+
+    When updating, lines that are no longer owed are struck out; none is ever added.
+    """
+    owed = set(owed)
+    if updating():
+        _strike_out(kind, owed, folder)
+    listed = debts(kind, folder)
+    new, paid = sorted(owed - listed), sorted(listed - owed)
+    assert not new, f"new debts ({kind}): {new}"
+    assert not paid, f"no longer owed ({kind}); set {VARIABLE}=1 to strike out: {paid}"
+
+
+def _listed(folder: Path) -> list[tuple[str, str]]:
+    path = folder / DEBTS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    pairs = [line.split(" ", 1) for line in lines if line and not line.startswith("#")]
+    return [(kind, owed) for kind, owed in pairs]
+
+
+def _strike_out(kind: str, owed: set[str], folder: Path) -> None:
+    kept = [(each, o) for each, o in _listed(folder) if each != kind or o in owed]
+    text = "".join(f"{each} {o}\n" for each, o in sorted(kept))
+    (folder / DEBTS).write_text(_DEBTS_HEAD + text, encoding="utf-8")

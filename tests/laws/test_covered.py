@@ -1,0 +1,77 @@
+"""Law 3 and the registries of law 5: what is required is proven, what is documented is served."""
+
+from collections.abc import Mapping
+
+from tests.laws.golden import expect_debts
+
+from icecheck.assembly.collect import collect
+from icecheck.contract import Requirement, load
+from icecheck.mock_server.operations.served import default_registries
+from icecheck.passive import Observed, passive_checks, passive_verdicts
+from icecheck.verdict import Group
+
+CONTRACT = load()
+
+
+def proven() -> Mapping[str, list[str]]:
+    """Requirement id -> the checks that prove it.
+
+    A passive check of a body counts for nothing: it judges what others happen to ask for.
+    """
+    proving: dict[str, list[str]] = {}
+    for check in collect(Group):
+        for requirement in check.proves:
+            proving.setdefault(requirement, []).append(check.id)
+    wire = [c for c in passive_checks(CONTRACT) if not c.startswith("schema.")]
+    for verdict in passive_verdicts({c: Observed(seen=1) for c in wire}, CONTRACT):
+        for requirement in verdict.requirements:
+            proving.setdefault(requirement, []).append(verdict.check)
+    return proving
+
+
+def requirements() -> list[Requirement]:
+    return [*CONTRACT.requirements.values()]
+
+
+def test_every_requirement_is_proven_or_says_why_it_cannot_be() -> None:
+    proving = proven()
+    bare = [r.id for r in requirements() if r.id not in proving and r.not_tested is None]
+    expect_debts("requirement", bare)
+
+
+def test_a_requirement_that_is_proven_gives_no_reason_for_not_being_tested() -> None:
+    proving = proven()
+    assert [r.id for r in requirements() if r.id in proving and r.not_tested is not None] == []
+
+
+def test_a_reason_is_one_sentence() -> None:
+    reasons = {r.not_tested for r in requirements() if r.not_tested is not None}
+    assert len(reasons) > 4
+    assert [r for r in reasons if not r.strip().endswith(".") or len(r) > 160] == []
+
+
+def test_a_client_need_names_the_client() -> None:
+    """An INTEROP requirement without a named client that depends on it is an opinion."""
+    interop = [r for r in requirements() if r.level == "interop"]
+    assert interop
+    assert [r.id for r in interop if r.hurts == "no known client"] == []
+
+
+def test_every_documented_operation_is_served() -> None:
+    served = default_registries().operations
+    assert set(served) <= set(CONTRACT.operations)
+    expect_debts("operation", set(CONTRACT.operations) - set(served))
+
+
+def test_every_documented_update_is_applied() -> None:
+    served = default_registries().updates
+    assert set(served) <= {*CONTRACT.table_updates, *CONTRACT.view_updates}
+    owed = {*CONTRACT.table_updates, *CONTRACT.view_updates} - set(served)
+    expect_debts("update", owed)
+
+
+def test_every_documented_assertion_is_judged() -> None:
+    served = default_registries().assertions
+    assert set(served) <= {*CONTRACT.table_assertions, *CONTRACT.view_assertions}
+    owed = {*CONTRACT.table_assertions, *CONTRACT.view_assertions} - set(served)
+    expect_debts("assertion", owed)

@@ -1,0 +1,38 @@
+"""Law 4: what reports and expectations refer to changes only where a reviewer sees it."""
+
+from tests.laws.golden import expect_golden
+
+from icecheck.assembly.collect import collect
+from icecheck.contract import load
+from icecheck.passive import Observed, passive_checks, passive_verdicts
+from icecheck.verdict import Group
+
+CONTRACT = load()
+
+
+def test_ids_levels_profiles_requirements_and_titles_are_as_reviewed() -> None:
+    rows = [
+        (c.id, c.group, c.level, c.profile, " ".join(c.proves), " ".join(c.needs), c.title)
+        for c in collect(Group)
+    ]
+    seen = {check: Observed(seen=1) for check in passive_checks(CONTRACT)}
+    rows += [
+        (v.check, v.group, v.level, v.profile, " ".join(v.requirements), "(passive)", v.title)
+        for v in passive_verdicts(seen, CONTRACT)
+    ]
+    expect_golden("checks.txt", [" | ".join(row) for row in sorted(rows)])
+
+
+def test_no_two_checks_share_an_id_or_a_title() -> None:
+    checks = collect(Group)
+    ids = [*(c.id for c in checks), *passive_checks(CONTRACT)]
+    assert len(ids) == len(set(ids))
+    of_title: dict[tuple[str, ...], list[str]] = {}
+    for check in checks:
+        of_title.setdefault((*check.operations[:1], check.title), []).append(check.id)
+    assert [ids for ids in of_title.values() if len(ids) > 1] == []
+
+
+def test_a_title_is_one_sentence() -> None:
+    titles = [c.title for c in collect(Group)]
+    assert [t for t in titles if len(t) > 120 or not t[0].isalnum() or t.endswith(".")] == []

@@ -1,0 +1,102 @@
+"""Every Spark check fails on a catalog with one defect: none of them passes whatever happens."""
+
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from icecheck.check import Check, check_of
+from icecheck.client import Catalog
+from icecheck.judge import judge
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects import defects
+from icecheck.session import open_session
+from icecheck.spark import SparkWorkbench
+from icecheck.spark_tests import test_pipeline as pipeline_checks
+from icecheck.spark_tests import test_scripts as script_checks
+from icecheck.target import Target
+from icecheck.verdict import Outcome
+
+KILLED_BY = {
+    "spark.add-column": "update-forgotten-set-current-schema",
+    "spark.all-types": "decimals-widened",
+    "spark.branch": "update-branch-moves-main",
+    "spark.changelog": "load-newest-snapshots-only",
+    "spark.column-comment-and-null": "column-docs-lost",
+    "spark.create-existing": "table-created-over-another",
+    "spark.create-insert-select": "update-forgotten-set-snapshot-ref",
+    "spark.create-or-replace": "update-forgotten-remove-snapshot-ref",
+    "spark.ctas": "create-commit-forgets-data",
+    "spark.delete": "update-main-is-not-current",
+    "spark.drop-column": "update-last-column-id-falls",
+    "spark.drop-purge": "drop-keeps-the-name",
+    "spark.drop-table": "drop-revived-by-create",
+    "spark.expire-snapshots": "update-forgotten-remove-snapshots",
+    "spark.format-v1": "update-forgotten-upgrade-format-version",
+    "spark.format-v3-deletion-vectors": "format-version-always-2",
+    "spark.format-v3-row-lineage": "update-next-row-id-stays",
+    "spark.identifier-fields": "identifier-fields-lost",
+    "spark.insert-overwrite": "partition-spec-lost",
+    "spark.merge": "commit-applies-one-update",
+    "spark.merge-on-read-delete": "update-sequence-number-stays",
+    "spark.merge-on-read-merge": "partition-spec-lost",
+    "spark.metadata-tables": "load-old-location",
+    "spark.missing-table": "load-missing-empty",
+    "spark.namespace-not-empty": "namespace-drop-cascades",
+    "spark.namespaces": "properties-update-forgotten",
+    "spark.nested-evolution": "inner-ids-restart",
+    "spark.partition-evolution": "update-partition-field-ids-start-over",
+    "spark.partition-transforms": "partition-sources-as-sent",
+    "spark.partitioned-table": "partition-spec-lost",
+    "spark.pipeline.orders": "create-commit-forgets-data",
+    "spark.rename-column": "update-forgotten-add-schema",
+    "spark.rename-table": "rename-over-another",
+    "spark.reorder-columns": "load-schema-reordered",
+    "spark.rewrite-data-files": "assertion-fails-assert-ref-snapshot-id",
+    "spark.rollback": "commit-forgets-snapshot-log",
+    "spark.rtas": "update-forgotten-set-current-schema",
+    "spark.show-tables": "drop-still-listed",
+    "spark.table-properties": "update-property-keys-lower-case",
+    "spark.tag": "assertion-tags-are-unknown",
+    "spark.time-travel-snapshot": "load-newest-snapshots-only",
+    "spark.time-travel-timestamp": "commit-forgets-snapshot-log",
+    "spark.truncate": "update-forgotten-add-snapshot",
+    "spark.update": "commit-answers-version-before",
+    "spark.widen-column": "update-last-added-schema-is-the-first",
+    "spark.write-audit-publish": "update-added-snapshot-goes-live",
+    "spark.write-order": "update-forgotten-set-default-sort-order",
+}
+
+
+def checks_in(*modules: ModuleType) -> dict[str, Check]:
+    functions = (getattr(module, name) for module in modules for name in dir(module))
+    return {found.id: found for found in map(check_of, functions) if found is not None}
+
+
+CHECKS = checks_in(script_checks, pipeline_checks)
+
+
+@pytest.fixture(scope="module")
+def workbench() -> Iterator[SparkWorkbench]:
+    with SparkWorkbench.start() as started:
+        yield started
+
+
+def test_every_spark_check_has_a_defect_that_exists() -> None:
+    assert sorted(KILLED_BY) == sorted(CHECKS)
+    assert set(KILLED_BY.values()) <= set(defects())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("check_id", "defect"), KILLED_BY.items(), ids=KILLED_BY)
+def test_a_spark_check_fails_on_a_catalog_with_its_defect(
+    workbench: SparkWorkbench, check_id: str, defect: str
+) -> None:
+    with MockCatalog() as mock:
+        defects()[defect].install(mock.registries)
+        session = open_session(Target(mock.uri, warehouse="wh", isolation="flat"), run_id="kill")
+        check = CHECKS[check_id]
+        verdict = judge(check, Catalog(session, check_id), {"spark": workbench})
+        session.close()
+    assert verdict.outcome is Outcome.FAIL, f"{verdict.outcome}: {verdict.summary}"
+    assert verdict.findings[0].symptom.startswith("spark-")
