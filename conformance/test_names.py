@@ -141,9 +141,9 @@ def _expect_table_round_trip(
     reply = catalog.create_table(namespace, bodies.create_table_body(name))
     if 400 <= reply.status < 500 and reply.status != 404:
         return
-    created = _found(reply, what).member("metadata", "table-uuid")
+    created = str(_found(reply, what).member("metadata", "table-uuid"))
     reply = _found(catalog.load_table(namespace, name), what)
-    if reply.member("metadata", "table-uuid") != created:
+    if str(reply.member("metadata", "table-uuid")).lower() != created.lower():
         raise reply.violation(
             "another-object",
             "the table created under this name",

@@ -1,4 +1,4 @@
-"""The assertions of a table commit: one class per requirement type, checked against the base."""
+"""The assertions of a commit: one class per requirement type, checked against the base."""
 
 from typing import Any, TypeAlias, get_args
 
@@ -7,9 +7,11 @@ from msgspec import Struct
 from icecheck.mock_server.column_types import Int32, Int64
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem, commit_failed
+from icecheck.mock_server.view_metadata import ViewMetadata
 
 __all__ = [
     "ASSERTIONS",
+    "VIEW_ASSERTIONS",
     "AssertCreate",
     "AssertCurrentSchemaId",
     "AssertDefaultSortOrderId",
@@ -18,6 +20,7 @@ __all__ = [
     "AssertLastAssignedPartitionId",
     "AssertRefSnapshotId",
     "AssertTableUUID",
+    "AssertViewUUID",
     "TableRequirement",
 ]
 
@@ -170,6 +173,18 @@ class AssertDefaultSortOrderId(
         )
 
 
+class AssertViewUUID(Struct, frozen=True, gc=False, tag="assert-view-uuid", tag_field="type"):
+    """The view has this uuid; upper and lower case are the same."""
+
+    uuid: str
+
+    def check(self, metadata: ViewMetadata) -> None:
+        """Refuse (409) when the view has another uuid."""
+        actual = metadata.view_uuid
+        if actual.lower() != self.uuid.lower():
+            raise _failed(f"view UUID does not match: expected {actual} != {self.uuid}")
+
+
 TableRequirement: TypeAlias = (
     AssertCreate
     | AssertTableUUID
@@ -185,6 +200,9 @@ ASSERTIONS: dict[str, type[Any]] = {
     str(assertion.__struct_config__.tag): assertion for assertion in get_args(TableRequirement)
 }
 """Requirement type to class, for every assertion that a table commit may make."""
+
+VIEW_ASSERTIONS: dict[str, type[Any]] = {"assert-view-uuid": AssertViewUUID}
+"""The same for a commit to a view."""
 
 
 def _failed(why: str) -> Problem:

@@ -55,14 +55,14 @@ def bound_spec(
     _check_partition_names(sent, columns)
     given = [field.field_id for field in sent if field.field_id is not None]
     if given and len(given) != len(sent):
-        raise bad_request("Cannot parse spec with missing field IDs: give all or none")
+        raise bad_request("Give partition field ids for all fields or for none")
     ids = given or _assigned_ids(
         sent, format_version=format_version, last_partition_id=last_partition_id, specs=specs
     )
     if len(set(ids)) != len(ids):
         raise bad_request(f"Invalid partition spec: field ids are not unique: {ids}")
     if format_version == 1 and ids != _sequential_ids(len(ids)):
-        raise bad_request(f"Spec does not use sequential IDs that are required in v1: {ids}")
+        raise bad_request(f"Version 1 needs partition field ids 1000, 1001, ... not {ids}")
     spec = PartitionSpec(
         spec_id=0,
         fields=tuple(
@@ -117,12 +117,12 @@ def _check_partition_names(
     names: set[str] = set()
     for field in fields:
         if not field.name:
-            raise bad_request("Cannot use empty partition name")
+            raise bad_request("A partition field has no name")
         if field.name in names:
-            raise bad_request(f"Cannot use partition name more than once: {field.name}")
+            raise bad_request(f"Two partition fields are named {field.name}")
         if column_ids.get(field.name, field.source_id) != field.source_id:
             raise bad_request(
-                f"Cannot create partition sourced from different field in schema: {field.name}"
+                f"Partition field {field.name} has the name of a column that is not its source"
             )
         names.add(field.name)
 
@@ -134,13 +134,15 @@ def check_spec_resolves(spec: PartitionSpec, columns: Mapping[int, Column]) -> N
             continue  # all that is left of a field whose column was dropped
         column = columns.get(field.source_id)
         if column is None:
-            raise bad_request(f"Cannot find source column for partition field: {field.name}")
+            raise bad_request(
+                f"Partition field {field.name} has no source: no column {field.source_id}"
+            )
         if not is_primitive(column.type):
-            raise bad_request(f"Cannot partition by non-primitive source field: {column.name}")
+            raise bad_request(f"Partition source {column.name} is no plain value")
         if not applies_to(field.transform, column.type):
-            raise bad_request(f"Invalid source type {column.type} for transform: {field.transform}")
+            raise bad_request(f"Transform {field.transform} does not apply to type {column.type}")
         if column.in_collection:
-            raise bad_request(f"Invalid partition field parent: {column.name} is in a list or map")
+            raise bad_request(f"Partition source {column.name} is in a list or map")
 
 
 def same_spec(one: PartitionSpec, other: PartitionSpec) -> bool:
@@ -175,9 +177,9 @@ def bound_sort_order(
 def check_order_id(order_id: int, fields: tuple[SortField, ...]) -> None:
     """Refuse (400) id 0 for a sorted order and any other id for the unsorted one."""
     if order_id == UNSORTED_ORDER_ID and fields:
-        raise bad_request("Sort order ID 0 is reserved for unsorted order")
+        raise bad_request("Sort order id 0 cannot have fields")
     if order_id != UNSORTED_ORDER_ID and not fields:
-        raise bad_request("Unsorted order ID must be 0")
+        raise bad_request("A sort order without fields has id 0")
 
 
 def check_order_resolves(order: SortOrder, columns: Mapping[int, Column]) -> None:
@@ -187,8 +189,8 @@ def check_order_resolves(order: SortOrder, columns: Mapping[int, Column]) -> Non
         if column is None:
             if field.transform == VOID:
                 continue
-            raise bad_request(f"Cannot find source column for sort field: {field.source_id}")
+            raise bad_request(f"A sort field has no source: no column {field.source_id}")
         if not is_primitive(column.type):
-            raise bad_request(f"Cannot sort by non-primitive source field: {column.name}")
+            raise bad_request(f"Sort source {column.name} is no plain value")
         if not applies_to(field.transform, column.type):
-            raise bad_request(f"Invalid source type {column.type} for transform: {field.transform}")
+            raise bad_request(f"Transform {field.transform} does not apply to type {column.type}")

@@ -1,6 +1,5 @@
 """The draft of the next metadata: lives for one commit, and `build` judges the whole."""
 
-import re
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Any
@@ -18,6 +17,7 @@ from icecheck.mock_server.model import (
     TableMetadata,
 )
 from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.properties import integer_property
 from icecheck.mock_server.schemas import Column, columns_by_id
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
 _INT32_MAX = 2**31 - 1
 _PREVIOUS_VERSIONS_PROPERTY = "write.metadata.previous-versions-max"
 _PREVIOUS_VERSIONS_DEFAULT = 100
-_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
 def canonical_location(location: str) -> str:
@@ -53,12 +52,8 @@ def next_id(used: Iterable[int], first: int) -> int:
 
 def previous_versions_max(properties: dict[str, str]) -> int:
     """How many earlier metadata files the log keeps, at least 1; not a number is a 400 Problem."""
-    text = properties.get(_PREVIOUS_VERSIONS_PROPERTY)
-    if text is None:
-        return _PREVIOUS_VERSIONS_DEFAULT
-    if not _INTEGER.fullmatch(text):
-        raise bad_request(f"Invalid integer for {_PREVIOUS_VERSIONS_PROPERTY}: {text[:100]}")
-    return max(1, int(text))
+    kept = integer_property(properties, _PREVIOUS_VERSIONS_PROPERTY, _PREVIOUS_VERSIONS_DEFAULT)
+    return max(1, kept)
 
 
 class Draft:
@@ -181,7 +176,7 @@ class Draft:
         if metadata.refs.get(name) == ref:
             return
         if not self.has_snapshot(ref.snapshot_id):
-            raise bad_request(f"Cannot set {name} to unknown snapshot: {ref.snapshot_id}")
+            raise bad_request(f"Ref {name} cannot name snapshot {ref.snapshot_id}: unknown")
         added = self.added_snapshots.get(ref.snapshot_id)
         if added is not None:
             self._updated_ms = added.timestamp_ms
@@ -239,9 +234,7 @@ class Draft:
         log = tuple(entry for entry in log if entry.snapshot_id not in passing)
         current = metadata.current_snapshot_id
         if log and current is not None and log[-1].snapshot_id != current:
-            raise bad_request(
-                "Cannot set invalid snapshot log: latest entry is not the current snapshot"
-            )
+            raise bad_request("The snapshot log would not end with the current snapshot")
         return log
 
 

@@ -108,7 +108,7 @@ def canonical_primitive(text: str) -> str:
             return f"geography({match[1]})"
         if match[2] in _EDGE_ALGORITHMS:
             return f"geography({match[1]}, {match[2]})"
-    raise bad_request(f"Cannot parse type string to primitive: {text[:100]!r}")
+    raise bad_request(f"Unknown primitive type: {text[:100]!r}")
 
 
 def primitive_kind(text: str) -> str:

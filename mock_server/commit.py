@@ -148,7 +148,7 @@ def apply_commit(
     metadata file of `base`. Raises Problem 400, 404 or 409; nothing is ever half applied.
     """
     if commit.is_create and not all(isinstance(r, AssertCreate) for r in commit.requirements):
-        raise bad_request("Invalid create requirements: assert-create stands alone")
+        raise bad_request("Invalid requirements: assert-create stands alone")
     if base is None and not commit.is_create:
         raise Problem(404, "NoSuchTableException", "Table does not exist")
     for requirement in commit.requirements:

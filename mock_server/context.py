@@ -156,13 +156,16 @@ class Registries(msgspec.Struct, frozen=True):
 
     `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by
     type: (assertion, metadata or None) -> None; `gates`: (request, the server's token) -> the
-    refusal of a request before it is routed, or None.
+    refusal of a request before it is routed, or None. `view_updates` and `view_assertions` are
+    those of replaceView: six actions have the same name for tables and for views.
     """
 
     operations: MutableMapping[str, Operation]
     updates: MutableMapping[str, Callable[[Any, Any], None]]
     assertions: MutableMapping[str, Callable[[Any, Any], None]]
     gates: MutableMapping[str, RequestGate]
+    view_updates: MutableMapping[str, Callable[[Any, Any], None]]
+    view_assertions: MutableMapping[str, Callable[[Any, Any], None]]
 
 
 class Context(msgspec.Struct, frozen=True):

@@ -133,7 +133,7 @@ def _renumbered_spec(
         return RequestedPartitionSpec(fields=())
     given = [field.field_id is not None for field in sent.fields]
     if any(given) and not all(given):
-        raise bad_request("Cannot parse spec with missing field IDs: give all or none")
+        raise bad_request("Give partition field ids for all fields or for none")
     return RequestedPartitionSpec(
         fields=tuple(
             structs.replace(
@@ -160,7 +160,7 @@ def _renumbered_order(
 
 def _new_source_id(sent: int, renumbered: dict[int, int]) -> int:
     if sent not in renumbered:
-        raise bad_request(f"Cannot find source column: {sent}")
+        raise bad_request(f"Invalid source: no column {sent}")
     return renumbered[sent]
 
 
@@ -170,13 +170,11 @@ def _check_properties(properties: dict[str, str], columns: dict[int, Column]) ->
     for key in properties:
         column_name = key.removeprefix(_METRICS_COLUMN_PREFIX)
         if column_name != key and column_name not in names:
-            raise bad_request(
-                f"Invalid metrics config, could not find column {column_name} from table prop {key}"
-            )
+            raise bad_request(f"Property {key} names no column")
     for key in _RETRY_PROPERTIES:
         value = properties.get(key)
         if value is not None and not (
             _NATURAL_NUMBER.fullmatch(value) and int(value) <= _INT32_MAX
         ):
-            raise bad_request(f"Table property {key} must have non negative integer value")
+            raise bad_request(f"Property {key} must be a natural number: {value[:100]}")
     previous_versions_max(properties)

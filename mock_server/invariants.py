@@ -63,9 +63,9 @@ def check_ref(name: str, ref: SnapshotRef) -> None:
         if value is None:
             continue
         if value <= 0:
-            raise bad_request(f"Invalid {member} for ref {name}: must be greater than 0")
+            raise bad_request(f"Ref {name}: {member} must be positive")
         if ref.type == "tag" and member != "max-ref-age-ms":
-            raise bad_request(f"Tags do not support setting {member}: {name}")
+            raise bad_request(f"Ref {name} is a tag and cannot have {member}")
 
 
 def current_schema(metadata: TableMetadata) -> Schema:
@@ -128,12 +128,11 @@ def _check_snapshot_ids(metadata: TableMetadata) -> None:
 def _check_sequence_numbers(metadata: TableMetadata) -> None:
     last = metadata.last_sequence_number
     if metadata.format_version == 1 and last != 0:
-        raise bad_request(f"Sequence number must be 0 in v1: {last}")
+        raise bad_request(f"Version 1 has no sequence numbers: {last}")
     highest = max(map(attrgetter("sequence_number"), metadata.snapshots), default=0)
     if highest > last:
         raise bad_request(
-            f"Invalid snapshot with sequence number {highest} greater than "
-            f"last sequence number {last}"
+            f"Snapshot sequence number {highest} is above the table's last one, {last}"
         )
 
 
@@ -151,19 +150,17 @@ def _check_refs(metadata: TableMetadata, base: TableMetadata | None) -> None:
     missing = named.difference(map(attrgetter("snapshot_id"), metadata.snapshots))
     for name, ref in metadata.refs.items():
         if ref.snapshot_id in missing:
-            raise bad_request(
-                f"Snapshot for reference {name} does not exist in the existing snapshots list"
-            )
+            raise bad_request(f"Ref {name} names a snapshot that does not exist: {ref.snapshot_id}")
     current, main = metadata.current_snapshot_id, metadata.refs.get(MAIN_BRANCH)
     if current is None:
         if main is not None:
-            raise bad_request("Current snapshot is not set, but main branch exists")
+            raise bad_request("There is a branch main but no current snapshot")
         return
     if current in missing:
-        raise bad_request(f"Current snapshot does not exist: {current}")
+        raise bad_request(f"The current snapshot does not exist: {current}")
     if main is not None and main.snapshot_id != current:
         raise bad_request(
-            f"Current snapshot ID does not match main branch ({current} != {main.snapshot_id})"
+            f"Branch main is at {main.snapshot_id}, the current snapshot is {current}"
         )
 
 
@@ -179,9 +176,9 @@ def _check_logs(metadata: TableMetadata, base: TableMetadata | None) -> None:
             and stamps != sorted(stamps)
             and any(later - earlier < -LOG_TOLERANCE_MS for earlier, later in pairwise(stamps))
         ):
-            raise bad_request(f"Expected sorted {name} entries")
+            raise bad_request(f"The {name} is out of order")
         if stamps and metadata.last_updated_ms - stamps[-1] < -LOG_TOLERANCE_MS:
             raise bad_request(
-                f"Invalid update timestamp {metadata.last_updated_ms}: "
-                f"before the latest {name} entry at {stamps[-1]}"
+                f"The change at {metadata.last_updated_ms} ms comes before the latest "
+                f"{name} entry at {stamps[-1]} ms"
             )

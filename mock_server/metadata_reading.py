@@ -181,7 +181,7 @@ def _spec(spec_id: int, fields: tuple[RequestedPartitionField, ...]) -> Partitio
     if any(field.field_id is None for field in fields) and any(
         field.field_id is not None for field in fields
     ):
-        raise bad_request("Cannot parse spec with missing field IDs: give all or none")
+        raise bad_request("Give partition field ids for all fields or for none")
     return PartitionSpec(
         spec_id=spec_id,
         fields=tuple(

@@ -1,6 +1,7 @@
 """From metadata to a published table version: file name, entry, answer bodies, entity tags."""
 
 import hashlib
+from collections.abc import Mapping
 
 import msgspec
 
@@ -16,6 +17,7 @@ from icecheck.mock_server.context import (
 from icecheck.mock_server.files import gzipped, local_path, metadata_file_number
 from icecheck.mock_server.metadata import encode, encode_with_snapshots
 from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.properties import is_true
 from icecheck.mock_server.state import TableEntry
 
 ALL_SNAPSHOTS = "all"
@@ -45,23 +47,44 @@ def published(
     Problem 400 for a compression codec that does not exist.
     """
     content = encode(metadata)
-    codec = metadata.properties.get(_COMPRESSION, "none").lower()
-    if codec not in _SUFFIXES:
-        raise problem.bad_request(f"Unknown {_COMPRESSION}: {codec}")
-    location = _file_location(
-        metadata, previous, f"{context.identities.new_uuid()}{_SUFFIXES[codec]}"
+    file = metadata_file(
+        context,
+        metadata.location,
+        metadata.properties,
+        None if previous is None else previous.metadata_location,
+        content,
     )
-    effects: list[FileEffect] = [
-        WriteFile(location, gzipped(content) if codec == "gzip" else content)
-    ]
-    if previous is not None and _is_true(metadata.properties.get(_DELETE_AFTER_COMMIT)):
+    effects: list[FileEffect] = [file]
+    if previous is not None and is_true(metadata.properties, _DELETE_AFTER_COMMIT):
         kept = {entry.metadata_file for entry in metadata.metadata_log}
         effects += [
             RemoveFile(entry.metadata_file)
             for entry in previous.metadata.metadata_log
             if entry.metadata_file not in kept
         ]
-    return entry_of(context, metadata, location, content), tuple(effects)
+    return entry_of(context, metadata, file.location, content), tuple(effects)
+
+
+def metadata_file(
+    context: Context,
+    location: str,
+    properties: Mapping[str, str],
+    previous_location: str | None,
+    content: bytes,
+) -> WriteFile:
+    """The file of the next version of a table or view: numbered, and compressed if it asks so.
+
+    `location` and `properties` are those of the object, `previous_location` its metadata file so
+    far. Problem 400 for a compression codec that does not exist.
+    """
+    codec = properties.get(_COMPRESSION, "none").lower()
+    if codec not in _SUFFIXES:
+        raise problem.bad_request(f"Unknown {_COMPRESSION}: {codec}")
+    number = metadata_file_number(previous_location)
+    directory = properties.get(_METADATA_PATH) or f"{location}/metadata"
+    name = f"{number:05d}-{context.identities.new_uuid()}{_SUFFIXES[codec]}"
+    compressed = gzipped(content) if codec == "gzip" else content
+    return WriteFile(f"{directory.rstrip('/')}/{name}", compressed)
 
 
 def entry_of(
@@ -135,13 +158,3 @@ def _remember(entry: TableEntry, representation: str, content: bytes) -> Reply:
     headers = (*replies.JSON_CONTENT, ("etag", _entity_tag(entry, representation)))
     reply = entry.replies[representation] = Reply(200, headers, body)
     return reply
-
-
-def _file_location(metadata: TableMetadata, previous: TableEntry | None, name: str) -> str:
-    number = metadata_file_number(None if previous is None else previous.metadata_location)
-    directory = metadata.properties.get(_METADATA_PATH) or f"{metadata.location}/metadata"
-    return f"{directory.rstrip('/')}/{number:05d}-{name}"
-
-
-def _is_true(text: str | None) -> bool:
-    return text is not None and text.lower() == "true"

@@ -34,11 +34,12 @@ class RoutedOperation(Protocol):
 
 
 class Names(msgspec.Struct, frozen=True):
-    """The decoded parameters of one path."""
+    """The decoded parameters of one path; `is_view` says what `name` is the name of."""
 
     namespace: tuple[str, ...] = ()
     name: str = ""
     parameters: Mapping[str, str] = {}
+    is_view: bool = False
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -192,6 +193,8 @@ def query_values(query_string: str) -> Mapping[str, str]:
 
 
 def _exists(state: WarehouseState, reading: Names) -> bool:
+    if reading.is_view:
+        return state.view(reading.namespace, reading.name) is not None
     if reading.name:
         return state.table(reading.namespace, reading.name) is not None
     return reading.namespace in state.namespaces
@@ -238,6 +241,7 @@ def _route(
 def _names(captured: list[tuple[str, str]]) -> Names:
     namespace: tuple[str, ...] = ()
     name = ""
+    is_view = False
     others: dict[str, str] = {}
     for parameter, segment in captured:
         value = _decoded(segment)
@@ -245,9 +249,10 @@ def _names(captured: list[tuple[str, str]]) -> Names:
             namespace = names.split_namespace(value)
         elif parameter in {"table", "view"}:
             name = names.checked_name(value, parameter)
+            is_view = parameter == "view"
         else:
             others[parameter] = value
-    return Names(namespace, name, others)
+    return Names(namespace, name, others, is_view)
 
 
 def _decoded(segment: str) -> str:

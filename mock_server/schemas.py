@@ -76,9 +76,9 @@ def columns_by_id(schema: Schema) -> dict[int, Column]:
     names: set[str] = set()
     for column in _columns(schema.fields, "", "", in_collection=False, required_above=True):
         if column.id in columns:
-            raise bad_request(f"Invalid schema: multiple fields with id {column.id}")
+            raise bad_request(f"Invalid schema: two fields have the id {column.id}")
         if column.name in names:
-            raise bad_request(f"Invalid schema: multiple fields for name {column.name}")
+            raise bad_request(f"Invalid schema: two fields are named {column.name}")
         columns[column.id] = column
         names.add(column.name)
     return columns
@@ -142,25 +142,25 @@ def _canonical_type(field_type: FieldType, format_version: int, depth: int) -> F
 
 def _check_unknown_is_optional(field_type: FieldType, name: str, *, required: bool) -> None:
     if field_type == "unknown" and required:
-        raise bad_request(f"Cannot create required field with unknown type: {name}")
+        raise bad_request(f"A field of type unknown cannot be required: {name}")
 
 
 def _check_identifier_fields(schema: Schema, columns: Mapping[int, Column]) -> None:
     for field_id in schema.identifier_field_ids:
         column = columns.get(field_id)
         if column is None:
-            raise bad_request(f"Cannot add field {field_id} as an identifier field: not found")
-        refusal = f"Cannot add field {column.name} as an identifier field: "
+            raise bad_request(f"Invalid identifier field {field_id}: there is no such field")
+        refusal = f"Invalid identifier field {column.name}: "
         if not is_primitive(column.type):
-            raise bad_request(refusal + "not a primitive type field")
+            raise bad_request(refusal + "it is no plain value")
         if not column.required:
-            raise bad_request(refusal + "not a required field")
+            raise bad_request(refusal + "it is not required")
         if column.type in {"float", "double"}:
-            raise bad_request(refusal + "must not be float or double field")
+            raise bad_request(refusal + "it is a floating point number")
         if column.in_collection:
-            raise bad_request(refusal + "must not be nested in a list or map")
+            raise bad_request(refusal + "it is in a list or map")
         if not column.reachable_as_required:
-            raise bad_request(refusal + "must not be nested in an optional field")
+            raise bad_request(refusal + "it is in an optional struct")
 
 
 def _columns(

@@ -1,12 +1,17 @@
 """Everything a catalog knows: one immutable value per warehouse, which shares with its past."""
 
 from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.sorted_map import SortedMap
+from icecheck.mock_server.view_metadata import ViewMetadata
 from icecheck.mock_server.wire import Reply
+
+Kind: TypeAlias = Literal["table", "view"]
+"""What a name in a namespace can stand for."""
 
 
 class TableEntry(msgspec.Struct, frozen=True):
@@ -22,11 +27,20 @@ class TableEntry(msgspec.Struct, frozen=True):
     replies: dict[str, Reply]
 
 
+class ViewEntry(msgspec.Struct, frozen=True):
+    """One version of a view, and the answer to whoever loads it."""
+
+    metadata: ViewMetadata
+    metadata_location: str
+    reply: Reply
+
+
 class NamespaceEntry(msgspec.Struct, frozen=True):
-    """A namespace: its properties and its tables by name."""
+    """A namespace: its properties, and its tables and views, which never share a name."""
 
     properties: dict[str, str] = {}
     tables: SortedMap[str, TableEntry] = SortedMap()
+    views: SortedMap[str, ViewEntry] = SortedMap()
 
 
 class WarehouseState(msgspec.Struct, frozen=True):
@@ -42,6 +56,17 @@ class WarehouseState(msgspec.Struct, frozen=True):
         """The table of this name, or None, also when the namespace is missing."""
         entry = self.namespaces.get(namespace)
         return None if entry is None else entry.tables.get(name)
+
+    def view(self, namespace: tuple[str, ...], name: str) -> ViewEntry | None:
+        """The view of this name, or None, also when the namespace is missing."""
+        entry = self.namespaces.get(namespace)
+        return None if entry is None else entry.views.get(name)
+
+    def kind_of(self, namespace: tuple[str, ...], name: str) -> Kind | None:
+        """What has this name, or None if it is free."""
+        if self.table(namespace, name) is not None:
+            return "table"
+        return None if self.view(namespace, name) is None else "view"
 
     def children(
         self, parent: tuple[str, ...], after: str | None = None
@@ -61,7 +86,7 @@ class WarehouseState(msgspec.Struct, frozen=True):
     def with_namespace(
         self, namespace: tuple[str, ...], properties: dict[str, str]
     ) -> "WarehouseState":
-        """A state in which the namespace exists with these properties, its tables kept."""
+        """A state in which the namespace exists with these properties, all else kept."""
         namespaces = self.namespaces
         for depth in range(1, len(namespace)):
             if namespace[:depth] not in namespaces:
@@ -78,23 +103,32 @@ class WarehouseState(msgspec.Struct, frozen=True):
         self, namespace: tuple[str, ...], name: str, table: TableEntry
     ) -> "WarehouseState":
         """A state in which the name stands for this table version; the namespace must exist."""
-        return self._with_tables(namespace, self._tables(namespace).with_item(name, table))
+        tables = self._existing(namespace).tables.with_item(name, table)
+        return self._with_members(namespace, tables=tables)
 
     def without_table(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
         """A state without the table; KeyError if there is none."""
-        return self._with_tables(namespace, self._tables(namespace).without(name))
+        tables = self._existing(namespace).tables.without(name)
+        return self._with_members(namespace, tables=tables)
 
-    def _tables(self, namespace: tuple[str, ...]) -> SortedMap[str, TableEntry]:
+    def with_view(self, namespace: tuple[str, ...], name: str, view: ViewEntry) -> "WarehouseState":
+        """A state in which the name stands for this view version; the namespace must exist."""
+        views = self._existing(namespace).views.with_item(name, view)
+        return self._with_members(namespace, views=views)
+
+    def without_view(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
+        """A state without the view; KeyError if there is none."""
+        views = self._existing(namespace).views.without(name)
+        return self._with_members(namespace, views=views)
+
+    def _existing(self, namespace: tuple[str, ...]) -> NamespaceEntry:
         entry = self.namespaces.get(namespace)
         if entry is None:
             raise KeyError(namespace)
-        return entry.tables
+        return entry
 
-    def _with_tables(
-        self, namespace: tuple[str, ...], tables: SortedMap[str, TableEntry]
+    def _with_members(
+        self, namespace: tuple[str, ...], **members: SortedMap[str, Any]
     ) -> "WarehouseState":
-        entry = self.namespaces.get(namespace)
-        if entry is None:
-            raise KeyError(namespace)
-        changed = msgspec.structs.replace(entry, tables=tables)
+        changed = msgspec.structs.replace(self._existing(namespace), **members)
         return WarehouseState(self.namespaces.with_item(namespace, changed))

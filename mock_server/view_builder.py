@@ -21,7 +21,7 @@ from icecheck.mock_server.view_metadata import (
     dialects,
 )
 
-__all__ = ["ViewDraft", "history_entries_max", "view_schema"]
+__all__ = ["ViewDraft", "free_version_id", "history_entries_max", "view_schema"]
 
 _LAST_ADDED = -1
 _FIRST_SCHEMA_ID = 0
@@ -124,12 +124,8 @@ class ViewDraft:
         The version log tells the version's own time if it is new, else the server's. However
         often a commit moves the pointer, it leaves one entry, for the last move.
         """
-        version_id: int | None = sent
-        if version_id == _LAST_ADDED:
-            version_id = self._last_added_version_id
-            if version_id is None:
-                raise bad_request("Cannot set last version id: no version has been added")
-        version = self._version(version_id)
+        refusal = "Cannot set last added version id: no version has been added"
+        version = self._version(_or_last_added(sent, self._last_added_version_id, refusal))
         if version.version_id == self.metadata.current_version_id:
             return
         is_new = version.version_id in self._added_version_ids
@@ -154,11 +150,8 @@ class ViewDraft:
         return metadata
 
     def _known_schema_id(self, sent: int) -> int:
-        schema_id: int | None = sent
-        if schema_id == _LAST_ADDED:
-            schema_id = self._last_added_schema_id
-            if schema_id is None:
-                raise bad_request("Cannot set last added schema: no schema has been added")
+        refusal = "Cannot set last added schema: no schema has been added"
+        schema_id = _or_last_added(sent, self._last_added_schema_id, refusal)
         if schema_id not in {schema.schema_id for schema in self.metadata.schemas}:
             raise bad_request(f"Cannot add version with unknown schema: {schema_id}")
         return schema_id
@@ -170,11 +163,17 @@ class ViewDraft:
         raise bad_request(f"Cannot set current version to unknown version: {version_id}")
 
 
+def _or_last_added(sent: int, last_added: int | None, refusal: str) -> int:
+    if sent != _LAST_ADDED:
+        return sent
+    if last_added is None:
+        raise bad_request(refusal)
+    return last_added
+
+
 def _same_definition(one: ViewVersion, other: ViewVersion) -> bool:
     """Whether two versions differ in their id and time at most."""
-    return one == structs.replace(
-        other, version_id=one.version_id, timestamp_ms=one.timestamp_ms
-    )
+    return one == structs.replace(other, version_id=one.version_id, timestamp_ms=one.timestamp_ms)
 
 
 def _check_dialects_are_kept(base: ViewMetadata, metadata: ViewMetadata) -> None:

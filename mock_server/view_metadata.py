@@ -12,6 +12,7 @@ from icecheck.mock_server.model import Schema
 from icecheck.mock_server.problem import Problem, bad_request
 
 __all__ = [
+    "VIEW_FORMAT_VERSION",
     "SQLViewRepresentation",
     "ViewHistoryEntry",
     "ViewMetadata",

@@ -193,6 +193,7 @@ def _check(verdict: Verdict, run: Run, cause: Cause | None, contract: Contract) 
         "gates": gates(verdict),
         "duration_ms": round(verdict.duration_ms, 2),
         "requests": verdict.requests,
+        "passive": verdict.passive,
         "attempts": 1,
         "flaky": False,
         "summary": verdict.summary,
@@ -229,7 +230,7 @@ def _fingerprint(verdict: Verdict) -> str:
 def _reproduce(verdict: Verdict, run: Run, contract: Contract) -> dict[str, Any]:
     card = describe(verdict, contract)
     # What is judged from the exchanges of other checks cannot be run by itself.
-    again = None if verdict.requests == 0 else _command(verdict, run)
+    again = None if verdict.passive else _command(verdict, run)
     return {"arrange": list(card.arrange), "curl": card.curl or None, "cli": again}
 
 

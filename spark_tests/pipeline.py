@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from icecheck.expect import Violation
 from icecheck.spark_tests.orders import RawOrder
 from icecheck.spark_tests.running import Row, fetch_rows
 
@@ -104,9 +105,12 @@ class Pipeline:
             figures.writeTo(self.gold).using("iceberg").partitionedBy("country").create()
 
     def snapshot(self, table: str) -> str:
-        """Return the id of a table's current snapshot."""
+        """Return the id of a table's current snapshot; a Violation if it has none."""
         refs = self.session.table(f"{table}.refs").where("name = 'main'").select("snapshot_id")
-        return str(refs.collect()[0][0])
+        rows = refs.collect()
+        if len(rows) != 1:
+            raise Violation("spark-figures", "a table with a current snapshot", "none")
+        return str(rows[0][0])
 
     def silver_rows(self, snapshot: str | None = None) -> list[Row]:
         """Return silver's rows in order, now or as of a snapshot."""

@@ -138,7 +138,7 @@ class _Step:
         try:
             rows = self._execute()
         except (Py4JError, PySparkException) as error:
-            failure = read_failure(error, self._names)
+            failure = read_failure(error, self._own_names)
             if failure is None:
                 raise
             if isinstance(outcome, Refusal) and failure.is_a(outcome.exception):
@@ -156,6 +156,12 @@ class _Step:
                 )
             case Save():
                 self._save(outcome, rows)
+
+    @property
+    def _own_names(self) -> dict[str, str]:
+        """The names that differ from run to run; the catalog's does not."""
+        catalog = self._names["catalog"]
+        return {key: name for key, name in self._names.items() if name != catalog}
 
     @property
     def _where(self) -> str:

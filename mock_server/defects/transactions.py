@@ -34,7 +34,11 @@ def _alter_changes(registries: Registries, alter: Callable[[list[Json]], list[Js
     alter_request_body(registries, "commitTransaction", altered)
 
 
-@defect("transaction-200", breaks="commitTransaction.204", suffering="no known client")
+@defect(
+    "transaction-200",
+    breaks="commitTransaction.204",
+    suffering="Strict clients only: Java takes it.",
+)
 def _transaction_200(registries: Registries) -> None:
     """A transaction is answered 200 with an empty object."""
     answer_status(registries, "commitTransaction", 200)

@@ -3,6 +3,7 @@
 from icecheck.mock_server import problem, publication
 from icecheck.mock_server.commit import CommitRequest, apply_commit, decode_commit
 from icecheck.mock_server.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.state import TableEntry, WarehouseState
 
@@ -53,6 +54,8 @@ def committed(
         if entry is None:
             raise problem.bad_request("A commit that creates a table needs updates")
         return state, entry, ()
+    if entry is None:
+        check_free(state, namespace, name, "table")
     changed, effects = publication.published(context, metadata, entry)
     if entry is None:
         effects = (*publication.prepared_directories(context, metadata.location), *effects)

@@ -77,9 +77,9 @@ def namespace_exists(_context: Context, state: WarehouseState, call: Call) -> Ou
 
 @operation("dropNamespace")
 def drop_namespace(_context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Drop an empty namespace: neither tables nor child namespaces may be in it."""
+    """Drop an empty namespace: no tables, views or child namespaces may be in it."""
     entry = _existing(state, call.namespace)
-    if entry.tables or next(state.children(call.namespace), None) is not None:
+    if entry.tables or entry.views or next(state.children(call.namespace), None) is not None:
         raise problem.namespace_not_empty(call.namespace)
     return Outcome(state.without_namespace(call.namespace), replies.NO_CONTENT)
 

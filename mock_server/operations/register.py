@@ -6,8 +6,8 @@ from icecheck.mock_server import names, problem, publication
 from icecheck.mock_server.context import Call, Context, Outcome
 from icecheck.mock_server.metadata import decode, encode
 from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.operations.name_conflicts import name_taken
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.operations.tables import name_taken
 from icecheck.mock_server.state import WarehouseState
 
 _FILE_NAME_PART = ".metadata.json"
@@ -25,14 +25,16 @@ class RegisterTableRequest(msgspec.Struct, frozen=True, rename="kebab"):
 def register_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Put a table in place as its metadata file says; with `overwrite` also over another table.
 
+    A view is never replaced by a table.
     The file is neither moved nor rewritten: the answer has the location and uuid it was given.
     """
     request = decode_body(RegisterTableRequest, call.request.body)
     name = names.checked_name(request.name)
     if call.namespace not in state.namespaces:
         raise problem.no_such_namespace(call.namespace)
-    if state.table(call.namespace, name) is not None and not request.overwrite:
-        raise name_taken(call.namespace, name)
+    kind = state.kind_of(call.namespace, name)
+    if kind == "view" or (kind == "table" and not request.overwrite):
+        raise name_taken(call.namespace, name, kind, "table")
     location = request.metadata_location
     if _FILE_NAME_PART not in location.rpartition("/")[2]:
         raise problem.bad_request(f"Not the name of a metadata file: {location}")

@@ -6,13 +6,13 @@ from icecheck.mock_server import names, problem, replies
 from icecheck.mock_server.commit import TableIdentifier
 from icecheck.mock_server.context import Call, Context, Outcome
 from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.operations.name_conflicts import check_rename_target
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.operations.tables import name_taken
 from icecheck.mock_server.state import WarehouseState
 
 
 class RenameTableRequest(msgspec.Struct, frozen=True):
-    """The body of renameTable (document L1977)."""
+    """The body of renameTable and renameView (document L1977)."""
 
     source: TableIdentifier
     destination: TableIdentifier
@@ -24,19 +24,28 @@ def rename_table(_context: Context, state: WarehouseState, call: Call) -> Outcom
 
     Renaming a table to its own name succeeds, as it does in the reference: nothing is in the way.
     """
-    request = decode_body(RenameTableRequest, call.request.body)
-    source = names.checked_namespace(request.source.namespace)
-    target = names.checked_namespace(request.destination.namespace)
-    source_name = names.checked_name(request.source.name)
-    target_name = names.checked_name(request.destination.name)
-    entry = state.table(source, source_name)
+    source, target = decode_rename(call.request.body, "table")
+    entry = state.table(source.namespace, source.name)
     if entry is None:
-        raise problem.no_such_table(source, source_name)
-    if (target, target_name) == (source, source_name):
+        raise problem.no_such_table(source.namespace, source.name)
+    if source == target:
         return Outcome(state, replies.NO_CONTENT)
-    if target not in state.namespaces:
-        raise problem.no_such_namespace(target)
-    if state.table(target, target_name) is not None:
-        raise name_taken(target, target_name)
-    moved = state.without_table(source, source_name).with_table(target, target_name, entry)
+    if target.namespace not in state.namespaces:
+        raise problem.no_such_namespace(target.namespace)
+    check_rename_target(state, source, target)
+    moved = state.without_table(source.namespace, source.name)
+    moved = moved.with_table(target.namespace, target.name, entry)
     return Outcome(moved, replies.NO_CONTENT)
+
+
+def decode_rename(body: bytes, kind: str) -> tuple[TableIdentifier, TableIdentifier]:
+    """Source and target of a rename; Problem 400 unless both are complete."""
+    request = decode_body(RenameTableRequest, body)
+    return _checked(request.source, kind), _checked(request.destination, kind)
+
+
+def _checked(identifier: TableIdentifier, kind: str) -> TableIdentifier:
+    return TableIdentifier(
+        namespace=names.checked_namespace(identifier.namespace),
+        name=names.checked_name(identifier.name, kind),
+    )

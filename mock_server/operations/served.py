@@ -1,6 +1,6 @@
 """What a faithful server does: importing the operation modules registers them."""
 
-from icecheck.mock_server import authorization, commit
+from icecheck.mock_server import authorization, commit, view_commit
 from icecheck.mock_server.context import Registries, RequestGate
 from icecheck.mock_server.operations import (
     commits,
@@ -22,5 +22,8 @@ _MODULES = (commits, config, metrics, namespaces, register, rename, tables, tran
 def default_registries() -> Registries:
     """Fresh dictionaries of everything a server does, for one server to keep."""
     assertions, updates = commit.default_registries()
+    view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
-    return Registries(registry.registered(), updates, assertions, gates)
+    return Registries(
+        registry.registered(), updates, assertions, gates, view_updates, view_assertions
+    )

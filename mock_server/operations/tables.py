@@ -3,8 +3,9 @@
 from icecheck.mock_server import names, problem, publication, replies
 from icecheck.mock_server.context import Call, Context, Outcome, RemoveFile, Reply
 from icecheck.mock_server.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.operations.listing import identifiers_reply
+from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.paging import PageRequest
 from icecheck.mock_server.state import TableEntry, WarehouseState
 
 _REPRESENTATIONS = (publication.ALL_SNAPSHOTS, publication.REFERENCED_SNAPSHOTS)
@@ -14,21 +15,8 @@ _BOOLEANS = {"true": True, "false": False}
 @operation("listTables")
 def list_tables(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """List the tables of one namespace by name; views are never among them."""
-    page = PageRequest(
-        call.query,
-        context.identities.token_key,
-        ("tables", context.warehouse, *call.namespace),
-        context.page_size_max,
-    )
-    entry = state.namespace(call.namespace)
-    if entry is None:
-        raise problem.no_such_namespace(call.namespace)
-    found, more = page.cut(name for name, _ in entry.tables.after(page.after))
-    body = {
-        "identifiers": [{"namespace": call.namespace, "name": name} for name in found],
-        "next-page-token": page.next_token(found[-1]) if more else None,
-    }
-    return Outcome(state, replies.json_reply(body))
+    reply = identifiers_reply(context, state, call, "tables", lambda entry: entry.tables)
+    return Outcome(state, reply)
 
 
 @operation("createTable")
@@ -48,8 +36,7 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     )
     if call.namespace not in state.namespaces:
         raise problem.no_such_namespace(call.namespace)
-    if state.table(call.namespace, name) is not None:
-        raise name_taken(call.namespace, name)
+    check_free(state, call.namespace, name, "table")
     directories = publication.prepared_directories(context, metadata.location)
     if request.stage_create:
         staged = Reply(200, replies.JSON_CONTENT, publication.staged_body(metadata))
@@ -104,8 +91,3 @@ def existing_table(state: WarehouseState, call: Call) -> TableEntry:
     if entry is None:
         raise problem.no_such_table(call.namespace, call.name)
     return entry
-
-
-def name_taken(namespace: tuple[str, ...], name: str) -> problem.Problem:
-    """The refusal of a name that a table has already."""
-    return problem.already_exists(f"Table already exists: {'.'.join((*namespace, name))}")

@@ -10,6 +10,7 @@ __all__ = [
     "text_from_micros_of_day",
     "text_from_timestamp",
     "timestamp_from_text",
+    "timestamp_of_day",
 ]
 
 MICROS_DIGITS = 6
@@ -25,6 +26,7 @@ _MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DAYS_PER_ERA = 146_097
 _EPOCH_SHIFT_DAYS = 719_468
 _SECONDS_PER_DAY = 86_400
+_UNITS_PER_SECOND = {MICROS_DIGITS: 1_000_000, NANOS_DIGITS: 1_000_000_000}
 
 
 def civil_from_days(days: int) -> tuple[int, int, int]:
@@ -79,7 +81,12 @@ def timestamp_from_text(text: str, fraction_digits: int, *, with_zone: bool) -> 
             raise ValueError(f"no such offset: {match[8]}")
         if match[8][0] == "-":
             offset_seconds = -offset_seconds
-    return (days * _SECONDS_PER_DAY - offset_seconds) * 10**fraction_digits + units
+    return (days * _SECONDS_PER_DAY - offset_seconds) * _UNITS_PER_SECOND[fraction_digits] + units
+
+
+def timestamp_of_day(days: int, fraction_digits: int) -> int:
+    """Units since the epoch of a day's midnight."""
+    return days * _SECONDS_PER_DAY * _UNITS_PER_SECOND[fraction_digits]
 
 
 def text_from_days(days: int) -> str:
@@ -95,7 +102,7 @@ def text_from_micros_of_day(micros: int) -> str:
 
 def text_from_timestamp(units: int, fraction_digits: int, *, with_zone: bool) -> str:
     """The ISO 8601 timestamp with all fraction digits, and `+00:00` for types with a zone."""
-    days, units_of_day = divmod(units, _SECONDS_PER_DAY * 10**fraction_digits)
+    days, units_of_day = divmod(units, _SECONDS_PER_DAY * _UNITS_PER_SECOND[fraction_digits])
     clock = _clock_text(units_of_day, fraction_digits)
     return f"{text_from_days(days)}T{clock}{'+00:00' if with_zone else ''}"
 
@@ -122,11 +129,11 @@ def _units_of_day(
     if len(digits) > fraction_digits:
         raise ValueError(f"more than {fraction_digits} digits of a second: {fraction}")
     whole = hours * 3600 + minutes * 60 + seconds
-    return whole * 10**fraction_digits + int(digits.ljust(fraction_digits, "0"))
+    return whole * _UNITS_PER_SECOND[fraction_digits] + int(digits.ljust(fraction_digits, "0"))
 
 
 def _clock_text(units_of_day: int, fraction_digits: int) -> str:
-    seconds, fraction = divmod(units_of_day, 10**fraction_digits)
+    seconds, fraction = divmod(units_of_day, _UNITS_PER_SECOND[fraction_digits])
     hours, rest = divmod(seconds, 3600)
     return f"{hours:02}:{rest // 60:02}:{rest % 60:02}.{fraction:0{fraction_digits}}"
 

@@ -1,7 +1,7 @@
 """Filter expressions as the protocol writes them (L2180-L2300): parsed, rebuilt, written."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -14,12 +14,15 @@ __all__ = [
     "UNARY_OPERATIONS",
     "Always",
     "Combined",
+    "Connective",
     "Expression",
     "Operation",
     "Predicate",
+    "Tree",
     "combined",
     "expression_json",
     "fold",
+    "mapped",
     "parse_expression",
 ]
 
@@ -28,6 +31,8 @@ Operation: TypeAlias = Literal[
     "lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq", "starts-with", "not-starts-with",
     "in", "not-in",
 ]  # fmt: skip
+
+Connective: TypeAlias = Literal["and", "or"]
 
 UNARY_OPERATIONS = frozenset({"is-null", "not-null", "is-nan", "not-nan"})
 SET_OPERATIONS = frozenset({"in", "not-in"})
@@ -41,9 +46,11 @@ _NEGATED: dict[Operation, Operation] = {
     "starts-with": "not-starts-with", "not-starts-with": "starts-with",
     "in": "not-in", "not-in": "in",
 }  # fmt: skip
-_OTHER_CONNECTIVE: dict[str, Literal["and", "or"]] = {"and": "or", "or": "and"}
+_OTHER_CONNECTIVE: dict[Connective, Connective] = {"and": "or", "or": "and"}
 
 T = TypeVar("T")
+L = TypeVar("L")
+M = TypeVar("M")
 
 
 class Always(Struct, frozen=True, gc=False):
@@ -65,25 +72,28 @@ class Predicate(Struct, frozen=True):
     literals: tuple[Any, ...]
 
 
-class Combined(Struct, frozen=True):
-    """All (`and`) or one (`or`) of at least two expressions, none of them of the same connective.
+class Combined(Struct, Generic[L], frozen=True):
+    """All (`and`) or one (`or`) of at least two trees, none of them of the same connective.
 
     `height` counts the connectives on the longest way down.
     """
 
-    connective: Literal["and", "or"]
-    children: "tuple[Expression, ...]"
+    connective: Connective
+    children: "tuple[Tree[L], ...]"
     height: int
 
 
-Expression: TypeAlias = Always | Predicate | Combined
+Tree: TypeAlias = Always | L | Combined[L]
+"""An expression whose leaves are tests of some kind; there are no negations in it."""
+
+Expression: TypeAlias = Tree[Predicate]
 
 ALWAYS_TRUE = Always(True)
 ALWAYS_FALSE = Always(False)
 
 
 class _Join(Struct, frozen=True):
-    connective: Literal["and", "or"]
+    connective: Connective
 
 
 class _Visit(Struct, frozen=True):
@@ -111,8 +121,8 @@ def parse_expression(json: Any) -> Expression:
         match step.json:
             case bool():
                 done.append(Always(step.json != step.negated))
-            case {"type": str() as kind, **members}:
-                _expand(kind, members, step.negated, pending, done)
+            case {"type": str() as kind}:
+                _expand(kind, step.json, step.negated, pending, done)
             case _:
                 raise bad_request(f"Cannot parse expression: {_shown(step.json)}")
     return done[0]
@@ -134,7 +144,8 @@ def _expand(
                 raise bad_request("Cannot parse expression: a literal must be a boolean here")
             done.append(Always(value != negated))
         case "and" | "or":
-            connective = _OTHER_CONNECTIVE[kind] if negated else kind
+            given: Connective = "and" if kind == "and" else "or"
+            connective = _OTHER_CONNECTIVE[given] if negated else given
             left, right = _member(kind, members, "left"), _member(kind, members, "right")
             pending += (_Join(connective), _Visit(right, negated), _Visit(left, negated))
         case "not":
@@ -208,19 +219,18 @@ def _member(kind: str, members: dict[str, Any], name: str) -> Any:
     return members[name]
 
 
-def combined(connective: Literal["and", "or"], children: Sequence[Expression]) -> Expression:
-    """All or one of some expressions, as simple as it gets: constants and nesting resolved."""
+def combined(connective: Connective, children: Iterable[Tree[L]]) -> Tree[L]:
+    """All or one of some trees, as simple as it gets: constants and nesting resolved."""
     absorbing = connective == "or"
-    kept: list[Expression] = []
+    kept: list[Tree[L]] = []
     for child in children:
-        match child:
-            case Always(value):
-                if value == absorbing:
-                    return child
-            case Combined() if child.connective == connective:
-                kept += child.children
-            case _:
-                kept.append(child)
+        if isinstance(child, Always):
+            if child.value == absorbing:
+                return child
+        elif isinstance(child, Combined) and child.connective == connective:
+            kept += child.children
+        else:
+            kept.append(child)
     if not kept:
         return Always(not absorbing)
     if len(kept) == 1:
@@ -230,15 +240,24 @@ def combined(connective: Literal["and", "or"], children: Sequence[Expression]) -
 
 
 def fold(
-    expression: Expression,
-    leaf: Callable[[Predicate | Always], T],
-    join: Callable[[Literal["and", "or"], list[T]], T],
+    tree: Tree[L],
+    leaf: Callable[[L | Always], T],
+    join: Callable[[Connective, Iterator[T]], T],
 ) -> T:
-    """Compute a value from the leaves up; depth is bounded by `HEIGHT_MAX`."""
-    if isinstance(expression, Combined):
-        children = [fold(child, leaf, join) for child in expression.children]
-        return join(expression.connective, children)
-    return leaf(expression)
+    """Compute a value from the leaves up; `join` may stop before the last child is computed.
+
+    How deep this goes is bounded by `HEIGHT_MAX`.
+    """
+    if isinstance(tree, Combined):
+        return join(tree.connective, (fold(child, leaf, join) for child in tree.children))
+    return leaf(tree)
+
+
+def mapped(tree: Tree[L], leaf: Callable[[L | Always], Tree[M]]) -> Tree[M]:
+    """Replace every leaf, and simplify."""
+    if isinstance(tree, Combined):
+        return combined(tree.connective, [mapped(child, leaf) for child in tree.children])
+    return leaf(tree)
 
 
 def expression_json(expression: Expression) -> Any:
@@ -263,7 +282,8 @@ def _leaf_json(leaf: Predicate | Always) -> Any:
     return written
 
 
-def _joined_json(connective: Literal["and", "or"], children: list[Any]) -> Any:
+def _joined_json(connective: Connective, of: Iterator[Any]) -> Any:
+    children = list(of)
     while len(children) > 1:
         paired = [
             {"type": connective, "left": left, "right": right}

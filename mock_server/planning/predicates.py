@@ -1,7 +1,7 @@
 """Predicates bound to a schema: a column, a type, and literals that are values of that type."""
 
 from bisect import bisect_left
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -16,8 +16,8 @@ from icecheck.mock_server.planning.expressions import (
     Expression,
     Operation,
     Predicate,
-    combined,
-    fold,
+    Tree,
+    mapped,
 )
 from icecheck.mock_server.planning.partition_transforms import Transform, transform_of
 from icecheck.mock_server.planning.single_values import (
@@ -30,10 +30,11 @@ from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.schemas import Column
 
 __all__ = [
+    "BoundExpression",
     "BoundPredicate",
     "bind",
-    "bind_predicate",
     "holds",
+    "unbound",
 ]
 
 _FLOATING = frozenset({"float", "double"})
@@ -58,30 +59,31 @@ class BoundPredicate(Struct, frozen=True):
     original: Predicate
 
 
-Bound: TypeAlias = BoundPredicate | Always
+BoundExpression: TypeAlias = Tree[BoundPredicate]
 
 
-def bind(expression: Expression, names: ColumnNames) -> Expression:
-    """Check an expression against a schema, and resolve what the schema alone decides.
+def bind(expression: Expression, names: ColumnNames) -> BoundExpression:
+    """Bind every predicate to a schema, and resolve what the schema alone decides.
 
-    Problem 400 for unknown columns and transforms, and for literals that do not fit. What stays
-    are the predicates as they were sent; `bind_predicate` gives the bound form of each.
+    Problem 400 for unknown columns and transforms, and for literals that do not fit.
     """
 
-    def leaf(of: Predicate | Always) -> Expression:
-        if isinstance(of, Always):
-            return of
-        bound = bind_predicate(of, names)
-        return bound if isinstance(bound, Always) else of
+    def leaf(of: Predicate | Always) -> BoundExpression:
+        return of if isinstance(of, Always) else _bound(of, names)
 
-    def join(connective: Literal["and", "or"], children: list[Expression]) -> Expression:
-        return combined(connective, children)
-
-    return fold(expression, leaf, join)
+    return mapped(expression, leaf)
 
 
-def bind_predicate(predicate: Predicate, names: ColumnNames) -> Bound:
-    """Bind one predicate; a constant where the schema decides it. Problem 400 as for `bind`."""
+def unbound(expression: BoundExpression) -> Expression:
+    """The expression as the client would say it."""
+
+    def leaf(of: BoundPredicate | Always) -> Expression:
+        return of if isinstance(of, Always) else of.original
+
+    return mapped(expression, leaf)
+
+
+def _bound(predicate: Predicate, names: ColumnNames) -> BoundPredicate | Always:
     column = names.find(predicate.column)
     transform, term_type = _term_type(predicate, column)
     if predicate.operation in UNARY_OPERATIONS:
@@ -97,7 +99,9 @@ def bind_predicate(predicate: Predicate, names: ColumnNames) -> Bound:
         except OutOfRange as beyond:
             if predicate.operation not in SET_OPERATIONS:
                 above = beyond.above
-                true = predicate.operation in (_TRUE_BELOW_MAXIMUM if above else _TRUE_ABOVE_MINIMUM)
+                true = predicate.operation in (
+                    _TRUE_BELOW_MAXIMUM if above else _TRUE_ABOVE_MINIMUM
+                )
                 return ALWAYS_TRUE if true else ALWAYS_FALSE
     operation = predicate.operation
     if not literals:
@@ -121,7 +125,9 @@ def _term_type(predicate: Predicate, column: Column) -> tuple[Transform, str | N
     return transform, transform.result_type
 
 
-def _unary(predicate: Predicate, column: Column, transform: Transform, type_: str | None) -> Bound:
+def _unary(
+    predicate: Predicate, column: Column, transform: Transform, type_: str | None
+) -> BoundPredicate | Always:
     operation = predicate.operation
     if operation in {"is-nan", "not-nan"} and type_ not in _FLOATING:
         raise bad_request(f"{operation} needs a float or double column: {column.name}")
@@ -153,7 +159,7 @@ def holds(operation: Operation, value: Value | None, literals: tuple[Value, ...]
     if value is None or is_nan(value):
         return False
     if operation == "in":
-        position = bisect_left(literals, value)  # type: ignore[type-var]
+        position = bisect_left(literals, value)
         return position < len(literals) and literals[position] == value
     return _compares(operation, value, literals[0])
 

@@ -97,7 +97,7 @@ def _whole_of_bound(kind: str, data: bytes) -> int | None:
         return None
     value = int(shape.unpack(data)[0])
     if kind in _TIMESTAMPS and len(data) == 4:  # the column was a date once
-        return value * 86_400 * 10 ** _TIMESTAMPS[kind][0]
+        return civil_time.timestamp_of_day(value, _TIMESTAMPS[kind][0])
     return value
 
 
@@ -115,11 +115,11 @@ def value_of_avro(field_type: FieldType | None, raw: Any) -> Value | None:
             return _scaled(raw, str(field_type))
         case "boolean", bool():
             return raw
-        case ("float" | "double"), float() | int() if not isinstance(raw, bool):
+        case (("float" | "double"), float() | int()) if not isinstance(raw, bool):
             return float(raw)
         case "string", str():
             return raw
-        case ("fixed" | "binary"), bytes():
+        case (("fixed" | "binary"), bytes()):
             return raw
         case "uuid", bytes() if len(raw) == _UUID_BYTES:
             return raw

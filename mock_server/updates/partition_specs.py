@@ -58,9 +58,9 @@ class SetDefaultSpecUpdate(
         if spec_id == _LAST_ADDED:
             spec_id = draft.last_added_spec_id
             if spec_id is None:
-                raise bad_request("Cannot set last added spec: no spec has been added")
+                raise bad_request("Spec -1 is the one added last, but none was added")
         if all(spec.spec_id != spec_id for spec in draft.metadata.partition_specs):
-            raise bad_request(f"Cannot set default partition spec to unknown spec: {spec_id}")
+            raise bad_request(f"Unknown partition spec: {spec_id}")
         if spec_id != draft.metadata.default_spec_id:
             draft.change(default_spec_id=spec_id)
 
@@ -83,7 +83,7 @@ class RemovePartitionSpecsUpdate(
             return
         removed = set(self.spec_ids)
         if draft.metadata.default_spec_id in removed:
-            raise bad_request("Cannot remove the default partition spec")
+            raise bad_request("The default spec stays: it cannot be removed")
         draft.added_spec_ids -= removed
         draft.change(
             partition_specs=tuple(

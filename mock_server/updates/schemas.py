@@ -57,9 +57,9 @@ class SetCurrentSchemaUpdate(
         if schema_id == _LAST_ADDED:
             schema_id = draft.last_added_schema_id
             if schema_id is None:
-                raise bad_request("Cannot set last added schema: no schema has been added")
+                raise bad_request("Schema -1 is the one added last, but none was added")
         if all(schema.schema_id != schema_id for schema in draft.metadata.schemas):
-            raise bad_request(f"Cannot set current schema to unknown schema: {schema_id}")
+            raise bad_request(f"Unknown schema: {schema_id}")
         if schema_id != draft.metadata.current_schema_id:
             draft.change(current_schema_id=schema_id)
 
@@ -77,6 +77,6 @@ class RemoveSchemasUpdate(
             return
         removed = set(self.schema_ids)
         if draft.metadata.current_schema_id in removed:
-            raise bad_request("Cannot remove the current schema")
+            raise bad_request("The current schema stays: it cannot be removed")
         draft.added_schema_ids -= removed
         draft.change(schemas=tuple(s for s in draft.metadata.schemas if s.schema_id not in removed))

@@ -34,9 +34,9 @@ class AddSnapshotUpdate(Struct, frozen=True, gc=False, tag="add-snapshot", tag_f
         """Append the snapshot; refuse (400) a used id and numbers that fall behind the table."""
         metadata, snapshot = draft.metadata, self.snapshot
         if not (metadata.schemas and metadata.partition_specs and metadata.sort_orders):
-            raise bad_request("Cannot add a snapshot before a schema, a spec and a sort order")
+            raise bad_request("A snapshot needs a schema, a spec and a sort order before it")
         if draft.has_snapshot(snapshot.snapshot_id):
-            raise bad_request(f"Snapshot already exists for id: {snapshot.snapshot_id}")
+            raise bad_request(f"Snapshot id is taken: {snapshot.snapshot_id}")
         _check_content(snapshot, metadata.format_version)
         _check_sequence_number(snapshot, metadata)
         draft.add_snapshot(
@@ -68,10 +68,7 @@ def _check_sequence_number(snapshot: Snapshot, metadata: TableMetadata) -> None:
         raise bad_request(f"Invalid sequence number: {number}")
     has_parent = snapshot.parent_snapshot_id is not None
     if metadata.format_version > 1 and number <= last and has_parent:
-        raise bad_request(
-            f"Cannot add snapshot with sequence number {number} "
-            f"older than last sequence number {last}"
-        )
+        raise bad_request(f"Sequence number {number} is not above the table's last one, {last}")
 
 
 def _next_row_id(snapshot: Snapshot, metadata: TableMetadata) -> int:
@@ -80,16 +77,15 @@ def _next_row_id(snapshot: Snapshot, metadata: TableMetadata) -> int:
         return metadata.next_row_id
     first, added = snapshot.first_row_id, snapshot.added_rows
     if first is None:
-        raise bad_request("Cannot add a snapshot: first-row-id is null")
+        raise bad_request("Invalid snapshot: first-row-id is missing")
     if added is None:
-        raise bad_request("Cannot add a snapshot: added-rows is null")
+        raise bad_request("Invalid snapshot: added-rows is missing")
     if first < metadata.next_row_id:
         raise bad_request(
-            f"Cannot add a snapshot, first-row-id is behind table next-row-id: "
-            f"{first} < {metadata.next_row_id}"
+            f"Invalid snapshot: first-row-id {first} is behind next-row-id {metadata.next_row_id}"
         )
     if added < 0 or first + added > _INT64_MAX:
-        raise bad_request(f"Cannot add a snapshot: invalid added-rows {added}")
+        raise bad_request(f"Invalid snapshot: added-rows is out of range: {added}")
     return first + added
 
 

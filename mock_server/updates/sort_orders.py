@@ -59,8 +59,8 @@ class SetDefaultSortOrderUpdate(
         if order_id == _LAST_ADDED:
             order_id = draft.last_added_sort_order_id
             if order_id is None:
-                raise bad_request("Cannot set last added sort order: none has been added")
+                raise bad_request("Sort order -1 is the one added last, but none was added")
         if all(order.order_id != order_id for order in draft.metadata.sort_orders):
-            raise bad_request(f"Cannot set default sort order to unknown sort order: {order_id}")
+            raise bad_request(f"Unknown sort order: {order_id}")
         if order_id != draft.metadata.default_sort_order_id:
             draft.change(default_sort_order_id=order_id)

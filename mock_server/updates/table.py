@@ -1,4 +1,6 @@
-"""Updates of a table's identity, format version, location and properties."""
+"""Updates of a table's identity and format version, and of anything's location and properties."""
+
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -16,6 +18,29 @@ __all__ = [
 ]
 
 
+class Described(Protocol):
+    """What metadata of tables and of views has alike."""
+
+    @property
+    def location(self) -> str:
+        """Where its files are."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Its properties."""
+
+
+class DescribedDraft(Protocol):
+    """The draft of either."""
+
+    @property
+    def metadata(self) -> Described:
+        """The present value."""
+
+    def change(self, **members: Any) -> None:
+        """Replace members of the metadata."""
+
+
 class AssignUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag_field="action"):
     """Give a new table its uuid; on an existing table only the uuid it has is accepted."""
 
@@ -26,7 +51,9 @@ class AssignUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag_fie
         if self.uuid.lower() == draft.metadata.table_uuid.lower():
             return
         if not draft.is_new_table:
-            raise bad_request(f"Cannot reassign uuid: {draft.metadata.table_uuid} != {self.uuid}")
+            raise bad_request(
+                f"The table has another uuid: {draft.metadata.table_uuid}, not {self.uuid}"
+            )
         if not self.uuid:
             raise bad_request("Cannot set uuid: empty")
         draft.change(table_uuid=self.uuid)
@@ -51,16 +78,16 @@ class UpgradeFormatVersionUpdate(
             return
         check_format_version(self.format_version)
         if self.format_version < present:
-            raise bad_request(f"Cannot downgrade v{present} table to v{self.format_version}")
+            raise bad_request(f"A v{present} table cannot go back to v{self.format_version}")
         draft.change(format_version=self.format_version)
 
 
 class SetLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_field="action"):
-    """Move the table's base location; existing files stay where they are."""
+    """Move the base location of a table or view; existing files stay where they are."""
 
     location: str
 
-    def apply(self, draft: Draft) -> None:
+    def apply(self, draft: DescribedDraft) -> None:
         """Store the location without trailing slashes; refuse (400) an empty one."""
         location = canonical_location(self.location)
         if location != draft.metadata.location:
@@ -72,7 +99,7 @@ class SetPropertiesUpdate(Struct, frozen=True, gc=False, tag="set-properties", t
 
     updates: dict[str, str]
 
-    def apply(self, draft: Draft) -> None:
+    def apply(self, draft: DescribedDraft) -> None:
         """Merge; even equal values are a change, an empty map is none."""
         if self.updates:
             draft.change(properties={**draft.metadata.properties, **self.updates})
@@ -85,7 +112,7 @@ class RemovePropertiesUpdate(
 
     removals: tuple[str, ...]
 
-    def apply(self, draft: Draft) -> None:
+    def apply(self, draft: DescribedDraft) -> None:
         """Remove; even unknown keys are a change, an empty list is none."""
         if not self.removals:
             return

@@ -5,6 +5,11 @@
 CREATE TABLE {table} (id BIGINT NOT NULL, name STRING NOT NULL COMMENT 'first') USING iceberg
 COMMENT 'a table';
 
+DESCRIBE TABLE {table};
+-- expect-including:
+-- id | bigint | NULL
+-- name | string | first
+
 ALTER TABLE {table} ALTER COLUMN name COMMENT 'second';
 
 ALTER TABLE {table} ALTER COLUMN name DROP NOT NULL;

@@ -124,7 +124,7 @@ def _fold_never_refuses(groups: list[_Group], verdicts: Iterable[Verdict]) -> li
     """Make one cause of a catalog that accepts whatever must be refused, with any status."""
     accepting = [g for g in groups if g.symptom == "status" and _accepts_what_is_due_refused(g)]
     refuses = any(
-        v.outcome is Outcome.PASS and v.requests and any(_is_refusal(r) for r in v.requirements)
+        v.outcome is Outcome.PASS and not v.passive and any(_is_refusal(r) for r in v.requirements)
         for v in verdicts
     )
     if refuses or len(accepting) < _NEVER_REFUSES_GROUPS_MIN:

@@ -1,6 +1,6 @@
 """What a run's verdicts add up to: capabilities, profiles, the verdict and the exit code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import Contract, Level
@@ -153,12 +153,18 @@ def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[st
     by_weather = bool(blocked) and all("target" in v.blocked_by for v in blocked)
     if must["fail"] or (blocked and not by_weather):
         return "not-conformant"
-    if by_weather or must["error"] or not must["pass"]:
+    proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in _asked(verdicts))
+    if by_weather or must["error"] or not proven:
         return "not-verified"
     gaps = {SkipKind.MISSING_FIXTURE, SkipKind.EXCLUDED_BY_USER, SkipKind.SAFETY_LEVEL}
     if any(v.level is Level.MUST and v.skip and v.skip.kind in gaps for v in verdicts):
         return "partial"
     return "conformant"
+
+
+def _asked(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return the verdicts of checks that ran: what was read off in passing proves nothing alone."""
+    return [v for v in verdicts if not v.passive]
 
 
 def conclude(
@@ -172,13 +178,15 @@ def conclude(
 ) -> Conclusion:
     """Return the run's verdict and what the command line exits with.
 
-    ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate.
+    ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. A run in
+    which none of the checks asked for judged anything verified nothing.
     """
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
     failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
     gating = [v for v in failed if v.level is Level.MUST]
-    headline = _headline(totals, causes, len(gating))
+    judged = totals_of(_asked(verdicts))["executed"]
+    headline = _headline(totals, causes, len(gating), verified=bool(judged or gating))
     # The order is that of how little is left to say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if not complete:
@@ -191,6 +199,8 @@ def conclude(
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
     elif gating:
         code, reason = ExitCode.UNEXPECTED, "unexpected-failure"
+    elif not judged:
+        code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
     elif residue:
         code, reason = ExitCode.RESIDUE, "residue-left"
     return Conclusion(status, headline, code, reason)
@@ -210,13 +220,17 @@ def _status(
     must_failed = any(v.outcome is Outcome.FAIL and v.level is Level.MUST for v in verdicts)
     if must_failed or "not-conformant" in claimed:
         return "not-conformant"
+    if not totals_of(_asked(verdicts))["executed"]:
+        return "no-verdict"
     if not complete or totals["error"] or any(s != "conformant" for s in claimed):
         return "partial"
     return "conformant-with-warnings" if totals["fail"] or totals["blocked"] else "conformant"
 
 
-def _headline(totals: Mapping[str, int], causes: Sequence[Cause], gating: int) -> str:
-    if not totals["executed"]:
+def _headline(
+    totals: Mapping[str, int], causes: Sequence[Cause], gating: int, *, verified: bool
+) -> str:
+    if not totals["executed"] or not verified:
         return "nothing was verified"
     if not totals["unexpected"]:
         return f"all {totals['executed']} checks that ran passed"

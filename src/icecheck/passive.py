@@ -9,7 +9,7 @@ from icecheck import error_types
 from icecheck.contract import Contract, Level, Response
 from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step, as_curl
-from icecheck.schema import SchemaJudge
+from icecheck.schema import SchemaJudge, has_strict_reading
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
 
 __all__ = ["Observed", "observe", "passive_checks", "passive_verdicts"]
@@ -51,8 +51,8 @@ class Observed:
 
 def passive_checks(contract: Contract) -> tuple[str, ...]:
     """Return the ids of all passive checks: the wire ones, then one per documented body."""
-    schema = [c for r in contract.documented_responses if r.has_body for c in _schema_ids(r)]
-    return (*_WIRE, *schema)
+    bodies = [r for r in contract.documented_responses if r.has_body]
+    return (*_WIRE, *(check for row in bodies for check in _schema_ids(row, contract)))
 
 
 def observe(
@@ -73,7 +73,7 @@ def observe(
 
 def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> list[Verdict]:
     """Turn what was seen into verdicts, in the order of ``passive_checks``."""
-    rows = {c: r for r in contract.documented_responses for c in _schema_ids(r)}
+    rows = {c: r for r in contract.documented_responses for c in _schema_ids(r, contract)}
     verdicts = []
     for check_id in passive_checks(contract):
         seen = observed.get(check_id)
@@ -100,9 +100,11 @@ def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> li
     return verdicts
 
 
-def _schema_ids(row: Response) -> tuple[str, ...]:
+def _schema_ids(row: Response, contract: Contract) -> tuple[str, ...]:
     base = f"schema.{row.operation_id}.{row.status}"
-    return (base, f"{base}.reading") if row.status.startswith("2") else (base,)
+    if not row.has_body or not has_strict_reading(contract, row.operation_id, row.status):
+        return (base,)
+    return (base, f"{base}.reading")
 
 
 def _schema_title(row: Response, *, reading: bool) -> str:
@@ -120,7 +122,7 @@ def _observe_schema(
     row = schemas.contract.response(exchange.operation, exchange.status)
     if row is None or not row.has_body or exchange.method == "HEAD":
         return
-    for check_id in _schema_ids(row):
+    for check_id in _schema_ids(row, schemas.contract):
         observed.setdefault(check_id, Observed()).seen += 1
     for problem in schemas.judge(exchange):
         suffix = ".reading" if problem.level is Level.SHOULD else ""
@@ -242,5 +244,5 @@ def _verdict(
         summary=f"expected {first.expected}, got {first.actual} ({first.detail})" if first else "",
         findings=findings,
         evidence=(seen.evidence,) if first and seen.evidence else (),
-        requests=0,
+        passive=True,
     )

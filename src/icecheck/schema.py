@@ -12,7 +12,7 @@ import jsonschema_rs
 from icecheck.contract import Contract, Level, load
 from icecheck.exchange import Exchange
 
-__all__ = ["SchemaJudge", "SchemaProblem", "schema_judge"]
+__all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
 
 # Strict readings of the prose that are findings but never a MUST (overlay header, rule 3).
 _READINGS = frozenset({"E35", "E37", "E38"})
@@ -128,6 +128,30 @@ class SchemaJudge:
 def schema_judge(version: str = "1.10.0") -> SchemaJudge:
     """Return the shared judge of one contract: compiling validators is worth doing once."""
     return SchemaJudge(load(version))
+
+
+@cache
+def has_strict_reading(contract: Contract, operation_id: str, status: str) -> bool:
+    """Whether a strict reading of the prose says more about a body than its schema does."""
+    strict, readings = (_select_strict(contract, readings=r) for r in (False, True))
+    operation = contract.operations[operation_id]
+    path = readings["paths"][operation.path][operation.method.lower()]
+    return any(
+        _resolve(strict, {"$ref": reference}) != _resolve(readings, {"$ref": reference})
+        for reference in _reached(readings, path["responses"][status], set())
+    )
+
+
+def _reached(document: Mapping[str, Any], node: Any, references: set[str]) -> set[str]:
+    """Return the references that a node contains, however indirectly."""
+    for inner in node.values() if isinstance(node, dict) else node:
+        if isinstance(inner, dict | list):
+            _reached(document, inner, references)
+    reference = node.get("$ref") if isinstance(node, dict) else None
+    if isinstance(reference, str) and reference not in references:
+        references.add(reference)
+        _reached(document, _resolve(document, node), references)
+    return references
 
 
 def _select_strict(contract: Contract, *, readings: bool) -> dict[str, Any]:

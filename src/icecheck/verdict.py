@@ -101,7 +101,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of one check on one catalog."""
+    """The result of one check on one catalog.
+
+    A ``passive`` one was read off the exchanges of other checks: nobody asked for it.
+    """
 
     check: str
     title: str
@@ -118,6 +121,7 @@ class Verdict:
     evidence: tuple[Evidence, ...] = ()
     requests: int = 0
     duration_ms: float = 0.0
+    passive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,12 @@ def test_a_creation_without_uuid_version_or_location_gets_them(commit, schema_of
         commit(None, *updates, requirements=CREATE)
 
 
+def test_a_creation_with_an_empty_uuid_is_refused(commit, schema_of, refused):
+    empty = {"action": "assign-uuid", "uuid": ""}
+    with refused(400, "Cannot set uuid: empty"):
+        commit(None, empty, *creation(schema_of()), requirements=CREATE)
+
+
 @pytest.mark.parametrize("action", ["add-schema", "add-spec", "add-sort-order"])
 def test_a_creation_lacks_nothing_essential(commit, schema_of, refused, action):
     setter = {
@@ -92,7 +98,7 @@ def test_a_snapshot_needs_a_schema_a_spec_and_an_order(
 ):
     updates = creation(schema_of())[:present]
     added = {"action": "add-snapshot", "snapshot": snapshot(1)}
-    with refused(400, "before a schema"):
+    with refused(400, "A snapshot needs a schema"):
         commit(None, *updates, added, requirements=CREATE)
 
 
@@ -111,7 +117,7 @@ def test_a_creation_in_an_unknown_version_is_refused(commit, schema_of, refused,
 
 def test_a_creation_may_not_go_back_to_a_lower_version(commit, schema_of, refused):
     lower = {"action": "upgrade-format-version", "format-version": 1}
-    with refused(400, "Cannot downgrade"):
+    with refused(400, "cannot go back"):
         commit(None, *creation(schema_of(), lower), requirements=CREATE)
 
 
@@ -124,9 +130,9 @@ def test_a_creation_that_comes_second_is_a_conflict(new_table, commit, schema_of
 def test_assert_create_stands_alone(new_table, commit, schema_of, refused, exists):
     other = {"type": "assert-current-schema-id", "current-schema-id": 0}
     base = new_table() if exists else None
-    with refused(400, "Invalid create requirements"):
+    with refused(400, "assert-create stands alone"):
         commit(base, *creation(schema_of()), requirements=(*CREATE, other))
-    with refused(400, "Invalid create requirements"):
+    with refused(400, "assert-create stands alone"):
         commit(base, *creation(schema_of()), requirements=(other, *CREATE))
 
 

@@ -327,9 +327,9 @@ def test_a_file_that_contradicts_itself_is_refused(table_with_history, change, r
 @pytest.mark.parametrize(
     ("current", "main", "why"),
     [
-        (9, None, "Current snapshot does not exist: 9"),
-        (-1, 1, "Current snapshot is not set"),
-        (1, 2, "does not match main"),
+        (9, None, "current snapshot does not exist: 9"),
+        (-1, 1, "a branch main but no current snapshot"),
+        (1, 2, "Branch main is at 2, the current snapshot is 1"),
     ],
 )
 def test_the_current_snapshot_and_main_are_one(table_with_history, current, main, why, refused):
@@ -339,8 +339,32 @@ def test_the_current_snapshot_and_main_are_one(table_with_history, current, main
         decode(msgspec.json.encode(document))
 
 
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("schema", None),
+        ("partition-spec", None),
+        ("current-schema-id", [{"type": "struct", "schema-id": 0, "fields": []}]),
+        ("schema-id", [{"type": "struct", "fields": []}]),
+        ("default-spec-id", [{"spec-id": 0, "fields": []}]),
+        ("default-sort-order-id", [{"order-id": 0, "fields": []}]),
+    ],
+)
+def test_a_version_1_file_says_which_of_several_is_meant(version_1_file, member, value, refused):
+    lists = {
+        "current-schema-id": "schemas",
+        "schema-id": "schemas",
+        "default-spec-id": "partition-specs",
+        "default-sort-order-id": "sort-orders",
+    }
+    version_1_file |= {"current-schema-id": 0} if member == "schema-id" else {}
+    version_1_file[lists.get(member, member)] = value
+    with refused(400, f"Cannot parse missing {member}"):
+        decode(msgspec.json.encode(version_1_file))
+
+
 def test_a_version_1_file_has_no_sequence_numbers(version_1_file, refused):
-    with refused(400, "Sequence number must be 0 in v1"):
+    with refused(400, "Version 1 has no sequence numbers"):
         decode(msgspec.json.encode(version_1_file | {"last-sequence-number": 5}))
 
 
@@ -351,7 +375,7 @@ def test_a_log_may_step_back_by_a_minute(table_with_history, refused, now_ms):
     read = decode(msgspec.json.encode(document | {"snapshot-log": log}))
     assert tuple(entry.timestamp_ms for entry in read.snapshot_log) == stamps
     log[1]["timestamp-ms"] -= 1
-    with refused(400, "Expected sorted snapshot log"):
+    with refused(400, "snapshot log is out of order"):
         decode(msgspec.json.encode(document | {"snapshot-log": log}))
 
 

@@ -99,12 +99,12 @@ def test_minus_one_needs_a_schema_that_this_commit_added(
     new_table, commit, schema_of, refused, added
 ):
     updates = [add_schema(schema_of())] if added else []
-    with refused(400, "no schema has been added"):
+    with refused(400, "none was added"):
         commit(new_table(), *updates, set_current(-1))
 
 
 def test_an_unknown_schema_cannot_be_current(new_table, commit, refused):
-    with refused(400, "unknown schema: 7"):
+    with refused(400, "Unknown schema: 7"):
         commit(new_table(), set_current(7))
 
 
@@ -121,13 +121,13 @@ def test_a_version_3_schema_is_refused_on_version_2(new_table, commit, schema_of
 
 def test_a_current_schema_must_serve_the_default_spec(new_table, commit, schema_of, refused):
     table = new_table(partition_spec={"fields": [partition("data", 2)]})
-    with refused(400, "Cannot find source column for partition field"):
+    with refused(400, "Partition field data has no source"):
         commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
 
 
 def test_a_current_schema_must_serve_the_default_sort_order(new_table, commit, schema_of, refused):
     table = new_table(write_order={"fields": [sort(2)]})
-    with refused(400, "Cannot find source column for sort field"):
+    with refused(400, "A sort field has no source"):
         commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
 
 
@@ -170,8 +170,8 @@ def test_a_removed_schema_that_comes_back_is_the_last_added_one(new_table, commi
 @pytest.mark.parametrize(
     ("action", "member", "why"),
     [
-        ("remove-schemas", "schema-ids", "Cannot remove the current schema"),
-        ("remove-partition-specs", "spec-ids", "Cannot remove the default partition spec"),
+        ("remove-schemas", "schema-ids", "The current schema stays"),
+        ("remove-partition-specs", "spec-ids", "The default spec stays"),
     ],
 )
 def test_what_is_in_use_cannot_be_removed(new_table, commit, refused, action, member, why):
@@ -211,7 +211,7 @@ def test_an_existing_schema_must_serve_the_defaults_to_become_current(
     field = partition("data", 2) if member == "partition_spec" else sort(2)
     table = new_table(**{member: {"fields": [field]}})
     table = commit(table, add_schema(schema_of({**EXTRA, "id": 1})))
-    with refused(400, "Cannot find source column"):
+    with refused(400, "no column"):
         commit(table, set_current(1))
 
 
@@ -219,7 +219,7 @@ def test_an_existing_schema_must_serve_the_defaults_to_become_current(
 def test_a_default_that_lost_its_column_is_refused(new_table, commit, schema_of, refused, kind):
     table = commit(new_table(), ADDS[kind](2))
     table = commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))
-    with refused(400, "Cannot find source column"):
+    with refused(400, "no column"):
         commit(table, SETS[kind](1))
 
 
@@ -267,19 +267,22 @@ def test_version_1_numbers_the_fields_of_every_spec_from_1000(new_table, commit,
     table = new_table(1, partition_spec={"fields": [partition("id", 1)]})
     after = commit(table, add_spec(partition("d", 3, "day"), partition("id", 1)))
     assert [field.field_id for field in after.partition_specs[1].fields] == [1000, 1001]
-    with refused(400, "sequential"):
+    with refused(400, "Version 1 needs partition field ids"):
         commit(table, add_spec(partition("d", 3, "day", **{"field-id": 1001})))
 
 
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ((partition("x", 9),), "Cannot find source column"),
-        ((partition("x", 1, "year"),), "Invalid source type long for transform: year"),
-        ((partition("", 1),), "empty partition name"),
-        ((partition("x", 1), partition("x", 2)), "more than once"),
-        ((partition("data", 1),), "different field"),
-        ((partition("x", 1, **{"field-id": 1000}), partition("y", 2)), "all or none"),
+        ((partition("x", 9),), "no column 9"),
+        ((partition("x", 1, "year"),), "year does not apply to type long"),
+        ((partition("", 1),), "has no name"),
+        ((partition("x", 1), partition("x", 2)), "Two partition fields are named x"),
+        ((partition("data", 1),), "not its source"),
+        (
+            (partition("x", 1, **{"field-id": 1000}), partition("y", 2)),
+            "for all fields or for none",
+        ),
         (
             (partition("x", 1, **{"field-id": 1000}), partition("y", 2, **{"field-id": 1000})),
             "not unique",
@@ -297,7 +300,7 @@ def test_a_spec_is_bound_to_the_schema_that_is_current_at_that_point(
     spec = add_spec(partition("extra", 4))
     after = commit(new_table(), add_schema(wider), set_current(-1), spec, set_spec(-1))
     assert after.default_spec_id == 1
-    with refused(400, "Cannot find source column"):
+    with refused(400, "no column"):
         commit(new_table(), add_schema(wider), spec, set_current(-1))
 
 
@@ -339,10 +342,10 @@ def test_the_unsorted_order_is_added_as_0(new_table, commit):
 @pytest.mark.parametrize(
     ("update", "why"),
     [
-        (add_order(sort(1), order_id=0), "reserved"),
-        (add_order(order_id=3), "must be 0"),
-        (add_order(sort(9)), "Cannot find source column"),
-        (add_order(sort(1, "hour")), "Invalid source type"),
+        (add_order(sort(1), order_id=0), "cannot have fields"),
+        (add_order(order_id=3), "has id 0"),
+        (add_order(sort(9)), "no column 9"),
+        (add_order(sort(1, "hour")), "does not apply to type"),
     ],
 )
 def test_an_order_that_does_not_fit_is_refused(new_table, commit, refused, update, why):
@@ -372,14 +375,14 @@ def test_a_default_is_set_by_id_and_by_minus_one(new_table, commit, kind):
 
 
 def test_an_unknown_default_is_refused(new_table, commit, refused, kind):
-    with refused(400, "unknown"):
+    with refused(400, "Unknown"):
         commit(new_table(), SETS[kind](7))
 
 
 def test_minus_one_needs_something_that_this_commit_added(new_table, commit, refused, kind):
     table = commit(new_table(), ADDS[kind](1))
     for updates in ((), (ADDS[kind](1),)):
-        with refused(400, "has been added"):
+        with refused(400, "none was added"):
             commit(table, *updates, SETS[kind](-1))
 
 

@@ -41,7 +41,7 @@ def test_assigning_the_same_uuid_changes_nothing(new_table, commit, uuid):
 
 
 def test_an_existing_table_keeps_its_uuid(new_table, commit, refused):
-    with refused(400, "Cannot reassign uuid"):
+    with refused(400, "The table has another uuid"):
         commit(new_table(), {"action": "assign-uuid", "uuid": UUID.replace("1", "2")})
 
 
@@ -66,8 +66,8 @@ def test_upgrading_to_the_present_version_changes_nothing(new_table, commit):
 @pytest.mark.parametrize(
     ("wanted", "why"),
     [
-        (2, "Cannot downgrade v3 table to v2"),
-        (1, "Cannot downgrade"),
+        (2, "A v3 table cannot go back to v2"),
+        (1, "cannot go back"),
         (0, "Unsupported format version"),
         (4, "Unsupported format version"),
         (-1, "Unsupported format version"),

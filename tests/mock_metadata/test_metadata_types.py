@@ -117,6 +117,7 @@ def test_a_whole_default_of_a_float_is_stored_as_a_float():
         ("float", False),
         ("decimal(9, 2)", 1.25),
         ("decimal(9, 2)", "1.5"),
+        ("decimal(9, 2)", "1e2"),
         ("decimal(3, 2)", "12.34"),
         ("date", "2023-02-29"),
         ("date", "20230201"),

@@ -11,7 +11,12 @@ TIMEOUTS = {
 
 def test_a_bare_url_sends_no_credentials() -> None:
     conf = catalog_conf(Target("http://127.0.0.1:8181/"))
-    assert conf == {"type": "rest", "uri": "http://127.0.0.1:8181", **TIMEOUTS}
+    assert conf == {
+        "type": "rest",
+        "uri": "http://127.0.0.1:8181",
+        "cache-enabled": "false",
+        **TIMEOUTS,
+    }
 
 
 def test_a_token_a_prefix_and_headers_are_passed_on_as_given() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
+from click import Group as ClickGroup
 
 __all__ = ["main"]
 
@@ -21,7 +22,7 @@ _COMMANDS = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(ClickGroup):
     """Finds commands by name in modules of that name, and says errors in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

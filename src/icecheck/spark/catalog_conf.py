@@ -13,11 +13,14 @@ def catalog_conf(target: "Target") -> dict[str, str]:
 
     The keys stand without the ``spark.sql.catalog.<name>.`` prefix. The client has no socket
     timeout of its own, so the target's is given to it: a server that hangs must not hang the run.
+    Its cache of tables is off: a statement must see what the catalog keeps, not what the client
+    remembers of its own commits.
     """
     timeout_ms = str(round(target.timeout_seconds * 1000))
     properties = {
         "type": "rest",
         "uri": target.base_url,
+        "cache-enabled": "false",
         "rest.client.connection-timeout-ms": timeout_ms,
         "rest.client.socket-timeout-ms": timeout_ms,
     }

@@ -1,0 +1,40 @@
+"""The tables or the views of one namespace, in pages: both listings have the same shape."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Reply
+from icecheck.mock_server.paging import PageRequest
+from icecheck.mock_server.sorted_map import SortedMap
+from icecheck.mock_server.state import NamespaceEntry, WarehouseState
+
+__all__ = ["identifiers_reply"]
+
+
+def identifiers_reply(
+    context: Context,
+    state: WarehouseState,
+    call: Call,
+    listing: str,
+    members: Callable[[NamespaceEntry], SortedMap[str, Any]],
+) -> Reply:
+    """The ListTablesResponse of a namespace's members by name; 400 for paging, 404 if missing.
+
+    `listing` names the kind of members: tokens of one listing are no tokens of another.
+    """
+    page = PageRequest(
+        call.query,
+        context.identities.token_key,
+        (listing, context.warehouse, *call.namespace),
+        context.page_size_max,
+    )
+    entry = state.namespace(call.namespace)
+    if entry is None:
+        raise problem.no_such_namespace(call.namespace)
+    found, more = page.cut(name for name, _ in members(entry).after(page.after))
+    body = {
+        "identifiers": [{"namespace": call.namespace, "name": name} for name in found],
+        "next-page-token": page.next_token(found[-1]) if more else None,
+    }
+    return replies.json_reply(body)

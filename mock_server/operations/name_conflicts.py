@@ -1,0 +1,39 @@
+"""Tables and views share one name space: what is said about a name that is taken."""
+
+from icecheck.mock_server import problem
+from icecheck.mock_server.commit import TableIdentifier
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import Kind, WarehouseState
+
+__all__ = ["check_free", "check_rename_target", "name_taken"]
+
+_NOUNS: dict[Kind, str] = {"table": "Table", "view": "View"}
+
+
+def check_free(
+    state: WarehouseState, namespace: tuple[str, ...], name: str, wanted_as: Kind
+) -> None:
+    """Refuse (409) a name that a table or a view has already."""
+    kind = state.kind_of(namespace, name)
+    if kind is not None:
+        raise name_taken(namespace, name, kind, wanted_as)
+
+
+def name_taken(namespace: tuple[str, ...], name: str, taken_by: Kind, wanted_as: Kind) -> Problem:
+    """The refusal of a name, which says what has it."""
+    identifier = ".".join((*namespace, name))
+    if taken_by == wanted_as:
+        return problem.already_exists(f"{_NOUNS[taken_by]} already exists: {identifier}")
+    return problem.already_exists(f"{_NOUNS[taken_by]} with same name already exists: {identifier}")
+
+
+def check_rename_target(
+    state: WarehouseState, source: TableIdentifier, target: TableIdentifier
+) -> None:
+    """Refuse (409) to rename to what a table or a view is called already."""
+    kind = state.kind_of(target.namespace, target.name)
+    if kind is not None:
+        before, after = (".".join((*each.namespace, each.name)) for each in (source, target))
+        raise problem.already_exists(
+            f"Cannot rename {before} to {after}. {_NOUNS[kind]} already exists"
+        )

@@ -1,0 +1,119 @@
+"""Scan planning: plan, ask for the plan, cancel it, fetch its tasks (L609-L865)."""
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.planning.plans import PlanningMode, PlanOwner, PlanView, plans_of
+from icecheck.mock_server.planning.scan import plan_files
+from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
+from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+
+class FetchScanTasksRequest(msgspec.Struct, frozen=True, rename="kebab"):
+    """The body of fetchScanTasks (document L4453)."""
+
+    plan_task: str
+
+
+@operation("planTableScan")
+def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Plan a scan of a snapshot, or of the appends between two (L619-L656).
+
+    The request is judged at once, in both modes. A plan id is only given when the server holds
+    something for the client: a plan that waits, or tasks that did not fit into the answer.
+    """
+    request = decode_body(PlanTableScanRequest, call.request.body)
+    metadata = _metadata(state, call)
+    scan = requested_scan(request, metadata)
+    plans = plans_of(context.warehouses)
+    plan = plans.new(
+        context.identities.new_uuid(), _owner(context, metadata), scan, context.clock.now_ms()
+    )
+    if plans.settings.mode is PlanningMode.ASYNC:
+        plans.keep(plan)
+        return _outcome(state, {"status": "submitted", "plan-id": plan.view.plan_id})
+    view = plan.end(partial(plan_files, context.files))
+    body = _result(view)
+    if view.page_count > 1:
+        plans.keep(plan)
+        body["plan-id"] = view.plan_id
+    return _outcome(state, body)
+
+
+@operation("fetchPlanningResult")
+def fetch_planning_result(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer what became of a plan; its first tasks once it is completed (L708-L726)."""
+    owner = _owner(context, _metadata(state, call))
+    plans = plans_of(context.warehouses)
+    plan_id = call.parameters["plan-id"]
+    plan = plans.find(plan_id, owner, context.clock.now_ms())
+    if plan is None:
+        message = f"Plan does not exist: {plan_id[:100]}"
+        raise Problem(404, "NoSuchPlanIdException", message)
+    view = plan.poll(partial(plan_files, context.files))
+    plans.trim()
+    return _outcome(state, _result(view))
+
+
+@operation("cancelPlanning")
+def cancel_planning(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Let go of what is held for a plan; one that does not exist needs nothing (L763-L780).
+
+    The document has no 404 for a plan that is gone. One that was cancelled is remembered for as
+    long as it would have been kept, so that whoever still asks learns why it is gone.
+    """
+    owner = _owner(context, _metadata(state, call))
+    plan = plans_of(context.warehouses).find(
+        call.parameters["plan-id"], owner, context.clock.now_ms()
+    )
+    if plan is not None:
+        plan.cancel()
+    return Outcome(state, replies.NO_CONTENT)
+
+
+@operation("fetchScanTasks")
+def fetch_scan_tasks(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer the file scan tasks that a plan task stands for; as often as it is asked for."""
+    request = decode_body(FetchScanTasksRequest, call.request.body)
+    owner = _owner(context, _metadata(state, call))
+    found = plans_of(context.warehouses).find_task(request.plan_task, owner, context.clock.now_ms())
+    if found is None:
+        message = f"Plan task does not exist: {request.plan_task[:100]}"
+        raise Problem(404, "NoSuchPlanTaskException", message)
+    view, number = found
+    return _outcome(state, scan_tasks_json(view.page(number), (), view.scan))
+
+
+def _metadata(state: WarehouseState, call: Call) -> TableMetadata:
+    if call.namespace not in state.namespaces:
+        raise problem.no_such_namespace(call.namespace)
+    entry = state.table(call.namespace, call.name)
+    if entry is None:
+        raise problem.no_such_table(call.namespace, call.name)
+    return entry.metadata
+
+
+def _owner(context: Context, metadata: TableMetadata) -> PlanOwner:
+    return context.warehouse, metadata.table_uuid
+
+
+def _result(view: PlanView) -> dict[str, Any]:
+    body: dict[str, Any] = {"status": view.status}
+    if view.failure is not None:
+        body["error"] = view.failure.error()
+    if view.status == "completed":
+        body |= scan_tasks_json(view.page(0), view.plan_tasks(), view.scan)
+    return body
+
+
+def _outcome(state: WarehouseState, body: dict[str, Any]) -> Outcome:
+    return Outcome(state, replies.json_reply(body))

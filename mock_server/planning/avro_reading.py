@@ -1,0 +1,152 @@
+"""Avro files read whole, their fields found by Iceberg's ids, logical types left alone.
+
+fastavro would turn a date beyond the year 9999 into an error and a decimal into a rounded one:
+what a value means follows from the table's types, not from Avro's.
+"""
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.planning.failure import PlanningFailure
+
+__all__ = ["AvroFile", "Layout", "read_avro"]
+
+_HEADER = {
+    "type": "record",
+    "name": "header",
+    "fields": [
+        {"name": "magic", "type": {"type": "fixed", "name": "magic", "size": 4}},
+        {"name": "meta", "type": {"type": "map", "values": "bytes"}},
+        {"name": "sync", "type": {"type": "fixed", "name": "sync", "size": 16}},
+    ],
+}
+_MAGIC = b"Obj\x01"
+_SCHEMA_KEY = "avro.schema"
+_FIELD_ID = "field-id"
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """Where a record keeps the fields with certain ids.
+
+    `nested` has the layouts of fields that are records or arrays of records.
+    """
+
+    names: Mapping[int, str]
+    nested: "Mapping[int, Layout]"
+
+    def select(self, record: Mapping[str, Any], wanted: Mapping[int, str]) -> dict[str, Any]:
+        """The fields of a record under other names, by id; missing and null ones are left out."""
+        selected: dict[str, Any] = {}
+        for field_id, name in wanted.items():
+            value = record.get(self.names.get(field_id, ""))
+            if value is not None:
+                selected[name] = value
+        return selected
+
+    def within(self, field_id: int) -> "Layout":
+        """The layout of a nested record; an empty one if there is none."""
+        return self.nested.get(field_id, _NO_FIELDS)
+
+
+_NO_FIELDS = Layout({}, {})
+
+
+class AvroFile(msgspec.Struct, frozen=True):
+    """The content of a file: its metadata, the layout of its records, and the records."""
+
+    metadata: Mapping[str, str]
+    layout: Layout
+    records: tuple[dict[str, Any], ...]
+
+
+def read_avro(content: bytes, location: str) -> AvroFile:
+    """Read a file of records; PlanningFailure if it is not one."""
+    try:
+        return _read(content)
+    except _unreadable() as error:
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+        raise PlanningFailure.unreadable(location, reason) from error
+
+
+def _read(content: bytes) -> AvroFile:
+    import fastavro
+
+    source = io.BytesIO(content)
+    header: Any = fastavro.schemaless_reader(source, _HEADER, None)
+    if header["magic"] != _MAGIC:
+        raise ValueError("not an Avro file")
+    schema = msgspec.json.decode(header["meta"][_SCHEMA_KEY])
+    plain = msgspec.json.encode(_without_logical_types(schema))
+    changed = {**header, "meta": {**header["meta"], _SCHEMA_KEY: plain}}
+    copy = io.BytesIO()
+    fastavro.schemaless_writer(copy, _HEADER, changed)
+    copy.write(source.read())
+    copy.seek(0)
+    records = tuple(_only_records(fastavro.reader(copy)))
+    metadata = {key: value.decode() for key, value in header["meta"].items() if key != _SCHEMA_KEY}
+    return AvroFile(metadata, _layout(schema), records)
+
+
+def _unreadable() -> tuple[type[Exception], ...]:
+    """What reading damaged bytes can raise, in fastavro and in the codecs under it."""
+    import lzma
+    import struct
+    import zlib
+
+    from fastavro.schema import SchemaParseException
+
+    return (
+        ArithmeticError,
+        AttributeError,
+        EOFError,
+        LookupError,
+        MemoryError,
+        OSError,
+        RecursionError,
+        SchemaParseException,
+        TypeError,
+        ValueError,
+        lzma.LZMAError,
+        struct.error,
+        zlib.error,
+    )
+
+
+def _only_records(records: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    for record in records:
+        if not isinstance(record, dict):
+            raise TypeError("not a file of records")
+        yield record
+
+
+def _without_logical_types(schema: Any) -> Any:
+    match schema:
+        case dict():
+            return {
+                key: _without_logical_types(value)
+                for key, value in schema.items()
+                if key != "logicalType"
+            }
+        case list():
+            return [_without_logical_types(branch) for branch in schema]
+        case _:
+            return schema
+
+
+def _layout(schema: Any) -> Layout:
+    match schema:
+        case [*branches]:
+            found = (_layout(branch) for branch in branches)
+            return next((layout for layout in found if layout.names), _NO_FIELDS)
+        case {"type": "record", "fields": [*fields]}:
+            known = {field[_FIELD_ID]: field for field in fields if _FIELD_ID in field}
+            names = {field_id: field["name"] for field_id, field in known.items()}
+            nested = {field_id: _layout(field["type"]) for field_id, field in known.items()}
+            return Layout(names, nested)
+        case {"type": "array", "items": items}:
+            return _layout(items)
+        case _:
+            return _NO_FIELDS

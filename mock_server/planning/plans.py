@@ -1,0 +1,228 @@
+"""The plans that a server keeps for its clients: bounded, and forgotten when their time is over.
+
+They are no part of a warehouse's state: a restore does not bring back what a client has cancelled.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from icecheck.mock_server.planning.failure import PlanningFailure
+from icecheck.mock_server.planning.scan import FileScanTask, Scan
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.warehouses import Warehouses
+
+__all__ = [
+    "Plan",
+    "PlanOwner",
+    "PlanStatus",
+    "PlanView",
+    "PlanningMode",
+    "PlanningSettings",
+    "Plans",
+    "plans_of",
+    "set_up_planning",
+]
+
+PlanStatus: TypeAlias = Literal["submitted", "completed", "failed", "cancelled"]
+PlanOwner: TypeAlias = tuple[str, str]
+"""The warehouse and the uuid of the table that a plan is for."""
+
+_Planner: TypeAlias = Callable[[Scan], tuple[FileScanTask, ...]]
+
+
+class PlanningMode(StrEnum):
+    """Whether planTableScan answers with the tasks, or with a plan to ask for."""
+
+    SYNC = "sync"
+    ASYNC = "async"
+
+
+class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a server plans.
+
+    - `files_per_task`: how many file scan tasks come at once; more are split into plan tasks.
+    - `polls_until_ended`: in async mode, how often a client is told to wait.
+    - `ends`: how planning ends; anything but completed is for tests of clients.
+    - `plans_max`, `file_scan_tasks_max`: what is kept for all clients together; the oldest plan
+      is forgotten first.
+    - `plan_lifetime_ms`: how long a plan can be asked for, on the server's clock.
+    """
+
+    mode: PlanningMode = PlanningMode.SYNC
+    files_per_task: int = 100
+    polls_until_ended: int = 1
+    ends: Literal["completed", "failed", "cancelled"] = "completed"
+    plans_max: int = 1000
+    file_scan_tasks_max: int = 1_000_000
+    plan_lifetime_ms: int = 3_600_000
+
+    def __post_init__(self) -> None:
+        """Refuse (ValueError) what makes no sense."""
+        limits = (self.files_per_task, self.plans_max, self.plan_lifetime_ms)
+        if min(limits) < 1 or min(self.polls_until_ended, self.file_scan_tasks_max) < 0:
+            raise ValueError("planning limits must be positive")
+        if self.mode is PlanningMode.SYNC and self.ends == "cancelled":
+            raise ValueError("planTableScan cannot answer cancelled")
+
+
+class PlanView(msgspec.Struct, frozen=True):
+    """What a plan is at one moment; the tasks are there when it is completed."""
+
+    plan_id: str
+    scan: Scan
+    files_per_task: int
+    status: PlanStatus = "submitted"
+    tasks: tuple[FileScanTask, ...] = ()
+    failure: PlanningFailure | None = None
+
+    @property
+    def page_count(self) -> int:
+        """How many answers the tasks take, at least one."""
+        return max(1, -(-len(self.tasks) // self.files_per_task))
+
+    def page(self, number: int) -> tuple[FileScanTask, ...]:
+        """The tasks of one answer, counted from 0."""
+        first = number * self.files_per_task
+        return self.tasks[first : first + self.files_per_task]
+
+    def plan_tasks(self) -> list[str]:
+        """The plan tasks for the answers after the first."""
+        return [self.plan_task(number) for number in range(1, self.page_count)]
+
+    def plan_task(self, number: int) -> str:
+        """The plan task for one answer."""
+        return f"{self.plan_id}.{number}"
+
+
+class Plan:
+    """One plan: waiting to be asked for, or ended. Its methods may be called from any thread."""
+
+    __slots__ = ("_lock", "_polls_left", "_settings", "expires_ms", "owner", "view")
+
+    def __init__(
+        self, view: PlanView, owner: PlanOwner, expires_ms: int, settings: PlanningSettings
+    ) -> None:
+        self.view = view
+        self.owner = owner
+        self.expires_ms = expires_ms
+        self._settings = settings
+        self._polls_left = settings.polls_until_ended
+        self._lock = threading.Lock()
+
+    def poll(self, planner: _Planner) -> PlanView:
+        """Ask once more; the poll that ends the waiting does the work."""
+        with self._lock:
+            if self.view.status == "submitted" and self._polls_left > 0:
+                self._polls_left -= 1
+                return self.view
+        return self.end(planner)
+
+    def end(self, planner: _Planner) -> PlanView:
+        """Do the work, if it is still to be done."""
+        with self._lock:
+            if self.view.status == "submitted":
+                self.view = self._ended(planner)
+            return self.view
+
+    def cancel(self) -> None:
+        """Give up what is held; a plan that has failed stays so."""
+        with self._lock:
+            if self.view.status != "failed":
+                self.view = msgspec.structs.replace(self.view, status="cancelled", tasks=())
+
+    def _ended(self, planner: _Planner) -> PlanView:
+        view, replaced = self.view, msgspec.structs.replace
+        match self._settings.ends:
+            case "cancelled":
+                return replaced(view, status="cancelled")
+            case "failed":
+                problem = Problem(500, "InternalServerError", "This server is told to fail plans")
+                return replaced(view, status="failed", failure=PlanningFailure(problem))
+            case "completed":
+                try:
+                    return replaced(view, status="completed", tasks=planner(view.scan))
+                except PlanningFailure as failure:
+                    return replaced(view, status="failed", failure=failure)
+
+
+class Plans:
+    """The plans of one server, found by id and by plan task."""
+
+    __slots__ = ("_lock", "_plans", "settings")
+
+    def __init__(self, settings: PlanningSettings | None = None) -> None:
+        self.settings = settings or PlanningSettings()
+        self._lock = threading.Lock()
+        self._plans: OrderedDict[str, Plan] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def new(self, plan_id: str, owner: PlanOwner, scan: Scan, now_ms: int) -> Plan:
+        """A plan that is not kept yet."""
+        view = PlanView(plan_id, scan, self.settings.files_per_task)
+        return Plan(view, owner, now_ms + self.settings.plan_lifetime_ms, self.settings)
+
+    def keep(self, plan: Plan) -> None:
+        """Keep a plan for its lifetime, at the cost of the oldest ones if there are too many."""
+        with self._lock:
+            self._plans[plan.view.plan_id] = plan
+        self.trim()
+
+    def trim(self) -> None:
+        """Forget the oldest plans while too much is kept; the newest always stays."""
+        with self._lock:
+            held = sum(len(plan.view.tasks) for plan in self._plans.values())
+            while len(self._plans) > self.settings.plans_max or (
+                held > self.settings.file_scan_tasks_max and len(self._plans) > 1
+            ):
+                _, forgotten = self._plans.popitem(last=False)
+                held -= len(forgotten.view.tasks)
+
+    def find(self, plan_id: str, owner: PlanOwner, now_ms: int) -> Plan | None:
+        """The plan with this id for this table, or None, also when its time is over."""
+        with self._lock:
+            while self._plans:
+                oldest = next(iter(self._plans.values()))
+                if oldest.expires_ms > now_ms:
+                    break
+                self._plans.popitem(last=False)
+            found = self._plans.get(plan_id)
+            return found if found is not None and found.owner == owner else None
+
+    def find_task(
+        self, plan_task: str, owner: PlanOwner, now_ms: int
+    ) -> tuple[PlanView, int] | None:
+        """The plan and the number of the answer that a plan task stands for, or None."""
+        plan_id, _, digits = plan_task.rpartition(".")
+        plan = self.find(plan_id, owner, now_ms)
+        if plan is None or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+            return None
+        view, number = plan.view, int(digits)
+        is_one = 1 <= number < view.page_count and view.plan_task(number) == plan_task
+        return (view, number) if is_one else None
+
+
+_plans: WeakKeyDictionary[Warehouses, Plans] = WeakKeyDictionary()
+_plans_lock = threading.Lock()
+
+
+def plans_of(warehouses: Warehouses) -> Plans:
+    """The plans of the server that these warehouses belong to."""
+    with _plans_lock:
+        found = _plans.get(warehouses)
+        if found is None:
+            found = _plans[warehouses] = Plans()
+        return found
+
+
+def set_up_planning(warehouses: Warehouses, settings: PlanningSettings) -> None:
+    """Let a server plan in another way from now on; the plans it has are forgotten."""
+    with _plans_lock:
+        _plans[warehouses] = Plans(settings)

@@ -1,0 +1,163 @@
+"""Catalogs that are wrong in everything: one cause says it, and no profile looks better."""
+
+from dataclasses import replace
+
+from icecheck.causes import causes_of
+from icecheck.conclusion import profiles_of
+from icecheck.contract import Level, load
+from icecheck.target import Offer, Target
+from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+
+CONTRACT = load()
+
+
+def evidence(operation, *, status=200, body="{}", method="POST"):
+    return Evidence(
+        ordinal=1,
+        step="do",
+        operation=operation,
+        request=f"{method} http://c.test/{operation}",
+        status=status,
+        request_body="",
+        response_headers="",
+        response_body=body,
+        curl="",
+    )
+
+
+def failing(check, symptom="status", expected="404", actual="200", **members):
+    given = {
+        "check": check,
+        "title": check,
+        "group": Group.CHECKS,
+        "level": Level.MUST,
+        "requirements": (f"{check}.404",),
+        "operations": (check,),
+        "profile": "write",
+        "outcome": Outcome.FAIL,
+        "findings": (Finding(symptom, expected, actual, exchange=1),),
+        "evidence": (evidence(check, body=f'"{check}"'),),
+        "requests": 1,
+    }
+    return Verdict(**given | members)
+
+
+def causes(*verdicts):
+    return causes_of(verdicts, CONTRACT.requirements)
+
+
+ALIKE = [
+    failing(f"o{i}", f"symptom-{i}", f"e{i}", f"a{i}", evidence=(evidence(f"o{i}"),))
+    for i in range(6)
+]
+
+
+def test_one_answer_to_everything_is_one_cause():
+    blocked = failing("b", outcome=Outcome.BLOCKED, findings=(), blocked_by=("o1",),
+                      evidence=(evidence("b"),))  # fmt: skip
+    (only,) = causes(*ALIKE, blocked)
+    assert only.symptom == "same-answer"
+    assert only.actual == "200 {}"
+    assert only.members == tuple(f"o{i}" for i in range(6))
+    assert only.blocked == ("b",)
+
+
+def test_the_empty_body_of_a_head_request_does_not_count():
+    head = failing("h", evidence=(evidence("h", body="", method="HEAD"),))
+    assert len(causes(*ALIKE, head)) == 1
+
+
+def test_one_answer_that_differs_keeps_the_causes_apart():
+    other = failing("x", "another", evidence=(evidence("x", body='{"x": 1}'),))
+    assert len(causes(*ALIKE, other)) == 7
+
+
+def test_the_same_answer_of_few_operations_is_no_pattern():
+    assert len(causes(*ALIKE[:4])) == 4
+
+
+def test_an_error_of_the_suite_is_not_the_catalogs_answer():
+    ours = failing("e", "suite-error", "no error", "KeyError", outcome=Outcome.ERROR, evidence=())
+    assert {c.symptom for c in causes(*ALIKE, ours)} == {"same-answer", "suite-error"}
+
+
+ACCEPTING = [failing(f"r{s}", expected=s) for s in ("400", "404", "409 or 404", "4xx")]
+
+
+def test_a_catalog_that_refuses_nothing_has_one_cause():
+    (only,) = causes(*ACCEPTING)
+    assert only.symptom == "never-refuses"
+    assert only.expected == "400 or 404 or 409 or 4xx"
+    assert len(only.members) == 4
+    assert only.title == "Refuses nothing: answers 200 where 400 or 404 or 409 or 4xx is due"
+
+
+def test_a_catalog_that_refuses_something_keeps_its_causes():
+    refused = failing("good", outcome=Outcome.PASS, findings=(), evidence=())
+    assert len(causes(*ACCEPTING, refused)) == 4
+
+
+def test_what_was_only_read_off_other_exchanges_is_no_refusal():
+    passive = failing("schema.x", outcome=Outcome.PASS, findings=(), evidence=(), passive=True)
+    assert len(causes(*ACCEPTING, passive)) == 1
+
+
+def test_a_wrong_success_status_is_no_lack_of_refusal():
+    wrong = failing("d", expected="204", actual="200")
+    assert {c.symptom for c in causes(*ACCEPTING, wrong)} == {"never-refuses", "status"}
+
+
+def test_a_missing_effect_is_one_cause_whatever_the_values_were():
+    first = failing("a", "effect-missing:properties", '"icecheck"', "null")
+    second = failing("b", "effect-missing:properties", '"second"', "null")
+    other = failing("c", "effect-missing:drop-namespace", "404", "200")
+    found = causes(first, second, other)
+    assert [c.members for c in found] == [("a", "b"), ("c",)]
+    assert found[0].title == "Accepts a change and does not carry it out: properties"
+    assert {c.severity for c in found} == {0}
+
+
+def test_causes_never_share_an_id():
+    found = causes(*(failing(f"x{i}", "listing", f"[{i}]", "[]") for i in range(3)))
+    assert len({c.id for c in found}) == 3
+
+
+def test_the_witness_of_a_cause_is_of_its_level_and_has_an_exchange():
+    lesser = failing("a", level=Level.SHOULD)
+    mute = failing("b", evidence=())
+    best = failing("c")
+    (only,) = causes(lesser, mute, best)
+    assert only.witness == "c"
+
+
+# profiles
+
+
+def profiles(*verdicts, endpoints=("POST /v1/{prefix}/transactions/commit",)):
+    config = {"defaults": {}, "overrides": {}, "endpoints": list(endpoints)}
+    offer = Offer.read(config, Target("http://c.test"))
+    return {p.id: p.status for p in profiles_of(verdicts, offer, CONTRACT)}
+
+
+CORE = failing("getConfig", profile="core")
+
+
+def test_where_the_core_fails_a_claimed_profile_that_was_not_judged_fails_with_it():
+    assert profiles(CORE)["transactions"] == "not-conformant"
+    assert profiles(CORE)["views"] == "not-claimed"
+
+
+def test_where_the_core_holds_a_claimed_profile_that_was_not_judged_is_not_verified():
+    held = replace(CORE, outcome=Outcome.PASS, findings=())
+    assert profiles(held)["transactions"] == "not-verified"
+
+
+def test_a_profile_that_was_judged_keeps_its_own_status():
+    passed = failing("commit", profile="transactions", outcome=Outcome.PASS, findings=())
+    assert profiles(CORE, passed)["transactions"] == "conformant"
+
+
+def test_weather_never_turns_into_a_failure():
+    blocked = failing("commit", profile="transactions", outcome=Outcome.BLOCKED, findings=(),
+                      blocked_by=("target",))  # fmt: skip
+    assert profiles(CORE, blocked)["transactions"] == "not-verified"

@@ -1,0 +1,66 @@
+"""Law 2 for checks that no function runs: each can fail on an answer that the mock gives."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tests.kill.killing import mock_session
+
+from icecheck.assembly.collect import collect
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.exchange import Exchange
+from icecheck.judge import judge
+from icecheck.passive import observe, passive_verdicts
+from icecheck.schema import schema_judge
+from icecheck.verdict import Group, Outcome, Verdict
+
+ALIKE_MAX = 4
+"""So many answers of one operation and status are spoiled: they differ little."""
+
+
+def answers() -> list[Exchange]:
+    """What the faithful mock answers to the checks."""
+    with mock_session() as (_, session):
+        session.exchanges.clear()
+        for check in collect((Group.CHECKS,)):
+            judge(check, Catalog(session, check.id))
+        return list(session.exchanges)
+
+
+def spoiled(exchange: Exchange) -> Iterator[Exchange]:
+    """Yield the answer in ways in which servers get it wrong."""
+    if exchange.status == 204:
+        yield replace(exchange, response_body=b"{}")
+    if not exchange.claims_json:
+        return
+    body = json.loads(exchange.response_body)
+    wrong = [[], *({k: v for k, v in body.items() if k != member} for member in body)]
+    if isinstance(error := body.get("error"), dict):
+        wrong.append({"error": error | {"code": error["code"] + 1}})
+        wrong.append({"error": error | {"type": "SomethingOfMyOwn"}})
+    for each in wrong:
+        yield replace(exchange, response_body=json.dumps(each).encode())
+    odd = exchange.response_body.replace(b'"type":"long"', b'"type":"odd"')
+    yield replace(exchange, response_body=odd)
+
+
+def verdicts(exchanges: list[Exchange]) -> list[Verdict]:
+    return passive_verdicts(observe(exchanges, schema_judge()), load())
+
+
+def test_every_passive_check_that_sees_an_answer_can_fail() -> None:
+    told = answers()
+    seen = verdicts(told)
+    assert {v.outcome for v in seen} == {Outcome.PASS}
+    assert len(seen) > 50
+    alike: Counter[tuple[str | None, int | None]] = Counter()
+    failed: set[str] = set()
+    for exchange in told:
+        kind = (exchange.operation, exchange.status)
+        alike[kind] += 1
+        if alike[kind] <= ALIKE_MAX:
+            wrong = verdicts(list(spoiled(exchange)))
+            failed |= {v.check for v in wrong if v.outcome is Outcome.FAIL}
+    assert {v.check for v in seen} - failed == set()
