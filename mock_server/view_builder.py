@@ -144,7 +144,8 @@ class ViewDraft:
             log = (*metadata.version_log, self._log_entry)
             metadata = structs.replace(metadata, version_log=log)
         _check_dialects_are_kept(self._base, metadata)
-        kept = max(len(self._added_version_ids), history_entries_max(metadata.properties))
+        needed = len({*self._added_version_ids, metadata.current_version_id})
+        kept = max(needed, history_entries_max(metadata.properties))
         metadata = _without_old_versions(metadata, kept)
         check_view(metadata)
         return metadata

@@ -3,7 +3,6 @@
 import msgspec
 from msgspec import Struct, structs
 
-from icecheck.mock_server.builder import canonical_location
 from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.requested import RequestedSchema
 from icecheck.mock_server.view_builder import free_version_id, history_entries_max, view_schema
@@ -39,7 +38,7 @@ def decode_create_view(body: bytes) -> CreateViewRequest:
 def new_view_metadata(request: CreateViewRequest, *, uuid: str, location: str) -> ViewMetadata:
     """Build the first metadata; `location` is the default, used when the request names none.
 
-    The version stays as it was sent but for its schema id, which is the server's (L3564), and an
+    A location stays as it is sent, unlike a table's. So does the version, but for its schema id, which is the server's (L3564), and an
     id below 1, which no version can have: that becomes 1. Every defect is a 400 Problem.
     """
     schema = view_schema(request.schema, 0)
@@ -52,7 +51,7 @@ def new_view_metadata(request: CreateViewRequest, *, uuid: str, location: str) -
     metadata = ViewMetadata(
         view_uuid=uuid,
         format_version=VIEW_FORMAT_VERSION,
-        location=canonical_location(location if request.location is None else request.location),
+        location=location if request.location is None else request.location,
         properties=request.properties or {},
         schemas=(schema,),
         current_version_id=version.version_id,

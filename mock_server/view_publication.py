@@ -3,6 +3,7 @@
 import msgspec
 
 from icecheck.mock_server import replies
+from icecheck.mock_server.builder import canonical_location
 from icecheck.mock_server.context import Context, Reply, WriteFile
 from icecheck.mock_server.publication import metadata_file
 from icecheck.mock_server.state import ViewEntry
@@ -16,13 +17,13 @@ def published_view(
 ) -> tuple[ViewEntry, WriteFile]:
     """The entry of a new view version with its LoadViewResult, and the file to write for it.
 
-    Problem 400 for a compression codec that does not exist. Earlier files stay: a view's
+    Problem 400 for a compression codec that does not exist, or a location that is only slashes. Earlier files stay: a view's
     metadata keeps no list of them.
     """
     content = encode_view(metadata)
     file = metadata_file(
         context,
-        metadata.location,
+        canonical_location(metadata.location),
         metadata.properties,
         None if previous is None else previous.metadata_location,
         content,

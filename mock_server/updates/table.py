@@ -1,4 +1,4 @@
-"""Updates of a table's identity and format version, and of anything's location and properties."""
+"""Updates of a table's identity, format version and location, and of anything's properties."""
 
 from typing import Any, Protocol
 
@@ -18,23 +18,19 @@ __all__ = [
 ]
 
 
-class Described(Protocol):
-    """What metadata of tables and of views has alike."""
-
-    @property
-    def location(self) -> str:
-        """Where its files are."""
+class HasProperties(Protocol):
+    """Metadata of a table or of a view."""
 
     @property
     def properties(self) -> dict[str, str]:
         """Its properties."""
 
 
-class DescribedDraft(Protocol):
+class PropertiesDraft(Protocol):
     """The draft of either."""
 
     @property
-    def metadata(self) -> Described:
+    def metadata(self) -> HasProperties:
         """The present value."""
 
     def change(self, **members: Any) -> None:
@@ -83,11 +79,11 @@ class UpgradeFormatVersionUpdate(
 
 
 class SetLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_field="action"):
-    """Move the base location of a table or view; existing files stay where they are."""
+    """Move the table's base location; existing files stay where they are."""
 
     location: str
 
-    def apply(self, draft: DescribedDraft) -> None:
+    def apply(self, draft: Draft) -> None:
         """Store the location without trailing slashes; refuse (400) an empty one."""
         location = canonical_location(self.location)
         if location != draft.metadata.location:
@@ -99,7 +95,7 @@ class SetPropertiesUpdate(Struct, frozen=True, gc=False, tag="set-properties", t
 
     updates: dict[str, str]
 
-    def apply(self, draft: DescribedDraft) -> None:
+    def apply(self, draft: PropertiesDraft) -> None:
         """Merge; even equal values are a change, an empty map is none."""
         if self.updates:
             draft.change(properties={**draft.metadata.properties, **self.updates})
@@ -112,7 +108,7 @@ class RemovePropertiesUpdate(
 
     removals: tuple[str, ...]
 
-    def apply(self, draft: DescribedDraft) -> None:
+    def apply(self, draft: PropertiesDraft) -> None:
         """Remove; even unknown keys are a change, an empty list is none."""
         if not self.removals:
             return

@@ -1,4 +1,4 @@
-"""The 8 updates of a view: three as for tables, five of its own; one class each."""
+"""The 8 updates of a view: two as for tables, six of its own; one class each."""
 
 from typing import Any, TypeAlias, get_args
 
@@ -9,7 +9,6 @@ from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.requested import RequestedSchema
 from icecheck.mock_server.updates.table import (
     RemovePropertiesUpdate,
-    SetLocationUpdate,
     SetPropertiesUpdate,
 )
 from icecheck.mock_server.view_builder import ViewDraft
@@ -21,6 +20,7 @@ __all__ = [
     "AddViewVersionUpdate",
     "AssignViewUUIDUpdate",
     "SetCurrentViewVersionUpdate",
+    "SetViewLocationUpdate",
     "UpgradeViewFormatVersionUpdate",
     "ViewUpdate",
 ]
@@ -74,6 +74,19 @@ class AddViewSchemaUpdate(
         draft.add_schema(self.schema)
 
 
+class SetViewLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_field="action"):
+    """Move the view's base location; existing files stay where they are."""
+
+    location: str
+
+    def apply(self, draft: ViewDraft) -> None:
+        """Store the location as it is sent; refuse (400) an empty one."""
+        if not self.location:
+            raise bad_request("Invalid location: empty")
+        if self.location != draft.metadata.location:
+            draft.change(location=self.location)
+
+
 class AddViewVersionUpdate(
     Struct, frozen=True, gc=False, tag="add-view-version", tag_field="action", rename="kebab"
 ):
@@ -107,7 +120,7 @@ ViewUpdate: TypeAlias = (
     AssignViewUUIDUpdate
     | UpgradeViewFormatVersionUpdate
     | AddViewSchemaUpdate
-    | SetLocationUpdate
+    | SetViewLocationUpdate
     | SetPropertiesUpdate
     | RemovePropertiesUpdate
     | AddViewVersionUpdate

@@ -141,10 +141,15 @@ class Redactor:
     def _header(self, name: str, value: str) -> str:
         if name == "authorization":
             scheme, _, rest = value.partition(" ")
+            if scheme.lower() == "bearer" and not self._holds_secret(value):
+                return value  # a token that a check made up, to be refused
             return f"{scheme} {_digest(rest)}" if rest else _digest(value)
         if is_secret_header(name) or _SECRET_KEY.search(name):
             return _digest(value)
         return self._text(value)
+
+    def _holds_secret(self, text: str) -> bool:
+        return any(secret in text for secret in (*self._given, *self._vended))
 
     def _body(self, body: bytes) -> bytes:
         try:
@@ -219,7 +224,7 @@ def _digest(secret: str) -> str:
 
 
 def as_curl(exchange: Exchange) -> str:
-    """Return one shell line that sends the same request; the token is ``$ICECHECK_TOKEN``."""
+    """Return one shell line that sends a redacted exchange again; its token is the variable's."""
     parts = ["curl", "-sS", "-i", "--globoff", "--path-as-is"]
     parts += ["--head"] if exchange.method == "HEAD" else ["-X", exchange.method]
     quoted = [shlex.quote(p) for p in parts]
@@ -227,7 +232,7 @@ def as_curl(exchange: Exchange) -> str:
         lower = name.lower()
         if lower in _TRANSPORT_HEADERS:
             continue
-        if lower == "authorization" and value.lower().startswith("bearer "):
+        if lower == "authorization" and value.lower().startswith("bearer <redacted:"):
             quoted += ["-H", f'"Authorization: Bearer ${TOKEN_VARIABLE}"']
         else:
             quoted += ["-H", shlex.quote(f"{name}: {value}")]

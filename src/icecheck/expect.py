@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.exchange import Exchange
 from icecheck.schema import SchemaJudge
-from icecheck.verdict import Finding, SkipKind
+from icecheck.verdict import Finding, Level, SkipKind
 
 __all__ = [
     "ABSENT",
@@ -228,7 +228,8 @@ class Reply:
 
     def _blocked_by_schema(self) -> None:
         """A check that needs a member the schema check misses is blocked by that check."""
-        problems = self.schemas.judge(self.exchange)
+        # Only what every catalog must send can block: what a strict reading misses is a finding.
+        problems = [p for p in self.schemas.judge(self.exchange) if p.level is Level.MUST]
         if problems and self.exchange.operation:
             response = self.schemas.contract.response(self.exchange.operation, self.status)
             status = response.status if response else self.status

@@ -115,7 +115,8 @@ def test_the_curl_line_sends_the_same_bytes_to_the_same_path(body):
     _Echo.seen.clear()
     try:
         url = f"http://127.0.0.1:{server.server_port}/v1/a%1Fb/%2E%2E/it's?x=[1]"
-        line = as_curl(exchange(url=url, request_body=body))
+        sent = exchange(url=url, request_body=body)
+        line = as_curl(Redactor(["s3cret-token"]).exchange(sent))
         subprocess.run(
             ["sh", "-c", line],
             check=True,
@@ -128,8 +129,14 @@ def test_the_curl_line_sends_the_same_bytes_to_the_same_path(body):
     assert _Echo.seen == [("/v1/a%1Fb/%2E%2E/it's?x=[1]", "Bearer tok", body)]
 
 
+def test_a_token_that_a_check_made_up_stays_readable():
+    made_up = exchange(request_headers=(("Authorization", "Bearer not-a-token"),))
+    redacted = Redactor(["s3cret-token"]).exchange(made_up)
+    assert "Bearer not-a-token" in as_curl(redacted)
+
+
 def test_the_curl_line_never_holds_the_token():
-    line = as_curl(exchange())
+    line = as_curl(Redactor(["s3cret-token"]).exchange(exchange()))
     assert "s3cret-token" not in line
     assert '"Authorization: Bearer $ICECHECK_TOKEN"' in line
     assert shlex.split(line)[0] == "curl"

@@ -35,6 +35,7 @@ from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.passive import observe, passive_verdicts
+from icecheck.probes import has_capability
 from icecheck.verdict import Outcome, Verdict
 
 # Conformance modules of a family, and the modules of defects that prove them.
@@ -216,6 +217,23 @@ def test_what_a_catalog_does_not_offer_is_not_judged() -> None:
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
     skipped = [v.check for v in verdicts if v.outcome is Outcome.SKIP]
     assert skipped == ["update.set-location"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "lacking"),
+    [
+        ("branches", "main-only"),
+        ("snapshot-history", "current-snapshot-only"),
+        ("client-location", "fixed-location"),
+    ],
+)
+def test_a_capability_is_found_out_by_trying(capability: str, lacking: str) -> None:
+    found = []
+    for install in (together(), together(lacking)):
+        with lawful_session(install) as session:
+            found.append(has_capability(Catalog(session, "probing"), capability))
+            assert session.residue == []
+    assert found == [True, False]
 
 
 # ---------------------------------------------------------- one cause is one finding

@@ -91,7 +91,7 @@ def test_types_of_every_table_format_may_occur_in_a_view(create: Respond) -> Non
 
 def test_a_location_is_used_as_asked_for(create: Respond) -> None:
     loaded = create(location="s3://bucket/views/v/").json()
-    assert loaded["metadata"]["location"] == "s3://bucket/views/v"
+    assert loaded["metadata"]["location"] == "s3://bucket/views/v/"
     assert loaded["metadata-location"].startswith("s3://bucket/views/v/metadata/00000-")
 
 

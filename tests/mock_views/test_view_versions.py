@@ -249,6 +249,16 @@ def test_as_many_versions_are_kept_as_the_commit_added(
     assert version_ids(metadata) == [4, 3, 2]
 
 
+def test_the_current_version_is_kept_besides_those_the_commit_added(
+    view: str, version: Body, commit: Respond
+) -> None:
+    added = [add_version(version(schema_id=0, summary={"n": str(n)})) for n in range(3)]
+    history = set_properties({"version.history.num-entries": "1"})
+    metadata = accepted(commit(view, history, *added))
+    assert version_ids(metadata) == [1, 2, 3, 4]
+    assert log(metadata) == [(1, CREATED_MS)]
+
+
 # Dialects
 
 

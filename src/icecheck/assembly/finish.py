@@ -66,6 +66,7 @@ def finish(
             started_at=started_at,
             finished_at=finished_at,
             wall=wall_seconds,
+            checks_total=len(everything),
         ),
     )
 
