@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from icecheck.client import Catalog, Table
+from icecheck.conformance import metadata_view as view
 from icecheck.conformance.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase, cases_of
@@ -222,6 +223,8 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
         return None  # the check of that operation says what is wrong with its answers
     if operation_id == "updateProperties" and isinstance(seen, dict):
         return {key: seen.get(key) for key in _PROPERTIES}
+    if operation_id == "updateTable" and isinstance(seen, dict):
+        return view.settled(seen, *_PROPERTIES)
     return sorted(seen, key=repr) if isinstance(seen, list) else seen
 
 

@@ -25,7 +25,11 @@ Json = Mapping[str, Any]
 
 _SCHEME_ALIASES = {"s3a": "s3", "s3n": "s3"}
 _LISTS = (("schemas", "schema-id"), ("partition-specs", "spec-id"), ("sort-orders", "order-id"))
-_SCALARS = ("format-version", "current-schema-id", "default-spec-id", "default-sort-order-id")
+_SCALARS = (
+    "format-version", "current-schema-id", "default-spec-id", "default-sort-order-id",
+    "last-column-id", "last-partition-id", "last-sequence-number", "next-row-id",
+)  # fmt: skip
+_UNORDERED = ("statistics", "partition-statistics", "encryption-keys")
 
 
 def metadata_in(reply: Reply) -> dict[str, Any]:
@@ -53,6 +57,8 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
     snapshot = metadata.get("current-snapshot-id")
     kept["current-snapshot-id"] = None if snapshot == -1 else snapshot
     kept["snapshots"] = sorted(str(s.get("snapshot-id")) for s in _objects(metadata, "snapshots"))
+    for member in _UNORDERED:
+        kept[member] = sorted((_said(o) for o in _objects(metadata, member)), key=repr)
     refs = metadata.get("refs")
     kept["refs"] = _said(refs) if isinstance(refs, dict) else {}
     known = properties if isinstance(properties, dict) else {}

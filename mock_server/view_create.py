@@ -38,8 +38,9 @@ def decode_create_view(body: bytes) -> CreateViewRequest:
 def new_view_metadata(request: CreateViewRequest, *, uuid: str, location: str) -> ViewMetadata:
     """Build the first metadata; `location` is the default, used when the request names none.
 
-    A location stays as it is sent, unlike a table's. So does the version, but for its schema id, which is the server's (L3564), and an
-    id below 1, which no version can have: that becomes 1. Every defect is a 400 Problem.
+    A location stays as it is sent, unlike a table's. So does the version, but for its schema id,
+    which is the server's (L3564), and for an id below 1, which no version can have: that becomes
+    1. Every defect is a 400 Problem.
     """
     schema = view_schema(request.schema, 0)
     version = structs.replace(

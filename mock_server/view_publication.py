@@ -17,8 +17,8 @@ def published_view(
 ) -> tuple[ViewEntry, WriteFile]:
     """The entry of a new view version with its LoadViewResult, and the file to write for it.
 
-    Problem 400 for a compression codec that does not exist, or a location that is only slashes. Earlier files stay: a view's
-    metadata keeps no list of them.
+    Problem 400 for a compression codec that does not exist, or a location of slashes only.
+    Earlier files stay: a view's metadata keeps no list of them.
     """
     content = encode_view(metadata)
     file = metadata_file(

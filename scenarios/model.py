@@ -42,11 +42,13 @@ OWNER = "icecheck.owner"
 class TableModel:
     """What a table must be: its identity (counted from 1), properties, columns, snapshots, refs.
 
+    ``origin`` is the namespace and table number that it was created under and may still lie at;
     ``snapshots`` counts those that were ever added, the last one being the newest; ``refs`` is ref
     name -> (ordinal of its snapshot, branch or tag).
     """
 
     identity: int
+    origin: tuple[int, int] = (-1, -1)
     properties: Mapping[str, str] = field(default_factory=dict)
     columns: int = 1
     snapshots: int = 0
@@ -72,6 +74,11 @@ class CatalogModel:
         """Return a table, or None when it or its namespace is not there."""
         found = self.namespaces.get(namespace)
         return None if found is None else found.tables.get(table)
+
+    def lies_at(self, namespace: int, table: int) -> bool:
+        """Whether a table that there is was created under these numbers."""
+        held = [t for n in self.namespaces.values() for t in n.tables.values()]
+        return any(t.origin == (namespace, table) for t in held)
 
     def with_table(self, namespace: int, table: int, value: TableModel | None) -> "CatalogModel":
         """Return the catalog with a table in an existing namespace, or without it (None)."""
@@ -152,35 +159,40 @@ def _create(model: CatalogModel, step: CreateTable | StageCreate) -> tuple[Allow
         case CreateTable(n, t, owner):
             if found is None:
                 return (Allowed((404,), model),)
-            made = TableModel(identity=model.created + 1, properties={OWNER: owner})
+            made = TableModel(identity=model.created + 1, origin=(n, t), properties={OWNER: owner})
             after = replace(model, created=made.identity)
-            return (Allowed((200,), after.with_table(n, t, made)),)
+            created = Allowed((200,), after.with_table(n, t, made))
+            # A table that was renamed away may still lie where this one would be put.
+            return (created, Allowed((400, 403, 422), model)) if model.lies_at(n, t) else (created,)
 
 
 def _move(model: CatalogModel, step: MoveTable) -> tuple[Allowed, ...]:
     table = model.table(step.namespace, step.table)
     there = model.namespaces.get(step.to_namespace)
     across = step.namespace != step.to_namespace
-    # Moving between namespaces is an offer that a catalog need not make (L1250-L1252).
-    unsupported = (Allowed((406,), model),) if across else ()
+    # Renaming, and moving between namespaces, are offers that a catalog need not make (L1271).
+    unsupported = Allowed((406,), model)
     if not across and step.table == step.to_table:
         # The document does not say whether a table may be renamed onto itself.
-        return (Allowed((204, 409, 400) if table is not None else (404, 204, 409, 400), model),)
+        allowed = (204, 409, 400, 406)
+        return (Allowed(allowed if table is not None else (404, *allowed), model),)
     if table is None or there is None:
         occupied = there is not None and step.to_table in there.tables
-        return (Allowed((404, 409) if occupied else (404,), model), *unsupported)
+        return (Allowed((404, 409) if occupied else (404,), model), unsupported)
     if step.to_table in there.tables:
-        return (Allowed((409,), model), *unsupported)
+        return (Allowed((409,), model), unsupported)
     gone = model.with_table(step.namespace, step.table, None)
     moved = gone.with_table(step.to_namespace, step.to_table, table)
-    return (Allowed((204,), moved), *unsupported)
+    return (Allowed((204,), moved), unsupported)
 
 
 def _table_step(model: CatalogModel, step: TableStep) -> tuple[Allowed, ...]:
     """Predict a step that needs a table: 404 without one."""
     table = model.table(step.namespace, step.table)
     if table is None:
-        return (Allowed((404,), model),)
+        # What a catalog never does it may refuse before it looks for the table.
+        early = (_refusal(model),) if isinstance(step, SetRef | RemoveRef) else ()
+        return (Allowed((404,), model), *early)
     without = model.with_table(step.namespace, step.table, None)
     match step:
         case LoadTable():

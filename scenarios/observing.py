@@ -138,7 +138,8 @@ def _table_shown(reply: Reply, place: tuple[int, int], known: Knowledge) -> Iter
     metadata = _metadata(reply)
     properties = _ours(metadata.get("properties"))
     yield from _equal(reply, "table-properties", where, dict(held.properties), properties)
-    if metadata.get("table-uuid") != known.uuids.get(held.identity):
+    uuid, first = metadata.get("table-uuid"), known.uuids.get(held.identity)
+    if str(uuid).lower() != str(first).lower():
         yield _difference(reply, "table-uuid", where, "the UUID of its creation", "another UUID")
     columns = [f"c{i}" for i in range(1, held.columns + 1)]
     yield from _equal(reply, "table-columns", where, columns, _columns(metadata))

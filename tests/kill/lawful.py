@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
-from icecheck.mock_server import problem
+from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import (
     Call,
     Context,
@@ -41,9 +41,10 @@ def _one_level(registries: Registries) -> None:
     """Namespaces have one level."""
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if len(sent_json(call).get("namespace", ())) > 1:
+        outcome = faithful(context, state, call)
+        if len(sent_json(call)["namespace"]) > 1:
             raise problem.bad_request("Namespaces have one level here")
-        return faithful(context, state, call)
+        return outcome
 
     wrap(registries, "createNamespace", around)
 
@@ -54,8 +55,14 @@ def _no_properties(registries: Registries) -> None:
     def refuse(_faithful: Operation, _: Context, _state: WarehouseState, _call: Call) -> Outcome:
         raise problem.unsupported("Namespace properties are not supported")
 
+    def create(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        namespace = sent_json(call)["namespace"]
+        kept = outcome.state.with_namespace(tuple(namespace), {})
+        return Outcome(kept, replies.json_reply({"namespace": namespace, "properties": None}))
+
     wrap(registries, "updateProperties", refuse)
-    alter_request_body(registries, "createNamespace", lambda body: body | {"properties": {}})
+    wrap(registries, "createNamespace", create)
     alter_body(registries, "loadNamespaceMetadata", lambda body: body | {"properties": None})
 
 
@@ -79,7 +86,10 @@ def _own_properties(registries: Registries) -> None:
     """The server adds properties of its own to every namespace."""
 
     def added(body: Body) -> Body:
-        return body | {"properties": (body.get("properties") or {}) | {"location": "s3://own"}}
+        properties = body.get("properties") or {}
+        if not isinstance(properties, dict):
+            return body
+        return body | {"properties": properties | {"location": "s3://own"}}
 
     alter_request_body(registries, "createNamespace", added)
 
@@ -122,11 +132,12 @@ def _narrow_names(registries: Registries) -> None:
     """Names are made of lower-case letters, digits and underscores."""
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
         sent = sent_json(call)
         for name in (*sent.get("namespace", ()), sent.get("name", "x")):
             if re.fullmatch("[a-z0-9_]+", name) is None:
                 raise problem.bad_request(f"Not a name: {name}")
-        return faithful(context, state, call)
+        return outcome
 
     for operation_id in ("createNamespace", "createTable"):
         wrap(registries, operation_id, around)

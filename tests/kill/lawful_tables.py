@@ -239,9 +239,10 @@ def _main_only(registries: Registries) -> None:
 
 def _version(registries: Registries, default: str, *refused: str) -> None:
     def with_default(body: Body) -> Body:
-        return body | {
-            "properties": {"format-version": default} | (body.get("properties") or {}),
-        }
+        properties = body.get("properties") or {}
+        if not isinstance(properties, dict):
+            return body
+        return body | {"properties": {"format-version": default} | properties}
 
     def unwanted(call: Call) -> bool:
         properties = sent_json(call).get("properties")

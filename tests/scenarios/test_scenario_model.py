@@ -78,20 +78,32 @@ def test_the_expected_answer_to_a_step(steps, expected):
     assert statuses(*steps)[0] == expected
 
 
-def test_moving_between_namespaces_may_be_unsupported():
+def test_renaming_may_be_unsupported():
     other = CreateNamespace(1, "1")
+    assert statuses(N, T, MoveTable(0, 0, 0, 1)) == [(204,), (406,)]
     assert statuses(N, other, T, MoveTable(0, 0, 1, 0)) == [(204,), (406,)]
     assert statuses(N, T, MoveTable(0, 0, 1, 0)) == [(404,), (406,)]
 
 
 def test_a_missing_table_may_not_be_moved_onto_an_existing_one_for_either_reason():
-    assert statuses(N, T, MoveTable(0, 1, 0, 0)) == [(404, 409)]
+    assert statuses(N, T, MoveTable(0, 1, 0, 0)) == [(404, 409), (406,)]
 
 
 def test_renaming_a_table_onto_itself_is_left_open_and_changes_nothing():
     (allowed,) = predict(after(N, T), MoveTable(0, 0, 0, 0))
-    assert set(allowed.statuses) == {204, 409, 400}
+    assert set(allowed.statuses) == {204, 409, 400, 406}
     assert allowed.after == after(N, T)
+
+
+def test_the_place_of_a_table_that_was_renamed_away_may_be_taken():
+    assert statuses(N, T, MoveTable(0, 0, 0, 1), T) == [(200,), (400, 403, 422)]
+    assert statuses(N, T, MoveTable(0, 0, 0, 1), DropTable(0, 1), T) == [(200,)]
+
+
+def test_refs_may_be_refused_before_the_table_is_looked_for():
+    for step in (SetRef(0, 0, "b1", "branch"), RemoveRef(0, 0, "b1")):
+        assert (404,) in statuses(N, step)
+        assert any(400 in allowed for allowed in statuses(N, step))
 
 
 def test_a_refused_step_changes_nothing():

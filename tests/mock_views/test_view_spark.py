@@ -1,0 +1,321 @@
+"""Spark's view statements against the mock, and the Java library's own view engine beside ours."""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.view_commit import (
+    apply_view_commit,
+    decode_view_commit,
+    default_view_registries,
+)
+from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
+from icecheck.spark import SparkWorkbench
+
+pytestmark = pytest.mark.spark
+
+Json = dict[str, Any]
+Sql = Callable[[str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def workbench() -> Iterator[SparkWorkbench]:
+    with SparkWorkbench.start() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(serving_views: Callable[[MockCatalog], MockCatalog]) -> Iterator[MockCatalog]:
+    with serving_views(MockCatalog()) as running:
+        yield running
+
+
+@pytest.fixture
+def sql(workbench: SparkWorkbench, server: MockCatalog) -> Iterator[Sql]:
+    """Run a statement in a session of its own, on a fresh warehouse with a table of two rows."""
+    fresh = server.fresh_warehouse()
+    conf = {"type": "rest", "uri": server.uri, "warehouse": fresh.warehouse}
+    session = workbench.catalog_session("ic", {**conf, "cache-enabled": "false"})
+
+    def sql(statement: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in session.sql(statement).collect()]
+
+    sql("CREATE NAMESPACE ic.ns")
+    sql("CREATE TABLE ic.ns.t (id INT, word STRING) USING iceberg")
+    sql("INSERT INTO ic.ns.t VALUES (1, 'one'), (2, 'two')")
+    yield sql
+    server.remove(fresh.warehouse)
+
+
+def refused(sql: Sql, statement: str) -> str:
+    """Whatever Spark says when the statement fails."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    with pytest.raises((PySparkException, Py4JJavaError)) as caught:
+        sql(statement)
+    return str(caught.value)
+
+
+CREATE = "CREATE VIEW ic.ns.v AS SELECT id, word FROM ic.ns.t WHERE id > 1"
+
+
+# Statements
+
+
+def test_a_view_shows_what_its_query_selects(sql: Sql) -> None:
+    sql(CREATE)
+    assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
+    sql("INSERT INTO ic.ns.t VALUES (3, 'three')")
+    assert sql("SELECT word FROM ic.ns.v ORDER BY id DESC") == [("three",), ("two",)]
+    assert sql("SELECT count(*) FROM ic.ns.v JOIN ic.ns.t USING (id)") == [(2,)]
+
+
+def test_a_view_has_columns_comments_and_properties(sql: Sql) -> None:
+    sql(
+        "CREATE VIEW ic.ns.v (number COMMENT 'the key', text) COMMENT 'all of t' "
+        "TBLPROPERTIES ('color' = 'red') AS SELECT id, word FROM ic.ns.t"
+    )
+    assert sql("DESCRIBE ic.ns.v") == [("number", "int", "the key"), ("text", "string", "")]
+    extended = {row[0]: row[1] for row in sql("DESCRIBE EXTENDED ic.ns.v")}
+    assert extended["Comment"] == "all of t"
+    assert extended["View Catalog and Namespace"] == "spark_catalog.default"
+    properties = dict(sql("SHOW TBLPROPERTIES ic.ns.v"))
+    assert properties["color"] == "red"
+    (created,) = sql("SHOW CREATE TABLE ic.ns.v")
+    assert "CREATE VIEW ic.ns.v" in created[0]
+    assert "'color' = 'red'" in created[0]
+
+
+def test_names_in_a_view_are_resolved_where_it_was_created(sql: Sql) -> None:
+    sql("CREATE NAMESPACE ic.other")
+    sql("USE ic.ns")
+    sql("CREATE VIEW inner_view AS SELECT id FROM t")
+    sql("CREATE VIEW outer_view AS SELECT id + 10 AS id FROM inner_view")
+    sql("USE ic.other")
+    assert sql("SELECT id FROM ic.ns.outer_view ORDER BY id") == [(11,), (12,)]
+
+
+def test_a_replaced_view_has_the_new_query_and_schema(sql: Sql, server: MockCatalog) -> None:
+    sql(CREATE)
+    sql("CREATE OR REPLACE VIEW ic.ns.v AS SELECT word, id, id * 2 AS twice FROM ic.ns.t")
+    assert sql("SELECT * FROM ic.ns.v ORDER BY id") == [("one", 1, 2), ("two", 2, 4)]
+    journal = server.journal.entries("replaceView")
+    assert journal[-1].status == 200
+    view = server.state(journal[-1].warehouse).view(("ns",), "v")
+    assert view is not None
+    assert [version.version_id for version in view.metadata.versions] == [1, 2]
+    assert [version.schema_id for version in view.metadata.versions] == [0, 1]
+
+
+def test_a_view_can_be_replaced_by_itself_and_back(sql: Sql) -> None:
+    sql(CREATE)
+    replace = CREATE.replace("CREATE", "CREATE OR REPLACE", 1)
+    sql(replace)
+    sql(replace.replace("> 1", "> 0"))
+    sql(replace)
+    assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
+
+
+def test_a_view_is_created_once(sql: Sql) -> None:
+    sql(CREATE)
+    assert "already exists" in refused(sql, CREATE)
+    sql("CREATE VIEW IF NOT EXISTS ic.ns.v AS SELECT 5 AS five")
+    assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
+
+
+def test_properties_are_set_and_unset(sql: Sql) -> None:
+    sql(CREATE)
+    sql("ALTER VIEW ic.ns.v SET TBLPROPERTIES ('a' = '1', 'b' = '2')")
+    sql("ALTER VIEW ic.ns.v UNSET TBLPROPERTIES ('a')")
+    properties = dict(sql("SHOW TBLPROPERTIES ic.ns.v"))
+    assert ("a" in properties, properties["b"]) == (False, "2")
+
+
+def test_views_are_shown_and_tables_are_not_among_them(sql: Sql) -> None:
+    sql(CREATE)
+    sql(CREATE.replace("ic.ns.v", "ic.ns.w"))
+    assert [row[1] for row in sql("SHOW VIEWS IN ic.ns")] == ["v", "w"]
+    assert [row[1] for row in sql("SHOW VIEWS IN ic.ns LIKE 'w*'")] == ["w"]
+    assert [row[1] for row in sql("SHOW TABLES IN ic.ns")] == ["t"]
+
+
+def test_a_view_is_renamed_also_into_another_namespace(sql: Sql) -> None:
+    sql(CREATE)
+    sql("CREATE NAMESPACE ic.other")
+    sql("ALTER VIEW ic.ns.v RENAME TO ic.ns.w")
+    sql("ALTER VIEW ic.ns.w RENAME TO ic.other.x")
+    assert sql("SHOW VIEWS IN ic.ns") == []
+    assert sql("SELECT * FROM ic.other.x") == [(2, "two")]
+    assert refused(sql, "SELECT * FROM ic.ns.v")
+
+
+def test_a_dropped_view_is_gone(sql: Sql) -> None:
+    sql(CREATE)
+    sql("DROP VIEW ic.ns.v")
+    assert "cannot be found" in refused(sql, "SELECT * FROM ic.ns.v")
+    assert refused(sql, "DROP VIEW ic.ns.v")
+    sql("DROP VIEW IF EXISTS ic.ns.v")
+    sql(CREATE)
+    assert sql("SELECT id FROM ic.ns.v") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("CREATE TABLE ic.ns.v (id INT) USING iceberg", "ns.v because it already exists"),
+        ("CREATE TABLE ic.ns.v USING iceberg AS SELECT 1", "ns.v because it already exists"),
+        ("CREATE VIEW ic.ns.t AS SELECT 1 AS id", "ns.t because it already exists"),
+        ("ALTER VIEW ic.ns.v RENAME TO ic.ns.t", "ns.t because it already exists"),
+        ("ALTER TABLE ic.ns.t RENAME TO ns.v", "ns.v because it already exists"),
+        ("DROP NAMESPACE ic.ns", "Namespace ns is not empty"),
+        ("DROP TABLE ic.ns.v", "cannot be found"),
+        ("DROP VIEW ic.ns.t", "cannot be found"),
+    ],
+)
+def test_tables_and_views_are_in_each_others_way(sql: Sql, statement: str, said: str) -> None:
+    sql(CREATE)
+    assert said in refused(sql, statement)
+    assert sql("SELECT id FROM ic.ns.v") == [(2,)]
+    assert sql("SELECT count(*) FROM ic.ns.t") == [(2,)]
+
+
+# Java's own engine
+
+NOW_MS = 1_800_000_000_000
+UUID = "11111111-2222-4333-8444-555555555555"
+SCHEMAS = tuple(
+    {"type": "struct", "schema-id": number, "fields": [
+        {"id": each, "name": f"c{each}", "required": False, "type": "decimal(9,2)"}
+        for each in range(1, number)
+    ]}
+    for number in range(1, 4)
+)  # fmt: skip
+BASE = {
+    "view-uuid": UUID, "format-version": 1, "location": "s3://b/v", "schemas": [SCHEMAS[0]],
+    "current-version-id": 1,
+    "versions": [{
+        "version-id": 1, "timestamp-ms": 1, "schema-id": 1, "summary": {},
+        "default-namespace": [],
+        "representations": [{"type": "sql", "sql": "SELECT 1", "dialect": "spark"}],
+    }],
+    "version-log": [{"timestamp-ms": 1, "version-id": 1}],
+}  # fmt: skip
+HISTORY, DROP_DIALECT = "version.history.num-entries", "replace.drop-dialect.allowed"
+
+
+def one_of(*values: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(values)
+
+
+def an_update(action: str, **members: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
+    named = {name.replace("_", "-"): member for name, member in members.items()}
+    return st.fixed_dictionaries({"action": st.just(action), **named})
+
+
+VERSIONS = st.fixed_dictionaries(
+    {
+        "version-id": st.integers(-2, 9),
+        "timestamp-ms": st.integers(1, 9),
+        "schema-id": one_of(1, 1, 1, -1, 2, 7),
+        "summary": one_of({}, {}, {"k": "v"}),
+        "default-namespace": one_of([], [], ["a", "b"]),
+        "representations": st.lists(one_of("spark", "Spark", "trino"), min_size=1, max_size=2).map(
+            lambda names: [{"type": "sql", "sql": "SELECT 1", "dialect": each} for each in names]
+        ),
+    },
+    optional={"default-catalog": one_of("prod")},
+)
+SET_CURRENT = an_update("set-current-view-version", view_version_id=one_of(-1, -1, -1, 1, 2, 3, 8))
+PROPERTIES = st.one_of(
+    st.fixed_dictionaries({HISTORY: one_of("1", "1", "2", "3", "+2", "0", "-1", "x", "")}),
+    st.fixed_dictionaries({DROP_DIALECT: one_of("true", "TRUE", "yes")}),
+    st.just({}),
+)
+UPDATE = st.one_of(
+    an_update("add-view-version", view_version=VERSIONS),
+    an_update("add-view-version", view_version=VERSIONS),
+    SET_CURRENT,
+    SET_CURRENT,
+    an_update("add-schema", schema=one_of(*SCHEMAS)),
+    an_update("set-properties", updates=PROPERTIES),
+    an_update("remove-properties", removals=st.lists(one_of(HISTORY, DROP_DIALECT), max_size=2)),
+    an_update("set-location", location=one_of("s3://b/v", "s3://b/w/")),
+    an_update("assign-uuid", uuid=one_of(UUID, UUID, UUID, UUID[::-1])),
+    an_update("upgrade-format-version", format_version=one_of(1, 1, 1, 0, 2)),
+)
+COMMITS = st.lists(st.lists(UPDATE, min_size=1, max_size=6), min_size=1, max_size=5)
+
+
+def without_known_differences(commits: list[list[Json]]) -> None:
+    """Give every version of the last added schema an id and a summary that no other has.
+
+    The reference forgets the id it gave such a version, and never finds it equal to another.
+    """
+    numbers = count(1000)
+    for update in (update for commit in commits for update in commit):
+        version = update.get("view-version")
+        if version is not None and version["schema-id"] == -1:
+            version["version-id"] = next(numbers)
+            version["summary"] = {"number": str(version["version-id"])}
+
+
+def comparable(metadata: Json) -> Json:
+    """Both sides' own time of day as the same number."""
+    log = [
+        {**entry, "timestamp-ms": min(entry["timestamp-ms"], NOW_MS // 2)}
+        for entry in metadata["version-log"]
+    ]
+    return {**metadata, "version-log": log}
+
+
+def by_us(base: Json, updates: list[Json]) -> Json | str:
+    assertions, appliers = default_view_registries()
+    commit = decode_view_commit(msgspec.json.encode({"updates": updates}))
+    view = msgspec.convert(base, ViewMetadata)
+    try:
+        made = apply_view_commit(
+            view, commit, assertions=assertions, updates=appliers, now_ms=NOW_MS
+        )
+    except Problem:
+        return "refused"
+    return "unchanged" if made is None else comparable(json.loads(encode_view(made)))
+
+
+def by_java(jvm: Any, base: Json, updates: list[Json]) -> Json | str:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    iceberg = jvm.org.apache.iceberg
+    parser = iceberg.view.ViewMetadataParser
+    try:
+        builder = iceberg.view.ViewMetadata.buildFrom(parser.fromJson(json.dumps(base)))
+        for update in updates:
+            iceberg.MetadataUpdateParser.fromJson(json.dumps(update)).applyTo(builder)
+        made = builder.build()
+    except (Py4JJavaError, PySparkException):
+        return "refused"
+    return comparable(json.loads(parser.toJson(made))) if made.changes().size() else "unchanged"
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+@given(commits=COMMITS)
+def test_generated_commits_come_out_as_in_the_java_library(
+    workbench: SparkWorkbench, commits: list[list[Json]]
+) -> None:
+    jvm = workbench._spark.sparkContext._jvm
+    without_known_differences(commits)
+    base: Json = BASE
+    for updates in commits:
+        ours = by_us(base, updates)
+        assert ours == by_java(jvm, base, updates)
+        if isinstance(ours, dict):
+            base = ours
