@@ -19,6 +19,7 @@ from icecheck.mock_server.context import (
     Request,
     WriteFile,
 )
+from icecheck.mock_server.faults import Faults
 from icecheck.mock_server.files import Files
 from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.problem import Problem
@@ -56,6 +57,7 @@ class App:
         self.warehouses = warehouses
         self.registries = registries
         self.journal = journal
+        self.faults = Faults()
         self._router = Router(operations)
         self._token = token
 
@@ -76,7 +78,10 @@ class App:
                     refusal = _no_route(found)
                 else:
                     route = found
-                    call, outcome = _perform(route, served[route.operation_id], request)
+                    operation = served[route.operation_id]
+                    if self.faults:
+                        operation = self.faults.around(operation)
+                    call, outcome = _perform(route, operation, request)
                     reply = outcome.reply
                     if outcome.effects:
                         effects = _door_effects(outcome)

@@ -15,6 +15,7 @@ from icecheck.mock_server import names
 from icecheck.mock_server.app import App
 from icecheck.mock_server.clock import Clock, clock_from
 from icecheck.mock_server.context import Context
+from icecheck.mock_server.faults import FaultRule, Faults
 from icecheck.mock_server.files import Files
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
@@ -117,6 +118,24 @@ class MockCatalog:
         self.app = App(
             load().operations.values(), self.warehouses, self.registries, self.journal, token=token
         )
+
+    @property
+    def faults(self) -> Faults:
+        """What goes wrong on purpose; `fault` adds a rule for the length of a block."""
+        return self.app.faults
+
+    @contextlib.contextmanager
+    def fault(self, fault: str, **settings: Any) -> Iterator[FaultRule]:
+        """Let something go wrong inside a block: `with mock.fault("answer-lost", table="db.t")`.
+
+        Settings are those of FaultRule; the rule's `fired` says how often it happened. Raises
+        UnknownFault for a fault or a setting that does not exist.
+        """
+        rule = self.faults.add(fault, **settings)
+        try:
+            yield rule
+        finally:
+            self.faults.remove(rule)
 
     # Serving
 

@@ -59,7 +59,7 @@ def _no_properties(registries: Registries) -> None:
         outcome = faithful(context, state, call)
         namespace = sent_json(call)["namespace"]
         kept = outcome.state.with_namespace(tuple(namespace), {})
-        return Outcome(kept, replies.json_reply({"namespace": namespace, "properties": None}))
+        return Outcome(kept, replies.json_reply({"namespace": namespace, "properties": {}}))
 
     wrap(registries, "updateProperties", refuse)
     wrap(registries, "createNamespace", create)
@@ -86,10 +86,10 @@ def _own_properties(registries: Registries) -> None:
     """The server adds properties of its own to every namespace."""
 
     def added(body: Body) -> Body:
-        properties = body.get("properties") or {}
-        if not isinstance(properties, dict):
+        properties = body.get("properties")
+        if not isinstance(properties, dict | None):
             return body
-        return body | {"properties": properties | {"location": "s3://own"}}
+        return body | {"properties": (properties or {}) | {"location": "s3://own"}}
 
     alter_request_body(registries, "createNamespace", added)
 

@@ -198,8 +198,9 @@ def _one_table_a_location(registries: Registries) -> None:
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(context, state, call)
-        source = sent_json(call)["source"]
+        source, destination = (sent_json(call)[end] for end in ("source", "destination"))
         left.add((tuple(source["namespace"]), source["name"]))
+        left.discard((tuple(destination["namespace"]), destination["name"]))
         return outcome
 
     wrap(registries, "renameTable", around)
@@ -239,10 +240,10 @@ def _main_only(registries: Registries) -> None:
 
 def _version(registries: Registries, default: str, *refused: str) -> None:
     def with_default(body: Body) -> Body:
-        properties = body.get("properties") or {}
-        if not isinstance(properties, dict):
+        properties = body.get("properties")
+        if not isinstance(properties, dict | None):
             return body
-        return body | {"properties": {"format-version": default} | properties}
+        return body | {"properties": {"format-version": default} | (properties or {})}
 
     def unwanted(call: Call) -> bool:
         properties = sent_json(call).get("properties")

@@ -65,6 +65,14 @@ def test_a_narrow_schema_does_not_lower_the_last_column_id(new_table, commit, sc
     assert after.last_column_id == 3
 
 
+@pytest.mark.parametrize("field_id", [-(2**31), 2**31 - 1])
+def test_field_ids_have_32_bits(new_table, commit, schema_of, refused, field_id):
+    assert commit(new_table(), add_schema(schema_of({**EXTRA, "id": field_id}))) is not None
+    beyond = field_id + (1 if field_id > 0 else -1)
+    with refused(400, "Malformed request"):
+        commit(new_table(), add_schema(schema_of({**EXTRA, "id": beyond})))
+
+
 def test_adding_a_schema_that_exists_changes_nothing(new_table, commit, schema_of):
     assert commit(new_table(), add_schema(schema_of(**{"schema-id": 5}))) is None
 

@@ -7,6 +7,8 @@ from icecheck.mock_server.column_types import (
     MapType,
     StructType,
     canonical_primitive,
+    decimal_shape,
+    fixed_length,
     is_primitive,
     minimum_format_version,
 )
@@ -40,6 +42,8 @@ def test_a_new_type_is_known_since_version_3(text):
     [
         ("decimal(9,2)", "decimal(9, 2)"),
         ("decimal( 09 , 02 )", "decimal(9, 2)"),
+        ("decimal(38,38)", "decimal(38, 38)"),
+        ("decimal(1,1)", "decimal(1, 1)"),
         ("fixed[016]", "fixed[16]"),
         ("geometry( srid:4326 )", "geometry(srid:4326)"),
         ("geography( srid:4326 ,spherical )", "geography(srid:4326, spherical)"),
@@ -149,6 +153,7 @@ def test_a_default_of_another_type_is_refused(kind, value, refused):
         ("Year", "year"),
         ("BUCKET[016]", "bucket[16]"),
         ("truncate[4]", "truncate[4]"),
+        ("bucket[2147483647]", "bucket[2147483647]"),
         ("void", "void"),
         ("zorder", "zorder"),
         ("bucket[x]", "bucket[x]"),
@@ -187,3 +192,11 @@ def test_a_transform_of_no_width_is_refused(text, refused):
 def test_a_transform_applies_to_the_types_it_is_defined_for(transform, fits, unfit):
     assert [kind for kind in fits if not applies_to(transform, kind)] == []
     assert [kind for kind in unfit if applies_to(transform, kind)] == []
+
+
+def test_the_parameters_of_another_type_are_refused(refused):
+    assert (decimal_shape("decimal(9, 2)"), fixed_length("fixed[16]")) == ((9, 2), 16)
+    with refused(400, "Not a decimal type"):
+        decimal_shape("int")
+    with refused(400, "Not a fixed type"):
+        fixed_length("int")

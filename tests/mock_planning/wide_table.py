@@ -255,21 +255,26 @@ def value_of_json(column: Column, json: Any) -> Any:
             return json
 
 
-def matches(filter_: Any, row: Row) -> bool:
-    """Whether a row satisfies a filter, in the two-valued logic of Iceberg."""
+def matches(filter_: Any, row: Row, negated: bool = False) -> bool:
+    """Whether a row satisfies a filter, as Iceberg means it: a negation turns the tests around.
+
+    So a null is neither `lt` nor `not lt` some value, but `not eq` to all.
+    """
     match filter_:
         case bool():
-            return filter_
-        case {"type": "and"}:
-            return matches(filter_["left"], row) and matches(filter_["right"], row)
-        case {"type": "or"}:
-            return matches(filter_["left"], row) or matches(filter_["right"], row)
+            return filter_ != negated
+        case {"type": "and" | "or"}:
+            children = (matches(filter_[side], row, negated) for side in ("left", "right"))
+            return all(children) if (filter_["type"] == "and") != negated else any(children)
         case {"type": "not"}:
-            return not matches(filter_["child"], row)
+            return matches(filter_["child"], row, not negated)
     column = BY_NAME[filter_["term"]]
     raw = filter_.get("values", [filter_["value"]] if "value" in filter_ else [])
     literals = [value_of_json(column, each) for each in raw]
-    return compares(filter_["type"], row[column.name], literals)
+    operation, value = filter_["type"], row[column.name]
+    if value is None and operation in ORDERED:
+        return False
+    return compares(operation, value, literals) != negated
 
 
 NEGATIONS = {

@@ -87,7 +87,7 @@ def test_a_view_has_columns_comments_and_properties(sql: Sql) -> None:
     assert sql("DESCRIBE ic.ns.v") == [("number", "int", "the key"), ("text", "string", "")]
     extended = {row[0]: row[1] for row in sql("DESCRIBE EXTENDED ic.ns.v")}
     assert extended["Comment"] == "all of t"
-    assert extended["View Catalog and Namespace"] == "spark_catalog.default"
+    assert extended["View Catalog and Namespace"] == "ic.ns"
     properties = dict(sql("SHOW TBLPROPERTIES ic.ns.v"))
     assert properties["color"] == "red"
     (created,) = sql("SHOW CREATE TABLE ic.ns.v")
@@ -252,7 +252,37 @@ UPDATE = st.one_of(
     an_update("assign-uuid", uuid=one_of(UUID, UUID, UUID, UUID[::-1])),
     an_update("upgrade-format-version", format_version=one_of(1, 1, 1, 0, 2)),
 )
-COMMITS = st.lists(st.lists(UPDATE, min_size=1, max_size=6), min_size=1, max_size=5)
+# What a client means to do, so that a view comes to have a history.
+SOUND_VERSIONS = st.fixed_dictionaries(
+    {
+        "version-id": st.integers(-2, 9),
+        "timestamp-ms": st.integers(1, 9),
+        "schema-id": st.just(1),
+        "summary": st.integers(1, 5).map(lambda number: {"number": str(number)}),
+        "default-namespace": st.just([]),
+        "representations": one_of(("spark",), ("spark",), ("SPARK", "trino")).map(
+            lambda names: [{"type": "sql", "sql": "SELECT 1", "dialect": each} for each in names]
+        ),
+    }
+)
+ADD = an_update("add-view-version", view_version=SOUND_VERSIONS)
+MAKE_CURRENT = an_update("set-current-view-version", view_version_id=one_of(-1, -1, -1, 1, 2, 3))
+KEEP = an_update(
+    "set-properties", updates=st.fixed_dictionaries({HISTORY: one_of("1", "2", "3", "12")})
+)
+INTENTION = st.one_of(
+    st.tuples(ADD, MAKE_CURRENT),
+    st.tuples(ADD, MAKE_CURRENT),
+    st.tuples(ADD, ADD, ADD, MAKE_CURRENT),
+    st.tuples(MAKE_CURRENT),
+    st.tuples(KEEP),
+    st.tuples(UPDATE),
+)
+COMMITS = st.lists(
+    st.lists(INTENTION, min_size=1, max_size=3).map(lambda steps: [u for s in steps for u in s]),
+    min_size=2,
+    max_size=8,
+)
 
 
 def without_known_differences(commits: list[list[Json]]) -> None:

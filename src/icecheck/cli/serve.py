@@ -44,15 +44,29 @@ _USAGE = 2
     show_default=True,
     help="Most entries on one page of a listing.",
 )
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="NAME[,KEY=VALUE...]",
+    help="Let something go wrong: commit-conflict, answer-lost, throttled, connection-dropped, "
+    "server-error, server-error-applied; keys are operation, table, times, status, retry_after.",
+)
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
 def command(
-    host: str, port: int, warehouses: tuple[str, ...], ready_file: str | None, **settings: Any
+    host: str,
+    port: int,
+    warehouses: tuple[str, ...],
+    faults: tuple[str, ...],
+    ready_file: str | None,
+    **settings: Any,
 ) -> None:
     """Serve the mock catalog until SIGTERM or Ctrl-C.
 
     Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}.
     """
     from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+    from icecheck.mock_server.faults import parse_fault
 
     declared = []
     for warehouse in warehouses:
@@ -60,6 +74,8 @@ def command(
         declared.append(WarehouseDeclaration(name, location=location or None))
     try:
         mock = MockCatalog(host=host, port=port, warehouses=declared or None, **settings)
+        for fault, fault_settings in map(parse_fault, faults):
+            mock.faults.add(fault, **fault_settings)
         mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except ValueError as error:
         fail(str(error), _USAGE)

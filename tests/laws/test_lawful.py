@@ -1,0 +1,65 @@
+"""The other side of law 1: a catalog that breaks no rule is not blamed, however unlike the mock."""
+
+import pytest
+from tests.kill.killing import words
+from tests.kill.lawful import LAWFUL, lawful_session
+from tests.kill.lawful_tables import LAWFUL_TABLES
+
+from icecheck.assembly.collect import collect
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.judge import judge
+from icecheck.mock_server.context import Registries
+from icecheck.passive import observe, passive_verdicts
+from icecheck.verdict import Group, Outcome, Verdict
+
+EVERY = {**LAWFUL, **LAWFUL_TABLES}
+GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+
+# Each makes use of several freedoms at once; tests/kill has them one by one, family by family.
+CATALOGS = {
+    "answers-in-its-own-way": (
+        "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
+        "weak-etags", "own-properties", "plain-text-400", "hidden-from-strangers",
+    ),
+    "offers-the-least": (
+        "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",
+        "current-snapshot-only", "no-rename", "own-locations", "no-overwrite", "no-purge",
+        "no-staging", "main-only", "version-2-only", "narrow-names", "no-head",
+    ),
+    "keeps-what-is-sent": (
+        "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
+        "no-endpoints-listed", "open-reading",
+    ),
+    "reads-only": ("read-only", "no-etags"),
+}  # fmt: skip
+
+
+def install(names: tuple[str, ...], registries: Registries) -> None:
+    for name in names:
+        EVERY[name](registries)
+
+
+def verdicts_on(names: tuple[str, ...]) -> tuple[list[Verdict], list[str]]:
+    """What is said of such a catalog, and what is left on it."""
+    with lawful_session(lambda registries: install(names, registries)) as session:
+        session.exchanges.clear()
+        verdicts = [judge(check, Catalog(session, check.id)) for check in collect(GROUPS)]
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
+    return verdicts, session.residue
+
+
+@pytest.mark.parametrize("catalog", CATALOGS)
+def test_a_lawful_catalog_is_not_blamed(catalog: str) -> None:
+    verdicts, residue = verdicts_on(CATALOGS[catalog])
+    wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
+    assert words(wrong) == []
+    assert residue == []
+    assert sum(v.outcome is Outcome.PASS for v in verdicts) > 3
+
+
+def test_every_freedom_is_used_by_some_catalog_or_is_a_missing_operation() -> None:
+    used = {name for names in CATALOGS.values() for name in names}
+    rest = {name for name in EVERY if name not in used and not name.startswith("without-")}
+    # A default format version cannot be two at once.
+    assert rest == {"version-1-by-default"}
