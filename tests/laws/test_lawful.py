@@ -31,7 +31,7 @@ CATALOGS = {
         "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
         "no-endpoints-listed", "open-reading",
     ),
-    "reads-only": ("read-only", "no-etags"),
+    "reads-only": ("no-etags", "read-only"),
 }  # fmt: skip
 
 

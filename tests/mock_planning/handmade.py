@@ -13,6 +13,8 @@ from typing import Any
 import fastavro
 import httpx
 from pyiceberg.conversions import to_bytes
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
 from pyiceberg.types import (
     BinaryType,
     DateType,
@@ -98,11 +100,11 @@ class Handmade:
 
     def partition_types(self, spec_id: int) -> list[tuple[int, str, IcebergType]]:
         """Field id, name and result type of each partition field, by pyiceberg."""
-        from pyiceberg.table.metadata import TableMetadataUtil
-
-        metadata = TableMetadataUtil.parse_obj(self.metadata())
-        spec = metadata.specs()[spec_id]
-        type_ = spec.partition_type(metadata.schema())
+        metadata = self.metadata()
+        schemas = {each["schema-id"]: each for each in metadata["schemas"]}
+        schema = Schema.model_validate(schemas[metadata["current-schema-id"]])
+        specs = {each["spec-id"]: each for each in metadata["partition-specs"]}
+        type_ = PartitionSpec.model_validate(specs[spec_id]).partition_type(schema)
         return [(each.field_id, each.name, each.field_type) for each in type_.fields]
 
     def commit(
@@ -161,10 +163,11 @@ class Handmade:
         self, name: str, schema: Any, records: list[Any], codec: str, metadata: dict[str, str]
     ) -> str:
         buffer = io.BytesIO()
-        fastavro.writer(buffer, schema, records, codec=codec, metadata=metadata)
+        fastavro.writer(buffer, without_logical_types(schema), records, codec=codec)
+        content = with_header(buffer.getvalue(), {**metadata, "avro.schema": json.dumps(schema)})
         directory = self.root / self.name
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / name).write_bytes(buffer.getvalue())
+        (directory / name).write_bytes(content)
         return f"file://{directory / name}"
 
     def _manifest_list(self, snapshot_id: int) -> str:
@@ -326,7 +329,11 @@ def avro_type(type_: IcebergType, name: str, *, logical_types: bool) -> Any:
         case FixedType():
             return {"type": "fixed", "name": f"f_{name}", "size": len(type_)}
         case UUIDType() | DecimalType():
-            return {"type": "fixed", "name": f"w_{name}", "size": 16}
+            wide = {"type": "fixed", "name": f"w_{name}", "size": 16}
+            if isinstance(type_, UUIDType):
+                return {**wide, "logicalType": "uuid"}
+            scale = {"precision": type_.precision, "scale": type_.scale}
+            return {**wide, "logicalType": "decimal", **scale}
         case _:
             plain, logical = AVRO_TYPES.get(type(type_), (str(type_), None))
             if logical is None or not logical_types:
@@ -422,6 +429,38 @@ def manifest_list_schema(version: int) -> dict[str, Any]:
 
 def required(field_id: int, name: str, type_: Any) -> dict[str, Any]:
     return {"name": name, "type": type_, "field-id": field_id}
+
+
+HEADER = {
+    "type": "record",
+    "name": "header",
+    "fields": [
+        {"name": "magic", "type": {"type": "fixed", "name": "m", "size": 4}},
+        {"name": "meta", "type": {"type": "map", "values": "bytes"}},
+        {"name": "sync", "type": {"type": "fixed", "name": "s", "size": 16}},
+    ],
+}
+
+
+def with_header(content: bytes, metadata: dict[str, str]) -> bytes:
+    """An Avro file with other metadata: so values are written as they are stored."""
+    source, changed = io.BytesIO(content), io.BytesIO()
+    header = fastavro.schemaless_reader(source, HEADER, None)
+    assert isinstance(header, dict)
+    header["meta"] |= {name: value.encode() for name, value in metadata.items()}
+    fastavro.schemaless_writer(changed, HEADER, header)
+    return changed.getvalue() + source.read()
+
+
+def without_logical_types(schema: Any) -> Any:
+    match schema:
+        case dict():
+            kept = {key: value for key, value in schema.items() if key != "logicalType"}
+            return {key: without_logical_types(value) for key, value in kept.items()}
+        case list():
+            return [without_logical_types(each) for each in schema]
+        case _:
+            return schema
 
 
 def optional(field_id: int, name: str, type_: Any) -> dict[str, Any]:

@@ -42,7 +42,9 @@ class Column:
 COLUMNS = (
     Column(1, "id", "long", (*range(-3, 12), 2**40), required=True),
     Column(2, "number", "int", (-7, 0, 1, 2, 3, 9, 10, 11, 2**31 - 1)),
-    Column(3, "word", "string", ("", "a", "ab", "abc", "abcd", "b", "ba", "z\u00e9ro", "\U0001f9ca")),
+    Column(
+        3, "word", "string", ("", "a", "ab", "abc", "abcd", "b", "ba", "z\u00e9ro", "\U0001f9ca")
+    ),
     Column(4, "day", "date", (0, 1, 30, 31, 365, 18262, 18263, 18293)),
     Column(5, "at", "timestamp", (0, 1, DAY - 1, DAY, 18262 * DAY, 18262 * DAY + 3_600_000_000)),
     Column(6, "at_zone", "timestamptz", (5, DAY, 18262 * DAY + 1, 18263 * DAY)),
@@ -64,7 +66,10 @@ SCHEMA = {
     ],
 }
 PYICEBERG_SCHEMA = Schema(
-    *(NestedField(each.id, each.name, each.iceberg_type, required=each.required) for each in COLUMNS)
+    *(
+        NestedField(each.id, each.name, each.iceberg_type, required=each.required)
+        for each in COLUMNS
+    )
 )
 
 SPECS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -112,7 +117,9 @@ def partition_of(row: Row, spec: str) -> tuple[Any, ...]:
     )
 
 
-def files_of(spec: str, seed: int, count: int = 60) -> dict[str, tuple[File, list[Row]]]:
+def files_of(
+    spec: str, seed: int, count: int = 60, *, with_all_metrics: bool = False
+) -> dict[str, tuple[File, list[Row]]]:
     """Files by path, each with the rows it is said to have: one per partition and part of rows."""
     lot = random.Random(seed)  # noqa: S311
     groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -122,14 +129,14 @@ def files_of(spec: str, seed: int, count: int = 60) -> dict[str, tuple[File, lis
     found = {}
     for number, ((partition, _), members) in enumerate(groups.items()):
         path = f"file:///wide/{spec}/{number:03}.parquet"
-        found[path] = (described(path, partition, members, lot), members)
+        file = File(path, partition, records=len(members))
+        if with_all_metrics or lot.random() < 0.9:  # some writers keep no metrics
+            describe(file, members, lot, with_all_metrics)
+        found[path] = (file, members)
     return found
 
 
-def described(path: str, partition: tuple[Any, ...], members: list[Row], lot: Any) -> File:
-    file = File(path, partition, records=len(members))
-    if lot.random() < 0.1:
-        return file  # a writer that keeps no metrics
+def describe(file: File, members: list[Row], lot: random.Random, with_all: bool) -> None:
     file.values, file.nulls, file.lower, file.upper = {}, {}, {}, {}
     file.nans = {8: 0, 9: 0}
     for column in COLUMNS:
@@ -137,16 +144,15 @@ def described(path: str, partition: tuple[Any, ...], members: list[Row], lot: An
         known = [value for value in values if value is not None]
         file.values[column.id] = len(values)
         file.nulls[column.id] = len(values) - len(known)
-        if known and lot.random() < 0.9:
+        if known and (with_all or lot.random() < 0.9):
             file.lower[column.id] = encoded(column.iceberg_type, _lower(column, min(known), lot))
             upper = max(known)
             if column.type == "string" and len(upper) > 1 and lot.random() < 0.5:
                 upper = upper[0] + chr(ord(upper[1]) + 1)  # truncated, and counted up
             file.upper[column.id] = encoded(column.iceberg_type, upper)
-    return file
 
 
-def _lower(column: Column, value: Any, lot: Any) -> Any:
+def _lower(column: Column, value: Any, lot: random.Random) -> Any:
     return value[:1] if column.type == "string" and lot.random() < 0.5 else value
 
 
@@ -197,11 +203,13 @@ def other_values(column: Column) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def predicates(draw: st.DrawFn, columns: tuple[str, ...] = tuple(BY_NAME), sets: bool = True) -> Any:
+def predicates(
+    draw: st.DrawFn, columns: tuple[str, ...] = tuple(BY_NAME), sets: bool = True
+) -> Any:
     column = BY_NAME[draw(st.sampled_from(columns))]
     value = st.sampled_from(column.values) | other_values(column)
     operations = ["is-null", "not-null", "eq", "not-eq"]
-    if column.type not in {"uuid"}:
+    if column.type != "uuid":
         operations += ORDERED
     if column.type in {"double", "float"}:
         operations += ["is-nan", "not-nan"]
@@ -297,6 +305,3 @@ def compares(operation: str, value: Any, literals: list[Any]) -> bool:
         "gt-eq": value >= literals[0],
     } if not isinstance(value, UUID) else {}  # fmt: skip
     return bool(results.get(operation, value in literals))
-
-
-
