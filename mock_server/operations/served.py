@@ -12,11 +12,22 @@ from icecheck.mock_server.operations import (
     rename,
     tables,
     transactions,
+    views,
 )
 
 __all__ = ["default_registries"]
 
-_MODULES = (commits, config, metrics, namespaces, register, rename, tables, transactions)
+_MODULES = (
+    commits,
+    config,
+    metrics,
+    namespaces,
+    register,
+    rename,
+    tables,
+    transactions,
+    views,
+)
 
 
 def default_registries() -> Registries:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from icecheck import bodies
 from icecheck.connection import Wire
 from icecheck.effects import Effect, effect_of
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Blocked, NotOffered, Reply, Unreachable
+from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
 from icecheck.ledger import Entry, Ledger
 from icecheck.session import Session
 from icecheck.target import Namespace, Target
@@ -265,8 +265,7 @@ class Catalog:
         """Create a namespace of the run's own, nested under another if asked, and return it."""
         base = self.session.isolation.base if under is None else under
         namespace = (*base, self.new_name(hint))
-        reply = self._given("createNamespace", lambda: self.create_namespace(namespace, properties))
-        del reply
+        self.given("createNamespace", lambda: self.create_namespace(namespace, properties))
         return namespace
 
     def given_table(
@@ -279,14 +278,14 @@ class Catalog:
         where = self.given_namespace() if namespace is None else namespace
         name = self.new_name(hint)
         body = bodies.create_table_body(name, **members)
-        reply = self._given("createTable", lambda: self.create_table(where, body))
+        reply = self.given("createTable", lambda: self.create_table(where, body))
         return self._table(where, name, reply)
 
     def given_commit(
         self, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
     ) -> Table:
         """Commit updates that are only a means to the check's end; return the table after it."""
-        reply = self._given(
+        reply = self.given(
             "updateTable",
             lambda: self.update_table(table.namespace, table.name, updates, requirements),
         )
@@ -304,11 +303,11 @@ class Catalog:
 
     def given_dropped(self, namespace: Namespace, name: str) -> None:
         """Drop a table without purge, as a means to the check's end."""
-        self._given("dropTable", lambda: self.drop_table(namespace, name))
+        self.given("dropTable", lambda: self.drop_table(namespace, name))
 
     def given_transaction(self, changes: Sequence[Json]) -> None:
         """Commit to several tables as a means to the check's end."""
-        self._given("commitTransaction", lambda: self.commit_transaction(changes))
+        self.given("commitTransaction", lambda: self.commit_transaction(changes))
 
     def loaded(self, table: Table) -> Table:
         """Load a table that must be there, and return it as it is now (a Violation if not)."""
@@ -318,12 +317,13 @@ class Catalog:
             table, metadata=metadata, metadata_location=reply.json().get("metadata-location")
         )
 
-    def _given(self, operation_id: str, send: Any) -> Reply:
+    def given(self, operation_id: str, send: Callable[[], Reply]) -> Reply:
+        """Send what is a means to the check's end; raise NotOffered or Blocked without success."""
         if not self.claims(operation_id):
             raise NotOffered(f"the catalog does not claim {operation_id}, which this check needs")
         before, self._step = self._step, Step.GIVEN
         try:
-            reply: Reply = send()
+            reply = send()
         finally:
             self._step = before
         if reply.status == 406:
@@ -348,6 +348,10 @@ class Catalog:
         """Enter a table that something else (an engine) is about to create for this check."""
         self.ledger.add(Entry("table", namespace, name))
 
+    def ledger_view(self, namespace: Namespace, name: str) -> None:
+        """Enter a view that something else is about to create for this check."""
+        self.ledger.add(Entry("view", namespace, name))
+
     def ledger_namespace(self, namespace: Namespace) -> None:
         """Enter a namespace that something else is about to create for this check."""
         self.ledger.add(Entry("namespace", namespace))
@@ -363,24 +367,32 @@ class Catalog:
         self.session.absorb(self.ledger)
 
     def _remove(self, entry: Entry) -> None:
-        if entry.kind == "table":
-            reply = self.drop_table(entry.namespace, entry.name)
-        else:
+        if entry.kind == "namespace":
             reply = self.drop_namespace(entry.namespace)
             if reply.status == 409 and self._sweep(entry.namespace):
                 reply = self.drop_namespace(entry.namespace)
+        else:
+            reply = self._drop(entry.kind, entry.namespace, entry.name)
         if reply.ok or reply.status == 404:
             self.ledger.forget(entry, deleted=True)
 
+    def _drop(self, kind: str, namespace: Namespace, name: str) -> Reply:
+        names: dict[str, str | Namespace] = {"namespace": namespace, kind: name}
+        return self.call(f"drop{kind.title()}", names)
+
     def _sweep(self, namespace: Namespace) -> bool:
-        """Drop tables in a namespace of our own that a server or engine put there unasked."""
-        reply = self.list_tables(namespace)
-        try:
-            listed = reply.json()["identifiers"] if reply.ok else []
-            names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
-        except (KeyError, TypeError, ValueError):
-            return False
-        dropped = [self.drop_table(namespace, name).ok for name in names]
+        """Drop what a server or engine put unasked into a namespace of our own."""
+        dropped: list[bool] = []
+        for kind in ("table", "view"):
+            if not self.claims(f"list{kind.title()}s"):
+                continue
+            reply = self.call(f"list{kind.title()}s", {"namespace": namespace})
+            try:
+                listed = reply.json()["identifiers"] if reply.ok else []
+                names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
+            except (KeyError, TypeError, ValueError, Violation):
+                return False
+            dropped += [self._drop(kind, namespace, name).ok for name in names]
         return bool(dropped) and all(dropped)
 
 

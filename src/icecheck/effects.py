@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck.ledger import Entry
+from icecheck.ledger import Entry, Kind
 from icecheck.target import Namespace
 
 __all__ = ["Effect", "effect_of"]
@@ -33,20 +33,23 @@ def effect_of(
         case "dropNamespace":
             return Effect(removes=(Entry("namespace", namespace),))
         case "createTable" if parsed.get("stage-create") is not True:
-            return _named("creates", namespace, parsed.get("name"))
+            return Effect(creates=_named("table", namespace, parsed.get("name")))
         case "registerTable":
-            return _named("creates", namespace, parsed.get("name"))
+            return Effect(creates=_named("table", namespace, parsed.get("name")))
         case "dropTable":
-            return _named("removes", namespace, table)
+            return Effect(removes=_named("table", namespace, table))
         case "updateTable" if _asserts_create(parsed):
-            return _named("creates", namespace, table)
+            return Effect(creates=_named("table", namespace, table))
         case "commitTransaction":
             return Effect(creates=tuple(_created_by_changes(parsed.get("table-changes"))))
         case "renameTable":
-            source, destination = (_identifier(parsed.get(k)) for k in ("source", "destination"))
-            if source is None or destination is None or source == destination:
-                return Effect()
-            return Effect(creates=(destination,), removes=(source,))
+            return _renamed("table", parsed)
+        case "createView":
+            return Effect(creates=_named("view", namespace, parsed.get("name")))
+        case "dropView":
+            return Effect(removes=_named("view", namespace, names.get("view")))
+        case "renameView":
+            return _renamed("view", parsed)
         case _:
             return Effect()
 
@@ -67,24 +70,28 @@ def _levels(value: Any) -> Namespace:
     return ()
 
 
-def _named(side: str, namespace: Namespace, name: Any) -> Effect:
-    if not namespace or not isinstance(name, str):
+def _named(kind: Kind, namespace: Namespace, name: Any) -> tuple[Entry, ...]:
+    return (Entry(kind, namespace, name),) if namespace and isinstance(name, str) else ()
+
+
+def _renamed(kind: Kind, parsed: dict[str, Any]) -> Effect:
+    source, destination = (_identifier(kind, parsed.get(k)) for k in ("source", "destination"))
+    if source is None or destination is None or source == destination:
         return Effect()
-    entry = (Entry("table", namespace, name),)
-    return Effect(creates=entry) if side == "creates" else Effect(removes=entry)
+    return Effect(creates=(destination,), removes=(source,))
 
 
-def _identifier(value: Any) -> Entry | None:
+def _identifier(kind: Kind, value: Any) -> Entry | None:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return None
     namespace = _levels(value.get("namespace"))
-    return Entry("table", namespace, value["name"]) if namespace else None
+    return Entry(kind, namespace, value["name"]) if namespace else None
 
 
 def _created_by_changes(changes: Any) -> Iterator[Entry]:
     for change in changes if isinstance(changes, list) else ():
         if isinstance(change, dict) and _asserts_create(change):
-            entry = _identifier(change.get("identifier"))
+            entry = _identifier("table", change.get("identifier"))
             if entry is not None:
                 yield entry
 

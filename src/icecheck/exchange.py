@@ -24,7 +24,10 @@ _TRANSPORT_HEADERS = frozenset(
 _SECRET_KEY = re.compile(
     r"secret|password|session-token(?!-expires)|access-key-id|sas-token|oauth2\.token$|"
     r"^token$|access_token|refresh_token|subject_token$|actor_token$|client_assertion|"
-    r"token-type:|private-key|\bcredential$",
+    r"token-type:|private-key|\bcredential$|"
+    # Storage properties of clients, and headers that a config makes clients send.
+    r"connection-string|account[.-]key|adls\.token|security-token|cryption-key$|"
+    r"\bsse\.key$|^header\.(.*-)?(authorization|cookie|api-?key)$",
     re.IGNORECASE,
 )
 _SECRET_HEADER = re.compile(

@@ -15,6 +15,7 @@ __all__ = [
     "ANY_INTEGER",
     "ANY_OBJECT",
     "ANY_STRING",
+    "SHAPE_ERRORS",
     "Blocked",
     "Matcher",
     "NotOffered",
@@ -26,6 +27,10 @@ __all__ = [
     "lacking",
     "one_of",
 ]
+
+
+SHAPE_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What code raises that reads an answer of another shape than the document's."""
 
 
 class Violation(Exception):

@@ -8,9 +8,9 @@ from typing import Any
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
-from icecheck.expect import Blocked, NotOffered, Unreachable, Violation
+from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
 from icecheck.probes import has_capability
-from icecheck.verdict import Finding, Outcome, Skip, SkipKind, Verdict
+from icecheck.verdict import Finding, Level, Outcome, Skip, SkipKind, Verdict
 
 __all__ = ["TARGET", "judge", "not_run"]
 
@@ -34,7 +34,7 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
                     raise NotOffered(f"the catalog has no {need}", SkipKind.NOT_APPLICABLE)
             check.function(catalog, **(resources or {}))
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
-            ending = error
+            ending = _blocked_by_shape(catalog, error) or error
         finally:
             catalog.undo()
     return _verdict(check, catalog, ending, skip, (time.perf_counter() - started) * 1000)
@@ -106,6 +106,23 @@ def _verdict(
                 evidence=evidence_of(catalog, None),
                 **facts,
             )
+
+
+def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
+    """Return what blocks a check that stumbled over an answer which breaks its schema.
+
+    That is the catalog's fault and the schema check's finding, not an error of the suite.
+    """
+    if not isinstance(error, SHAPE_ERRORS):
+        return None
+    session = catalog.session
+    for exchange in reversed(catalog.exchanges):
+        problems = [p for p in session.schemas.judge(exchange) if p.level is Level.MUST]
+        if problems and exchange.operation and exchange.status:
+            row = session.contract.response(exchange.operation, exchange.status)
+            by = f"schema.{exchange.operation}.{exchange.status if row is None else row.status}"
+            return Blocked(by, problems[0].message, exchange=exchange.ordinal)
+    return None
 
 
 def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:

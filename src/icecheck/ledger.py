@@ -7,7 +7,7 @@ __all__ = ["Entry", "Kind", "Ledger"]
 
 Namespace = tuple[str, ...]
 Kind = str
-"""``namespace`` or ``table`` (``view`` follows with the view operations)."""
+"""``namespace``, ``table`` or ``view``."""
 
 
 @dataclass(frozen=True, slots=True)

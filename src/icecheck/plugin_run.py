@@ -148,10 +148,11 @@ def _merged(workers: list[WorkerReport]) -> dict[str, Observed]:
 
 def _target(config: pytest.Config) -> Target:
     headers = {}
-    for header in config.getoption("--catalog-header"):
+    for number, header in enumerate(config.getoption("--catalog-header"), 1):
         name, colon, value = header.partition(":")
         if not colon or not name.strip():
-            raise UsageError(f"--catalog-header {header!r}: write NAME:VALUE")
+            # The header itself is not repeated: it may be a secret.
+            raise UsageError(f"--catalog-header number {number}: write NAME:VALUE")
         headers[name.strip()] = value.strip()
     namespace = config.getoption("--catalog-namespace")
     return Target(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from icecheck import bodies
 from icecheck.client import Catalog
-from icecheck.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
 
 __all__ = ["CAPABILITIES", "has_capability"]
 
@@ -19,7 +19,7 @@ def has_capability(catalog: Catalog, name: str) -> bool:
         prober = Catalog(catalog.session, f"probe.{name}")
         try:
             known[name] = CAPABILITIES[name](prober)
-        except (Blocked, NotOffered):
+        except (Blocked, NotOffered, *SHAPE_ERRORS):
             known[name] = True
         finally:
             prober.undo()

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
+import httpx
+
 from icecheck.contract import Contract
 from icecheck.exchange import is_secret_header
 
 __all__ = ["Offer", "Target", "UsageError"]
 
 Namespace = tuple[str, ...]
+_TIMEOUT_SECONDS_MAX = 86_400
 
 
 class UsageError(Exception):
@@ -50,12 +53,37 @@ class Target:
             raise UsageError("give either a token or a credential, not both")
         if self.credential is not None and not self.credential.strip(":"):
             raise UsageError("the credential is empty: give it as ID:SECRET")
-        if self.timeout_seconds <= 0:
-            raise UsageError("the timeout must be more than 0 seconds")
+        self._refuse_unsendable()
+        if not 0 < self.timeout_seconds <= _TIMEOUT_SECONDS_MAX:  # which no NaN is
+            raise UsageError(
+                f"the timeout must be more than 0 and at most {_TIMEOUT_SECONDS_MAX} seconds"
+            )
         if self.isolation not in {"auto", "nested", "flat", "parent"}:
             raise UsageError(f"isolation {self.isolation!r}: use auto, nested, flat or parent")
         if self.isolation == "parent" and not self.namespace:
             raise UsageError("isolation 'parent' needs a parent: add --namespace NAME")
+
+    def _refuse_unsendable(self) -> None:
+        """Refuse what no request can carry; secrets are not repeated."""
+        _refuse_bad_url("the catalog's URL", self.url)
+        if "?" in self.url or "#" in self.url:
+            raise UsageError("the URL has a '?' or '#' part: give the part before /v1 only")
+        if self.oauth2_server_uri is not None:
+            _refuse_bad_url("the OAuth2 server's URI", self.oauth2_server_uri)
+        if self.token and not (self.token.isascii() and self.token.isprintable()):
+            raise UsageError("the token cannot be sent: only printable ASCII is possible in it")
+        texts = {
+            "warehouse": self.warehouse,
+            "prefix": self.prefix,
+            "credential": self.credential,
+            "scope": self.scope,
+            "namespace": "".join(self.namespace),
+        }
+        for what, text in texts.items():
+            try:
+                (text or "").encode()
+            except UnicodeEncodeError:
+                raise UsageError(f"the {what} cannot be sent: it is no valid UTF-8") from None
 
     @property
     def base_url(self) -> str:
@@ -141,6 +169,20 @@ class Offer:
     @property
     def _separator_in_paths(self) -> str:
         return self.separator if "%" in self.separator else quote(self.separator, safe="")
+
+
+def _refuse_bad_url(what: str, url: str) -> None:
+    """Refuse a URL that no request can be sent to, whatever may answer there."""
+    try:
+        parts = httpx.URL(url)
+        # A host name is looked up in this form; httpx leaves some that have none unnoticed.
+        parts.host.encode("idna")
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise UsageError(f"{what} cannot be read: {error}") from None
+    if parts.scheme not in {"http", "https"} or not parts.host:
+        raise UsageError(f"{what} is no http(s) URL: {url!r}")
+    if parts.userinfo:  # it would put a secret into every report
+        raise UsageError(f"{what} holds a user: give --credential or --token instead")
 
 
 def encode_segment(name: str) -> str:

@@ -20,6 +20,19 @@ def test_requirements_are_the_register(icecheck):
     assert rows["createNamespace.409"]["permalink"].startswith("https://github.com/apache/iceberg/")
 
 
+def test_requirements_say_whether_they_are_checked_and_why_not(icecheck):
+    lines = icecheck("list", "requirements").stdout.splitlines()
+    said = {id_: line for line in lines for id_ in [line.split()[3]]}
+    assert len(said) == len(lines) == len(load().requirements)
+    assert said["createNamespace.409"].split()[2] == "checked"
+    reason = load().requirements["createNamespace.406"].not_tested
+    assert reason is not None
+    assert said["createNamespace.406"].split()[2] == "if-met"
+    assert reason in said["createNamespace.406"]
+    unexplained = [r for r in load().requirements.values() if r.not_tested is None]
+    assert not any("not brought about" in said[r.id] for r in unexplained)
+
+
 def test_operations_are_those_of_the_document(icecheck):
     rows = listed(icecheck, "operations")
     assert [r["id"] for r in rows] == list(load().operations)

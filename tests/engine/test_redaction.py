@@ -33,6 +33,32 @@ def test_a_vended_secret_is_known_by_value_afterwards():
     assert "canary" not in said(redactor, f"<p>{VENDED}</p>".encode())
 
 
+@pytest.mark.parametrize(
+    "member",
+    [
+        "adls.connection-string.account",
+        "adls.auth.shared-key.account.key",
+        "adls.account-key",
+        "adls.token",
+        "client.security-token",
+        "gcs.decryption-key",
+        "s3.sse.key",
+        "header.Authorization",
+        "header.X-Api-Key",
+    ],
+)
+def test_what_storage_clients_are_given_is_a_secret(member):
+    body = json.dumps({"storage-credentials": [{"config": {member: VENDED}}]})
+    assert "canary" not in said(Redactor(), body.encode())
+
+
+@pytest.mark.parametrize(
+    "member", ["encryption-keys", "encryption.key-id", "s3.sse.type", "header.X-Client-Version"]
+)
+def test_what_is_no_secret_stays_readable(member):
+    assert "plain words" in said(Redactor(), json.dumps({member: "plain words"}).encode())
+
+
 @pytest.mark.parametrize("value", ["test", "secret", "aaaaaaaaaaaaaaaaaaaa"])
 def test_a_plain_value_is_hidden_in_its_place_and_nowhere_else(value):
     redactor = Redactor()

@@ -223,3 +223,22 @@ def test_secrets_never_reach_the_record(mock):
         assert session.exchanges
         assert "tok-canary-1" not in repr(session.exchanges)
         session.close()
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"url": "http://name:hush@catalog.test"}, "holds a user"),
+        ({"url": "http://catalog.test/?key=hush"}, "part before /v1"),
+        ({"url": "http://catalog.test", "token": "hush\n"}, "the token cannot be sent"),
+        (
+            {"url": "http://catalog.test", "oauth2_server_uri": "http://name:hush@a.test"},
+            "holds a user",
+        ),
+    ],
+)
+def test_a_target_that_no_request_can_reach_safely_is_misuse_and_not_repeated(facts, words):
+    # The command line and the pytest plugin both make their target here.
+    with pytest.raises(UsageError, match=words) as misuse:
+        Target(**facts)
+    assert "hush" not in str(misuse.value)

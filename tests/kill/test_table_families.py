@@ -20,6 +20,7 @@ from icecheck.client import Catalog
 from icecheck.contract import Level
 from icecheck.judge import judge
 from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import answer_status
 from icecheck.verdict import Outcome, Verdict
 
 FAMILIES = {
@@ -120,3 +121,11 @@ def test_a_catalog_that_lacks_an_operation_is_not_judged_by_it() -> None:
         if v.skip is not None
     }
     assert "listTables" in skipped["createTable.exists-at-once"]
+
+
+def test_a_check_whose_arranging_fails_names_what_it_is_blocked_by() -> None:
+    (twice,) = [check for check in CHECKS if check.id == "dropTable.twice"]
+    with mock_session() as (mock, session):
+        answer_status(mock.registries, "dropTable", 500)
+        verdict = judge(twice, Catalog(session, twice.id))
+    assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, ("dropTable.204",))

@@ -28,6 +28,7 @@ from pyiceberg.types import (
     TimestamptzType,
     UUIDType,
 )
+from pyiceberg.utils.decimal import decimal_required_bytes
 
 PATH_ID = 2147483546
 POSITION_DELETES, EQUALITY_DELETES = 1, 2
@@ -306,8 +307,8 @@ def avro_value(type_: IcebergType, value: Any) -> Any:
         return None
     match type_:
         case DecimalType():
-            unscaled = int(value.scaleb(type_.scale))
-            return unscaled.to_bytes(16, "big", signed=True)
+            size = decimal_required_bytes(type_.precision)
+            return int(value.scaleb(type_.scale)).to_bytes(size, "big", signed=True)
         case UUIDType():
             return value.bytes
         case _:
@@ -328,12 +329,13 @@ def avro_type(type_: IcebergType, name: str, *, logical_types: bool) -> Any:
     match type_:
         case FixedType():
             return {"type": "fixed", "name": f"f_{name}", "size": len(type_)}
-        case UUIDType() | DecimalType():
-            wide = {"type": "fixed", "name": f"w_{name}", "size": 16}
-            if isinstance(type_, UUIDType):
-                return {**wide, "logicalType": "uuid"}
+        case UUIDType():
+            return {"type": "fixed", "name": f"u_{name}", "size": 16, "logicalType": "uuid"}
+        case DecimalType():
             scale = {"precision": type_.precision, "scale": type_.scale}
-            return {**wide, "logicalType": "decimal", **scale}
+            size = decimal_required_bytes(type_.precision)
+            fixed = {"type": "fixed", "name": f"d_{name}", "size": size}
+            return {**fixed, "logicalType": "decimal", **scale}
         case _:
             plain, logical = AVRO_TYPES.get(type(type_), (str(type_), None))
             if logical is None or not logical_types:

@@ -9,7 +9,12 @@ from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.context import Operation
 from icecheck.mock_server.operations import registry
-from icecheck.mock_server.planning.expressions import Combined, Expression, parse_expression
+from icecheck.mock_server.planning.expressions import (
+    Combined,
+    Expression,
+    Predicate,
+    parse_expression,
+)
 from icecheck.mock_server.planning.plans import PlanningSettings, set_up_planning
 from icecheck.schema import schema_judge
 
@@ -111,7 +116,15 @@ def normal(json: Any) -> Expression:
 
 
 def _sorted(expression: Expression) -> Expression:
-    if not isinstance(expression, Combined):
-        return expression
-    children = sorted(map(_sorted, expression.children), key=repr)
-    return Combined(expression.connective, tuple(children), expression.height)
+    match expression:
+        case Combined():
+            children = sorted(map(_sorted, expression.children), key=repr)
+            return Combined(expression.connective, tuple(children), expression.height)
+        case Predicate(operation="in" | "not-in"):
+            values = tuple(sorted(set(expression.literals)))
+            operation = expression.operation
+            if len(values) == 1:
+                operation = "eq" if operation == "in" else "not-eq"
+            return Predicate(operation, expression.column, expression.transform, values)
+        case _:
+            return expression

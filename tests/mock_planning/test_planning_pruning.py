@@ -48,7 +48,7 @@ def test_no_matching_row_is_lost_and_residuals_mean_the_filter(
     left_out = 0
 
     @settings(
-        max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+        max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
     )
     @given(filters(), st.sampled_from(sorted(tables)))
     def check(filter_: Any, name: str) -> None:
@@ -67,9 +67,10 @@ def test_no_matching_row_is_lost_and_residuals_mean_the_filter(
                     assert not expected
 
     check()
-    assert left_out > 2000
+    assert left_out > 1000
 
 
+# The ids are those that a new table gives: fields first, then what is in them.
 SMALL = {
     "type": "struct",
     "fields": [
@@ -78,20 +79,20 @@ SMALL = {
             "id": 2,
             "name": "list",
             "required": False,
-            "type": {"type": "list", "element-id": 3, "element": "long", "element-required": False},
+            "type": {"type": "list", "element-id": 7, "element": "long", "element-required": False},
         },
         {
-            "id": 4,
+            "id": 3,
             "name": "inner",
             "required": False,
             "type": {
                 "type": "struct",
-                "fields": [{"id": 5, "name": "x", "required": True, "type": "long"}],
+                "fields": [{"id": 8, "name": "x", "required": True, "type": "long"}],
             },
         },
-        {"id": 6, "name": "key", "required": False, "type": "uuid"},
-        {"id": 7, "name": "at", "required": False, "type": "timestamp"},
-        {"id": 8, "name": "weight", "required": False, "type": "double"},
+        {"id": 4, "name": "key", "required": False, "type": "uuid"},
+        {"id": 5, "name": "at", "required": False, "type": "timestamp"},
+        {"id": 6, "name": "weight", "required": False, "type": "double"},
     ],
 }
 
@@ -110,8 +111,8 @@ def long(value: int) -> bytes:
 
 
 def test_what_is_in_a_list_never_leaves_a_file_out(http: httpx.Client, small: Handmade) -> None:
-    bounds = {3: long(5)}
-    small.commit(Manifest([File("a.parquet", lower=bounds, upper=bounds, nulls={3: 0})]))
+    bounds = {7: long(5)}
+    small.commit(Manifest([File("a.parquet", lower=bounds, upper=bounds, nulls={7: 0})]))
     for name in ("list.element", "list"):
         assert kept(http, {"type": "is-null", "term": name}) == ["a"]
     assert kept(http, {"type": "eq", "term": "list.element", "value": 6}) == ["a"]
@@ -120,7 +121,7 @@ def test_what_is_in_a_list_never_leaves_a_file_out(http: httpx.Client, small: Ha
 def test_a_required_field_of_an_optional_struct_can_be_null(
     http: httpx.Client, small: Handmade
 ) -> None:
-    small.commit(Manifest([File("a.parquet"), File("b.parquet", nulls={5: 0})]))
+    small.commit(Manifest([File("a.parquet"), File("b.parquet", nulls={8: 0})]))
     assert kept(http, {"type": "is-null", "term": "inner.x"}) == ["a"]
     assert kept(http, {"type": "not-null", "term": "inner.x"}) == ["a", "b"]
 
@@ -129,8 +130,8 @@ def test_uuids_are_looked_for_in_both_orders_of_their_bounds(
     http: httpx.Client, small: Handmade
 ) -> None:
     high, low = b"\xff" * 16, b"\x01" * 16
-    unsigned = File("u.parquet", lower={6: low}, upper={6: high})
-    signed = File("s.parquet", lower={6: high}, upper={6: low})
+    unsigned = File("u.parquet", lower={4: low}, upper={4: high})
+    signed = File("s.parquet", lower={4: high}, upper={4: low})
     small.commit(Manifest([unsigned, signed]))
 
     def eq(digit: str) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def test_uuids_are_looked_for_in_both_orders_of_their_bounds(
 def test_a_bound_that_is_not_a_number_says_nothing(http: httpx.Client, small: Handmade) -> None:
     weight = BY_NAME["weight"].iceberg_type
     nan, one = encoded(weight, float("nan")), encoded(weight, 1.0)
-    small.commit(Manifest([File("a.parquet", lower={8: nan}, upper={8: one})]))
+    small.commit(Manifest([File("a.parquet", lower={6: nan}, upper={6: one})]))
     assert kept(http, {"type": "lt", "term": "weight", "value": -5.0}) == ["a"]
     assert kept(http, {"type": "gt", "term": "weight", "value": 5.0}) == []
 
@@ -160,7 +161,7 @@ def test_bounds_written_before_a_column_was_promoted_still_count(
     http: httpx.Client, small: Handmade
 ) -> None:
     five = (5).to_bytes(4, "little")
-    small.commit(Manifest([File("a.parquet", lower={1: five, 7: five}, upper={1: five, 7: five})]))
+    small.commit(Manifest([File("a.parquet", lower={1: five, 5: five}, upper={1: five, 5: five})]))
     assert kept(http, {"type": "eq", "term": "id", "value": 5}) == ["a"]
     assert kept(http, {"type": "eq", "term": "id", "value": 6}) == []
     assert kept(http, {"type": "lt", "term": "at", "value": "1970-01-06T00:00:01"}) == ["a"]
@@ -169,11 +170,11 @@ def test_bounds_written_before_a_column_was_promoted_still_count(
 
 def test_tests_of_transforms_use_bounds_and_partitions(http: httpx.Client, small: Handmade) -> None:
     day = {"type": "transform", "transform": "day", "term": "at"}
-    spec = {"name": "at_day", "transform": "day", "source-id": 7, "field-id": 1000}
+    spec = {"name": "at_day", "transform": "day", "source-id": 5, "field-id": 1000}
     at = BY_NAME["at"].iceberg_type
     early, late = (encoded(at, moment) for moment in (0, 5 * 86_400_000_000))
     small.commit(
-        Manifest([File("a.parquet", lower={7: early}, upper={7: late}), File("b.parquet")])
+        Manifest([File("a.parquet", lower={5: early}, upper={5: late}), File("b.parquet")])
     )
     small.update(
         {"action": "add-spec", "spec": {"spec-id": 1, "fields": [spec]}},
@@ -215,7 +216,7 @@ def test_partition_values_from_before_1970_may_be_one_too_high(
     http: httpx.Client, tmp_path: Path
 ) -> None:
     """Iceberg 0.10 and older rounded towards zero: their hour -1 is 0."""
-    fields = [{"name": "h", "transform": "hour", "source-id": 7, "field-id": 1000}]
+    fields = [{"name": "h", "transform": "hour", "source-id": 5, "field-id": 1000}]
     table = make_table(http, tmp_path, "t", SMALL, fields)
     table.commit(Manifest([File("old.parquet", (0,)), File("other.parquet", (1,))]))
     assert kept(http, {"type": "eq", "term": "at", "value": "1969-12-31T23:30:00"}) == ["old"]

@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.rest.scan_planning import PlanTableScanRequest
 from pyiceberg.expressions import AlwaysTrue, BooleanExpression
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.table import FileScanTask, Table
-from pyiceberg.transforms import IdentityTransform
+from pyiceberg.transforms import parse_transform
 from tests.mock_planning.handmade import PATH_ID, POSITION_DELETES, File, Manifest, make_table
 from tests.mock_planning.serving import all_tasks, normal, planning_server
 from tests.mock_planning.wide_table import (
@@ -27,6 +27,7 @@ from tests.mock_planning.wide_table import (
     Row,
     files_of,
     filters,
+    open_to_all,
     predicates,
     rows,
     spec_fields,
@@ -39,9 +40,10 @@ from icecheck.mock_server.planning.plans import PlanningSettings
 # although its metrics say that every value starts so.
 COLUMNS = tuple(name for name in BY_NAME if name not in {"blob", "code"})
 FILTERS = filters(
-    predicates(COLUMNS).filter(lambda each: not each["type"].endswith("starts-with"))
-    | predicates(("word",)).filter(lambda each: each["type"] == "starts-with")
-)
+    predicates(COLUMNS)
+    .filter(open_to_all)
+    .filter(lambda each: not each["type"].endswith("starts-with"))
+) | predicates(("word",)).filter(lambda each: each["type"] == "starts-with")
 
 
 @dataclass
@@ -65,7 +67,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         for version in (1, 2):
             for seed, spec in enumerate(SPECS):
                 made.tables[f"{spec}_{version}"] = handmade(made, spec, version, seed)
-            made.tables[f"written_{version}"] = written(made, version)
+            parts = (("number", "identity"), ("word", "identity"))
+            made.tables[f"written_{version}"] = written(made, f"written_{version}", version, parts)
         yield made
 
 
@@ -79,14 +82,16 @@ def handmade(world: World, spec: str, version: int, seed: int) -> Table:
     return world.catalog.load_table(f"ns.{table.name}")
 
 
-def written(world: World, version: int) -> Table:
+def written(world: World, name: str, version: int, parts: tuple[tuple[str, str], ...]) -> Table:
     """A table whose data files exist, written by pyiceberg in three appends."""
     spec = PartitionSpec(
-        PartitionField(BY_NAME["number"].id, 1000, IdentityTransform(), "number"),
-        PartitionField(BY_NAME["word"].id, 1001, IdentityTransform(), "word_part"),
+        *(
+            PartitionField(BY_NAME[column].id, 1000 + at, parse_transform(transform), f"p{at}")
+            for at, (column, transform) in enumerate(parts)
+        )
     )
     table = world.catalog.create_table(
-        f"ns.written_{version}",
+        f"ns.{name}",
         PYICEBERG_SCHEMA,
         partition_spec=spec,
         properties={"format-version": str(version)},
@@ -129,17 +134,21 @@ def test_files_and_residuals_are_those_that_pyiceberg_finds(world: World) -> Non
     compared = 0
 
     @settings(
-        max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+        max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
     )
     @given(FILTERS, st.sampled_from(sorted(world.tables)))
     def compare(filter_: Any, name: str) -> None:
         nonlocal compared
-        theirs = list(world.tables[name].scan(row_filter=expression(filter_)).plan_files())
+        try:
+            theirs = list(world.tables[name].scan(row_filter=expression(filter_)).plan_files())
+        except TypeError as error:  # pyiceberg compares the null of a partition
+            assume("NoneType" not in str(error))
+            raise
         assert_equal(all_tasks(world.http, name, {"filter": filter_}), theirs)
         compared += len(theirs) > 0
 
     compare()
-    assert compared > 100
+    assert compared > 40
 
 
 def test_older_snapshots_are_planned_alike(world: World) -> None:
@@ -183,7 +192,12 @@ def test_position_deletes_are_given_to_the_files_that_pyiceberg_gives_them_to(
 
 
 def test_pyiceberg_reads_through_the_servers_plans(world: World) -> None:
-    """Its own client: the filter it sends, the pages it fetches, the tasks it makes of them."""
+    """Its own client: the filter it sends, the pages it fetches, the tasks it makes of them.
+
+    The partitions are without null: there is no null in the document's partition lists, and
+    pyiceberg refuses the ones that the format makes necessary.
+    """
+    written(world, "through", 2, (("id", "identity"),))
     client = world.mock.pyiceberg("wh", in_process=True, **{"scan-planning-mode": "server"})
     assert client.supports_server_side_planning()
     for row_filter in (
@@ -193,14 +207,16 @@ def test_pyiceberg_reads_through_the_servers_plans(world: World) -> None:
         "not (price < 1 or flag = true)",
         "day = '2020-01-01' or weight is nan",
     ):
-        sides = [
-            catalog.load_table("ns.written_2").scan(
-                row_filter=row_filter, selected_fields=("id", "at")
+        through_server, alone = (
+            sorted(
+                catalog.load_table("ns.through")
+                .scan(row_filter=row_filter, selected_fields=("id", "at"))
+                .to_arrow()
+                .to_pylist(),
+                key=str,
             )
             for catalog in (client, world.catalog)
-        ]
-        through_server, alone = (sorted(side.to_arrow().to_pylist(), key=str) for side in sides)
+        )
         assert through_server == alone
-    requests = world.mock.journal.entries("planTableScan")
-    assert requests
-    assert world.mock.journal.entries("fetchScanTasks")
+    assert world.mock.journal.count("planTableScan", name="through", status=200) == 5
+    assert world.mock.journal.count("fetchScanTasks", name="through", status=200) > 0

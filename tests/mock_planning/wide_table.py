@@ -227,6 +227,11 @@ def predicates(
     return {**written, "value": literal_json(column, draw(value))}
 
 
+def open_to_all(predicate: Any) -> bool:
+    """Whether the schema leaves the answer open; libraries differ in when they say it."""
+    return not (BY_NAME[predicate["term"]].required and predicate["type"].endswith("null"))
+
+
 def filters(
     leaves: st.SearchStrategy[Any] | None = None, max_leaves: int = 6
 ) -> st.SearchStrategy[Any]:

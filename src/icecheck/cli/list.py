@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_WHY_NOT = "not_tested_reason"
+
 
 @click.command("list", short_help="List checks, requirements or operations.")
 @click.argument(
@@ -48,14 +50,15 @@ def command(what: str, group: str | None, form: str) -> None:
             columns = ("level", "group", "id", "title")
         case "requirements":
             rows = _requirements(contract)
-            columns = ("level", "profile", "id", "text")
+            columns = ("level", "profile", "checked", "id", "text")
         case _:
             rows = _operations(contract)
             columns = ("profile", "id", "endpoint")
+    reasons = [f" (not brought about: {r})" if (r := row.get(_WHY_NOT)) else "" for row in rows]
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
         return
-    for line in _aligned([[str(row[column]) for column in columns] for row in rows]):
+    for line in _aligned([[str(row[column]) for column in columns] for row in rows], reasons):
         click.echo(line)
 
 
@@ -67,17 +70,29 @@ def _checks(contract: "Contract", group: str | None) -> list[dict[str, Any]]:
 
 
 def _requirements(contract: "Contract") -> list[dict[str, Any]]:
+    require_suite()
+    from icecheck.cli.catalogue import check_rows
+
+    rows = check_rows(contract)
+    brought_about = {r for row in rows if not row.passive for r in row.requirements}
+    in_passing = {r for row in rows if row.passive for r in row.requirements}
     return [
         {
             "id": r.id,
             "level": str(r.level),
             "basis": str(r.basis),
             "profile": r.profile,
+            "checked": (
+                "checked"
+                if r.id in brought_about
+                # What no check asks for is judged all the same wherever a catalog answers it.
+                else ("if-met" if r.id in in_passing else "unchecked")
+            ),
             "text": r.text,
             "condition": r.condition,
             "permalink": contract.permalink(r.lines),
             "hurts": r.hurts,
-            "not_tested_reason": r.not_tested,
+            _WHY_NOT: r.not_tested,
         }
         for r in contract.requirements.values()
     ]
@@ -97,10 +112,10 @@ def _operations(contract: "Contract") -> list[dict[str, Any]]:
     ]
 
 
-def _aligned(rows: list[list[str]]) -> Iterable[str]:
+def _aligned(rows: list[list[str]], endings: list[str]) -> Iterable[str]:
     if not rows:
         return
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    for row in rows:
+    for row, ending in zip(rows, endings, strict=True):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        yield "  ".join([*cells, row[-1]])
+        yield "  ".join([*cells, row[-1] + ending])

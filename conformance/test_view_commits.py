@@ -1,0 +1,370 @@
+"""replaceView: requirements, updates, versions, and what a refused commit leaves alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import NO_BODY, Catalog
+from icecheck.conformance import metadata_view
+from icecheck.conformance.reading import not_applicable
+from icecheck.conformance.viewing import (
+    FIRST_SQL,
+    MARK,
+    View,
+    expect_view_unchanged,
+    given_view,
+    load_view,
+    loaded_view,
+    replace_view,
+    settled_view,
+    version_with,
+    view_version,
+)
+from icecheck.expect import ABSENT, Matcher, equal, show
+
+Json = dict[str, Any]
+
+ANOTHER_UUID = "5d0a3f3c-8b52-4a0d-9d36-7f2ab4f0c1e7"
+SECOND_SQL = "SELECT 2 AS id, 'b' AS data"
+THIRD_SQL = "SELECT 3 AS id, 'c' AS data"
+UNKNOWN_ID = 4711
+OTHER_SCHEMA = bodies.schema(bodies.struct_field(0, "other", "long"), schema_id=1)
+LAST_ADDED = -1
+_UNDEFINED = "effect-missing:view-definition"
+
+
+def _mark(value: str) -> Json:
+    """Return an update that every catalog can apply to every view."""
+    return {"action": "set-properties", "updates": {MARK: value}}
+
+
+def _add_version(view: View, sql: str, **members: Any) -> Json:
+    """Return the update that adds a version with this query, on the current schema, later."""
+    versions = view.metadata["versions"]
+    newest = max(versions, key=lambda version: int(version.get("version-id", 0)))
+    sent = {
+        "schema_id": newest.get("schema-id", 0),
+        "version_id": int(newest.get("version-id", 0)) + 1,
+        "timestamp_ms": int(newest.get("timestamp-ms", 0)) + 1,
+        **members,
+    }
+    made = view_version(sql, namespace=view.namespace, **sent)
+    return {"action": "add-view-version", "view-version": made}
+
+
+def _set_current(version_id: Any) -> Json:
+    return {"action": "set-current-view-version", "view-version-id": version_id}
+
+
+def _accepted(
+    catalog: Catalog, updates: Sequence[Any], *, view: View | None = None, **properties: str
+) -> View:
+    """Commit updates to a view of the check's own, and return it as a load shows it."""
+    before = given_view(catalog, properties=properties) if view is None else view
+    replace_view(catalog, before, updates).expect(200)
+    return loaded_view(catalog, before)
+
+
+def _refused(catalog: Catalog, view: View, updates: Sequence[Any], detail: str = "") -> None:
+    """Judge that a commit is refused with 400, along with a change that was in order."""
+    before = loaded_view(catalog, view)
+    replace_view(catalog, before, [_mark("changed"), *updates]).expect(400, detail=detail)
+    expect_view_unchanged(catalog, before)
+
+
+def _expect_members(view: View, expected: Mapping[str, Any], what: str) -> None:
+    found = {member: view.metadata.get(member, ABSENT) for member in expected}
+    for member, due in expected.items():
+        accepts = due.accepts(found[member]) if isinstance(due, Matcher) else found[member] == due
+        if not accepts:
+            equal(show(found[member]), show(due), symptom=f"effect-missing:view-{what}")
+
+
+# --------------------------------------------------------------------------- answers
+
+
+@check("replaceView.succeeds", proves="replaceView.200")
+def test_replace_view(catalog: Catalog) -> None:
+    """A commit to a view is answered 200."""
+    replace_view(catalog, given_view(catalog), [_mark("first")]).expect(200)
+
+
+@check("replaceView.answer-agrees-with-load", proves="replaceView.answer-is-the-view")
+def test_answer_is_what_load_returns(catalog: Catalog) -> None:
+    """The answer to a commit is what a load returns right after it."""
+    view = given_view(catalog)
+    reply = replace_view(catalog, view, [_mark("first")]).expect(200)
+    answered = metadata_view.metadata_in(reply)
+    loaded = loaded_view(catalog, view)
+    symptom = "answer-differs-from-load"
+    equal(settled_view(loaded.metadata, MARK), settled_view(answered, MARK), symptom=symptom)
+    equal(loaded.metadata_location, reply.json().get("metadata-location"), symptom=symptom)
+
+
+@check("replaceView.new-location", proves="replaceView.new-metadata-location")
+def test_new_metadata_location(catalog: Catalog) -> None:
+    """A commit that changes a view changes its metadata location."""
+    before = given_view(catalog)
+    reply = replace_view(catalog, before, [_mark("first")]).expect(200)
+    if reply.json().get("metadata-location") == before.metadata_location:
+        due = "a new metadata location"
+        raise reply.violation("metadata-location-stays", due, "the one before the commit")
+
+
+@check("replaceView.minimal-body-accepted", proves="replaceView.minimal-body")
+def test_minimal_body(catalog: Catalog) -> None:
+    """Updates are enough to commit to a view."""
+    view = given_view(catalog)
+    names = {"namespace": view.namespace, "view": view.name}
+    catalog.call("replaceView", names, body={"updates": [_mark("first")]}).expect(200)
+
+
+@check("replaceView.malformed-refused", proves="replaceView.400")
+def test_malformed_bodies(catalog: Catalog) -> None:
+    """A commit to a view with an unusable body is refused with 400, and the view stays."""
+    view = loaded_view(catalog, given_view(catalog))
+    names = {"namespace": view.namespace, "view": view.name}
+    wrong: dict[str, Any] = {
+        "no body": NO_BODY,
+        "no JSON": b'{"updates": [',
+        "no object": [_mark("changed")],
+        "no updates": {"requirements": [view.same]},
+        "updates that are no list": {"updates": _mark("changed")},
+        "an update without its action": {"updates": [{"updates": {MARK: "changed"}}]},
+    }
+    for what, body in wrong.items():
+        catalog.call("replaceView", names, body=body).expect(400, detail=f"sent {what}")
+    expect_view_unchanged(catalog, view)
+
+
+@check("replaceView.missing", proves="replaceView.404")
+def test_missing_view(catalog: Catalog) -> None:
+    """A commit to a view that does not exist is refused, and makes none."""
+    missing = View(catalog.given_namespace(), catalog.new_name(), {"versions": []}, None)
+    replace_view(catalog, missing, [_mark("first")], []).expect(404)
+    load_view(catalog, missing.namespace, missing.name).expect(404, detail="nothing may come of it")
+
+
+@check("replaceView.foreign-update", proves="replaceView.unknown-update-refused")
+def test_foreign_updates(catalog: Catalog) -> None:
+    """An update that is unknown, or for tables only, is refused, and the view stays."""
+    view = given_view(catalog)
+    foreign: dict[str, Json] = {
+        "an unknown update": {"action": "icecheck-unknown"},
+        "an update for tables": {"action": "set-current-schema", "schema-id": 0},
+    }
+    for what, update in foreign.items():
+        _refused(catalog, view, [update], f"sent {what}")
+
+
+@check("replaceView.all-or-nothing", proves="replaceView.all-or-nothing")
+def test_all_or_nothing(catalog: Catalog) -> None:
+    """A commit with an update that cannot be applied changes nothing at all."""
+    before = loaded_view(catalog, given_view(catalog))
+    updates = [_mark("changed"), _add_version(before, SECOND_SQL), _set_current(UNKNOWN_ID)]
+    replace_view(catalog, before, updates).expect_refused()
+    expect_view_unchanged(catalog, before)
+
+
+@check("replaceView.replaces-as-spark", proves="replaceView.as-spark-replaces")
+def test_replace_as_spark_does(catalog: Catalog) -> None:
+    """A commit that adds a schema and a version, and makes both current, replaces the view."""
+    view = given_view(catalog)
+    sql = "SELECT 4 AS other"
+    version = _add_version(view, sql, schema_id=LAST_ADDED)
+    updates = [
+        {"action": "add-schema", "schema": OTHER_SCHEMA, "last-column-id": 0},
+        version,
+        _set_current(LAST_ADDED),
+    ]
+    after = _accepted(catalog, updates, view=view).metadata
+    current = version_with(after, sql).get("version-id", ABSENT)
+    equal(after.get("current-version-id"), current, symptom=_UNDEFINED)
+
+
+# ---------------------------------------------------------------------- requirements
+
+
+@check(
+    "view-assertion.assert-view-uuid.satisfied", proves="view-assertion.assert-view-uuid.satisfied"
+)
+def test_uuid_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts the view's own uuid goes through."""
+    view = given_view(catalog)
+    replace_view(catalog, view, [_mark("first")], [view.same]).expect(200)
+
+
+@check(
+    "view-assertion.assert-view-uuid.violated",
+    proves=("replaceView.409", "view-assertion.assert-view-uuid.violated"),
+)
+def test_uuid_violated(catalog: Catalog) -> None:
+    """A commit that asserts another uuid is refused and changes nothing."""
+    view = loaded_view(catalog, given_view(catalog))
+    asserted = {"type": "assert-view-uuid", "uuid": ANOTHER_UUID}
+    replace_view(catalog, view, [_mark("changed")], [asserted]).expect(409)
+    expect_view_unchanged(catalog, view)
+
+
+# --------------------------------------------------- identity, location and properties
+
+
+@check("view-update.assign-uuid.same", proves="view-update.assign-uuid.same")
+def test_assign_same_uuid(catalog: Catalog) -> None:
+    """A commit that assigns a view its own uuid is accepted, and the uuid stays."""
+    view = given_view(catalog)
+    updates = [{"action": "assign-uuid", "uuid": view.uuid}, _mark("first")]
+    after = _accepted(catalog, updates, view=view)
+    _expect_members(after, {"view-uuid": metadata_view.same_uuid(view.uuid)}, "uuid")
+
+
+@check("view-update.assign-uuid.reassign", proves="view-update.assign-uuid.reassign-refused")
+def test_reassign_uuid(catalog: Catalog) -> None:
+    """An existing view cannot be given another uuid."""
+    _refused(catalog, given_view(catalog), [{"action": "assign-uuid", "uuid": ANOTHER_UUID}])
+
+
+@check("view-update.upgrade-format-version.same", proves="view-update.upgrade-format-version.same")
+def test_same_format_version(catalog: Catalog) -> None:
+    """A commit that names the format version that a view has is accepted."""
+    updates = [{"action": "upgrade-format-version", "format-version": 1}, _mark("first")]
+    _expect_members(_accepted(catalog, updates), {"format-version": 1}, "format-version")
+
+
+@check(
+    "view-update.upgrade-format-version.unknown",
+    proves="view-update.upgrade-format-version.unknown-refused",
+)
+def test_unknown_format_version(catalog: Catalog) -> None:
+    """The format version of a view cannot be raised to one that does not exist."""
+    update = {"action": "upgrade-format-version", "format-version": 99}
+    _refused(catalog, given_view(catalog), [update])
+
+
+@check("view-update.set-location", proves="view-update.set-location.effect")
+def test_set_location(catalog: Catalog) -> None:
+    """set-location changes a view's location."""
+    view = given_view(catalog)
+    location = f"{str(view.metadata.get('location', '')).rstrip('/')}_moved"
+    reply = replace_view(catalog, view, [{"action": "set-location", "location": location}])
+    if 400 <= reply.status < 500:
+        raise not_applicable(f"the catalog decides itself where views are ({reply.status})")
+    reply.expect(200)
+    there = Matcher("the new location", lambda v: metadata_view.place(v) == due)
+    due = metadata_view.place(location)
+    _expect_members(loaded_view(catalog, view), {"location": there}, "location")
+
+
+@check("view-update.set-properties", proves="view-update.set-properties.effect")
+def test_set_properties(catalog: Catalog) -> None:
+    """set-properties adds and replaces properties of a view and leaves the others alone."""
+    sent = {"replaced": " 2 ", "Added": "3"}
+    updates = [{"action": "set-properties", "updates": sent}]
+    after = _accepted(catalog, updates, kept="1", replaced="1").metadata.get("properties") or {}
+    due = {"kept": "1", **sent}
+    equal({key: after.get(key) for key in due}, due, symptom="effect-missing:view-properties")
+
+
+@check("view-update.remove-properties", proves="view-update.remove-properties.effect")
+def test_remove_properties(catalog: Catalog) -> None:
+    """remove-properties removes properties of a view and leaves the others alone."""
+    view = given_view(catalog, properties={"gone": "1", "gone.not": "2", "kept": "3"})
+    updates = [{"action": "remove-properties", "removals": ["gone"]}]
+    after = _accepted(catalog, updates, view=view).metadata.get("properties") or {}
+    due = {"gone": None, "gone.not": "2", "kept": "3"}
+    equal({key: after.get(key) for key in due}, due, symptom="effect-missing:view-properties")
+
+
+# -------------------------------------------------------------- schemas and versions
+
+
+@check("view-update.add-schema", proves="view-update.add-schema.effect")
+def test_add_schema(catalog: Catalog) -> None:
+    """add-schema adds a schema to those of a view."""
+    updates = [{"action": "add-schema", "schema": OTHER_SCHEMA, "last-column-id": 0}]
+    after = _accepted(catalog, updates).metadata
+    shapes = [metadata_view.shape(each) for each in after.get("schemas") or ()]
+    due = metadata_view.shape(OTHER_SCHEMA)
+    equal([each for each in shapes if each == due], [due], symptom="effect-missing:view-schema")
+
+
+@check("view-update.add-view-version", proves="view-update.add-view-version.effect")
+def test_add_version(catalog: Catalog) -> None:
+    """add-view-version adds a version as it was sent, and leaves the current one current."""
+    view = given_view(catalog)
+    update = _add_version(view, SECOND_SQL, dialects=("spark", "trino"))
+    after = _accepted(catalog, [update], view=view).metadata
+    kept = ("representations", "default-namespace")
+    added = version_with(after, SECOND_SQL)
+    due = {member: update["view-version"][member] for member in kept}
+    equal({member: added.get(member) for member in kept}, due, symptom=_UNDEFINED)
+    current = view.metadata.get("current-version-id")
+    equal(after.get("current-version-id"), current, symptom="added-version-goes-live")
+
+
+@check(
+    "view-update.add-view-version.last-added-schema",
+    proves="view-update.add-view-version.last-added-schema",
+)
+def test_last_added_schema(catalog: Catalog) -> None:
+    """A version with the schema id -1 refers to the schema that the commit added last."""
+    view = given_view(catalog)
+    updates = [
+        {"action": "add-schema", "schema": OTHER_SCHEMA, "last-column-id": 0},
+        _add_version(view, SECOND_SQL, schema_id=LAST_ADDED),
+    ]
+    after = _accepted(catalog, updates, view=view).metadata
+    named = version_with(after, SECOND_SQL).get("schema-id", ABSENT)
+    schemas = [s for s in after.get("schemas") or () if s.get("schema-id", 0) == named]
+    due = [metadata_view.shape(OTHER_SCHEMA)]
+    equal([metadata_view.shape(s) for s in schemas], due, symptom="view-version-without-schema")
+
+
+@check(
+    "view-update.add-view-version.unknown-schema",
+    proves="view-update.add-view-version.unknown-schema-refused",
+)
+def test_unknown_schema(catalog: Catalog) -> None:
+    """A version that refers to a schema the view does not have is refused."""
+    view = given_view(catalog)
+    _refused(catalog, view, [_add_version(view, SECOND_SQL, schema_id=UNKNOWN_ID)])
+
+
+@check("view-update.set-current-view-version", proves="view-update.set-current-view-version.effect")
+def test_set_current_version(catalog: Catalog) -> None:
+    """set-current-view-version makes the version with that id the current one."""
+    view = given_view(catalog)
+    added = _accepted(catalog, [_add_version(view, SECOND_SQL)], view=view)
+    version_id = version_with(added.metadata, SECOND_SQL).get("version-id", ABSENT)
+    if version_id is ABSENT:
+        raise not_applicable("the catalog drops versions that are not current")
+    after = _accepted(catalog, [_set_current(version_id)], view=added)
+    equal(after.metadata.get("current-version-id"), version_id, symptom=_UNDEFINED)
+
+
+@check(
+    "view-update.set-current-view-version.unknown-id",
+    proves="view-update.set-current-view-version.unknown-id-refused",
+)
+def test_unknown_current_version(catalog: Catalog) -> None:
+    """A version that a view does not have cannot be made the current one."""
+    _refused(catalog, given_view(catalog), [_set_current(UNKNOWN_ID)])
+
+
+@check(
+    "view-update.set-current-view-version.history",
+    proves="view-update.set-current-view-version.history",
+)
+def test_history(catalog: Catalog) -> None:
+    """Versions that were replaced are still there, and the log tells of each in its order."""
+    view = given_view(catalog)
+    for sql in (SECOND_SQL, THIRD_SQL):
+        sent = _add_version(view, sql)
+        ids = sent["view-version"]["version-id"]
+        view = _accepted(catalog, [sent, _set_current(ids)], view=view)
+    metadata = view.metadata
+    versions = [version_with(metadata, sql) for sql in (FIRST_SQL, SECOND_SQL, THIRD_SQL)]
+    due = [version.get("version-id", ABSENT) for version in versions]
+    logged = [entry.get("version-id") for entry in metadata.get("version-log") or ()]
+    equal(logged, due, symptom="view-history-lost")

@@ -1,0 +1,239 @@
+"""The names of views: renamed, and shared with tables."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.conformance import metadata_view
+from icecheck.conformance.viewing import (
+    MARK,
+    View,
+    create_view,
+    create_view_body,
+    drop_view,
+    expect_view_unchanged,
+    given_view,
+    load_view,
+    loaded_view,
+    offered,
+    rename_view,
+    settled_view,
+    view_exists,
+)
+from icecheck.expect import NotOffered, equal
+from icecheck.verdict import SkipKind
+
+
+def _renamed(catalog: Catalog) -> tuple[View, str]:
+    """Make a view, rename it within its namespace, and return it as it was with its new name."""
+    view = loaded_view(catalog, given_view(catalog, properties={MARK: "first"}))
+    name = catalog.new_name()
+    rename_view(catalog, (view.namespace, view.name), (view.namespace, name)).expect(200, 204)
+    return view, name
+
+
+def _expect_table_stays(catalog: Catalog, table: Table) -> None:
+    reply = catalog.load_table(table.namespace, table.name)
+    found = str(metadata_view.metadata_in(reply).get("table-uuid")) if reply.ok else "no table"
+    if found.lower() != table.uuid.lower():
+        raise reply.violation("changed-although-refused", "the table as it was", "no such table")
+
+
+# -------------------------------------------------------------------------- renaming
+
+
+@check("renameView.succeeds", proves="renameView.204")
+def test_rename_view(catalog: Catalog) -> None:
+    """Renaming a view is answered 204."""
+    view = given_view(catalog)
+    target = (view.namespace, catalog.new_name())
+    rename_view(catalog, (view.namespace, view.name), target).expect(204)
+
+
+@check("renameView.malformed-refused", proves="renameView.400")
+def test_malformed_bodies(catalog: Catalog) -> None:
+    """The rename of a view with an unusable body is refused with 400."""
+    view = given_view(catalog)
+    target = {"namespace": [*view.namespace], "name": catalog.new_name()}
+    wrong: dict[str, Any] = {
+        "no body": NO_BODY,
+        "no JSON": b"{",
+        "no object": [view.identifier, target],
+        "no source": {"destination": target},
+        "no destination": {"source": view.identifier},
+        "a destination that is a string": {"source": view.identifier, "destination": "v"},
+    }
+    for what, body in wrong.items():
+        offered(catalog.call("renameView", body=body)).expect(400, detail=f"sent {what}")
+    load_view(catalog, view.namespace, view.name).expect(200, detail="the view must stay")
+
+
+@check("renameView.missing-source", proves="renameView.404")
+def test_missing_source(catalog: Catalog) -> None:
+    """Renaming a view that does not exist is refused."""
+    namespace = catalog.given_namespace()
+    source, target = catalog.new_name(), catalog.new_name()
+    rename_view(catalog, (namespace, source), (namespace, target)).expect(404)
+    load_view(catalog, namespace, target).expect(404, detail="nothing may come of it")
+
+
+@check("renameView.missing-target-namespace", proves="renameView.target-namespace-missing")
+def test_missing_target_namespace(catalog: Catalog) -> None:
+    """Renaming a view into a namespace that does not exist is refused, and the view stays."""
+    view = given_view(catalog)
+    target = (catalog.new_namespace_name(), catalog.new_name())
+    rename_view(catalog, (view.namespace, view.name), target).expect(404)
+    load_view(catalog, view.namespace, view.name).expect(200, detail="the view must stay")
+
+
+@check("renameView.target-exists", proves=("renameView.409", "renameView.conflict-changes-nothing"))
+def test_existing_target(catalog: Catalog) -> None:
+    """Renaming a view to the name of another one is refused, and both stay as they were."""
+    namespace = catalog.given_namespace()
+    one, other = (loaded_view(catalog, given_view(catalog, namespace)) for _ in range(2))
+    rename_view(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
+    for view in (one, other):
+        expect_view_unchanged(catalog, view)
+
+
+@check("renameView.moves-view", proves="renameView.moves")
+def test_renamed_view_moves(catalog: Catalog) -> None:
+    """A renamed view loads under the new name, and not under the old one."""
+    view, name = _renamed(catalog)
+    load_view(catalog, view.namespace, name).expect(200, detail="under the new name")
+    load_view(catalog, view.namespace, view.name).expect(404, detail="under the old name")
+
+
+@check("renameView.keeps-view", proves="renameView.same-view")
+def test_renamed_view_is_the_same(catalog: Catalog) -> None:
+    """A renamed view keeps its uuid, schemas, versions and properties."""
+    view, name = _renamed(catalog)
+    reply = load_view(catalog, view.namespace, name).expect(200)
+    before = settled_view(view.metadata, MARK)
+    after = settled_view(metadata_view.metadata_in(reply), MARK)
+    for kept in (before, after):
+        del kept["location"]  # a catalog may move the files with the name
+    equal(after, before, symptom="rename-changed-the-view")
+
+
+@check("renameView.unsupported", proves="renameView.406")
+def test_unsupported_rename(catalog: Catalog) -> None:
+    """A rename of a view across namespaces is done, or refused as not supported."""
+    view = given_view(catalog)
+    target = (catalog.given_namespace(), catalog.new_name())
+    ends = {
+        "source": view.identifier,
+        "destination": {"namespace": [*target[0]], "name": target[1]},
+    }
+    reply = catalog.call("renameView", body=ends).expect(200, 204, 406)
+    where = target if reply.ok else (view.namespace, view.name)
+    load_view(catalog, *where).expect(200, detail=f"after an answer of {reply.status}")
+
+
+@check("renameView.into-another-namespace", proves="renameView.across-namespaces")
+def test_rename_across_namespaces(catalog: Catalog) -> None:
+    """A view can be renamed into another namespace."""
+    view = given_view(catalog)
+    new = (catalog.given_namespace(), catalog.new_name())
+    rename_view(catalog, (view.namespace, view.name), new).expect(200, 204)
+    moved = load_view(catalog, *new).expect(200, detail="in the other namespace")
+    uuid = metadata_view.same_uuid(view.uuid)
+    moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom="rename-changed-the-view")
+    load_view(catalog, view.namespace, view.name).expect(404, detail="under the old name")
+
+
+# ------------------------------------------------------------- one name space with tables
+
+
+@check("createView.table-in-the-way", proves="createView.name-of-a-table-refused")
+def test_view_over_a_table(catalog: Catalog) -> None:
+    """Creating a view under the name of a table is refused, and the table stays."""
+    table = catalog.given_table()
+    create_view(catalog, table.namespace, create_view_body(table.name)).expect(409)
+    _expect_table_stays(catalog, table)
+
+
+@check("createTable.view-in-the-way", proves="createTable.name-of-a-view-refused")
+def test_table_over_a_view(catalog: Catalog) -> None:
+    """Creating a table under the name of a view is refused, and the view stays."""
+    view = loaded_view(catalog, given_view(catalog))
+    catalog.create_table(view.namespace, bodies.create_table_body(view.name)).expect(409)
+    expect_view_unchanged(catalog, view)
+
+
+@check("renameView.table-in-the-way", proves="renameView.name-of-a-table-refused")
+def test_rename_view_over_a_table(catalog: Catalog) -> None:
+    """Renaming a view to the name of a table is refused, and both stay."""
+    table = catalog.given_table()
+    view = loaded_view(catalog, given_view(catalog, table.namespace))
+    ends = (view.namespace, view.name), (table.namespace, table.name)
+    rename_view(catalog, *ends).expect(409)
+    _expect_table_stays(catalog, table)
+    expect_view_unchanged(catalog, view)
+
+
+@check("renameTable.view-in-the-way", proves="renameTable.name-of-a-view-refused")
+def test_rename_table_over_a_view(catalog: Catalog) -> None:
+    """Renaming a table to the name of a view is refused, and both stay."""
+    table = catalog.given_table()
+    view = loaded_view(catalog, given_view(catalog, table.namespace))
+    reply = catalog.rename_table((table.namespace, table.name), (view.namespace, view.name))
+    if reply.status == 406:
+        why = "the catalog answers renameTable with 406: not supported"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    reply.expect(409)
+    _expect_table_stays(catalog, table)
+    expect_view_unchanged(catalog, view)
+
+
+@check("loadView.of-a-table", proves="loadView.table-is-no-view")
+def test_table_is_no_view(catalog: Catalog) -> None:
+    """Loading a table as a view is refused with 404."""
+    table = catalog.given_table()
+    load_view(catalog, table.namespace, table.name).expect(404)
+
+
+@check("loadTable.of-a-view", proves="loadTable.view-is-no-table")
+def test_view_is_no_table(catalog: Catalog) -> None:
+    """Loading a view as a table is refused with 404."""
+    view = given_view(catalog)
+    catalog.load_table(view.namespace, view.name).expect(404)
+
+
+@check("viewExists.of-a-table", proves="viewExists.table-is-no-view")
+def test_table_does_not_exist_as_a_view(catalog: Catalog) -> None:
+    """The existence check of a view is answered 404 under the name of a table."""
+    table = catalog.given_table()
+    view_exists(catalog, table.namespace, table.name).expect(404)
+
+
+@check("tableExists.of-a-view", proves="tableExists.view-is-no-table")
+def test_view_does_not_exist_as_a_table(catalog: Catalog) -> None:
+    """The existence check of a table is answered 404 under the name of a view."""
+    view = given_view(catalog)
+    catalog.table_exists(view.namespace, view.name).expect(404)
+
+
+@check("dropView.of-a-table", proves="dropView.spares-tables")
+def test_drop_view_spares_tables(catalog: Catalog) -> None:
+    """Dropping a view under the name of a table is refused, and the table stays."""
+    table = catalog.given_table()
+    drop_view(catalog, table.namespace, table.name).expect(404)
+    _expect_table_stays(catalog, table)
+
+
+@check("dropTable.of-a-view", proves="dropTable.spares-views")
+def test_drop_table_spares_views(catalog: Catalog) -> None:
+    """Dropping a table under the name of a view is refused, and the view stays."""
+    view = loaded_view(catalog, given_view(catalog))
+    catalog.drop_table(view.namespace, view.name).expect(404)
+    expect_view_unchanged(catalog, view)
+
+
+@check("dropNamespace.holds-a-view", proves="dropNamespace.views-keep-it")
+def test_namespace_with_a_view_is_not_empty(catalog: Catalog) -> None:
+    """Dropping a namespace that holds nothing but a view is refused, and the view stays."""
+    view = loaded_view(catalog, given_view(catalog))
+    catalog.drop_namespace(view.namespace).expect(409)
+    expect_view_unchanged(catalog, view)

@@ -1,0 +1,308 @@
+"""Views: created, loaded, looked for, listed, dropped."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import NO_BODY, Catalog
+from icecheck.conformance import metadata_view
+from icecheck.conformance.arranging import given_namespace_at
+from icecheck.conformance.reading import object_in, tables_in
+from icecheck.conformance.viewing import (
+    FIRST_SQL,
+    MARK,
+    VIEW_SCHEMA,
+    create_view,
+    create_view_body,
+    drop_view,
+    expect_view_unchanged,
+    given_view,
+    list_views,
+    load_view,
+    loaded_view,
+    settled_view,
+    version_with,
+    view_exists,
+    view_version,
+)
+from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, Reply, equal, show
+from icecheck.probes import has_capability
+from icecheck.target import Namespace
+
+_FIELD = bodies.struct_field
+_EFFECT = "effect-missing:view-definition"
+
+
+# ------------------------------------------------------------------------- creation
+
+
+@check("createView.succeeds", proves="createView.200")
+def test_create_view(catalog: Catalog) -> None:
+    """Creating a view succeeds and answers its metadata."""
+    namespace = catalog.given_namespace()
+    body = create_view_body(catalog.new_name(), version=view_version(namespace=namespace))
+    reply = create_view(catalog, namespace, body).expect(200)
+    reply.expect_json({"metadata": ANY_OBJECT})
+
+
+@check("createView.exists-at-once", proves="createView.immediate")
+def test_created_view_exists(catalog: Catalog) -> None:
+    """A created view loads at once."""
+    view = given_view(catalog)
+    load_view(catalog, view.namespace, view.name).expect(200)
+
+
+@check("createView.answer-agrees-with-load", proves="createView.answer-is-the-view")
+def test_answer_is_what_load_returns(catalog: Catalog) -> None:
+    """The answer to the creation of a view is what a load returns right after it."""
+    created = given_view(catalog, properties={MARK: "first"})
+    loaded = loaded_view(catalog, created)
+    symptom = "answer-differs-from-load"
+    equal(
+        settled_view(loaded.metadata, MARK), settled_view(created.metadata, MARK), symptom=symptom
+    )
+    if created.metadata_location is not None and loaded.metadata_location is not None:
+        equal(loaded.metadata_location, created.metadata_location, symptom=symptom)
+
+
+@check("createView.malformed-refused", proves="createView.400")
+def test_malformed_bodies(catalog: Catalog) -> None:
+    """The creation of a view with an unusable body is refused with 400."""
+    namespace = catalog.given_namespace()
+    name = catalog.new_name()
+    whole = create_view_body(name)
+    wrong: dict[str, Any] = {
+        "no body": NO_BODY,
+        "no JSON": b'{"name": ',
+        "no object": [whole],
+        "no name": {k: v for k, v in whole.items() if k != "name"},
+        "no schema": {k: v for k, v in whole.items() if k != "schema"},
+        "no version": {k: v for k, v in whole.items() if k != "view-version"},
+        "a version that is a string": {**whole, "view-version": FIRST_SQL},
+    }
+    for what, body in wrong.items():
+        create_view(catalog, namespace, body).expect(400, detail=f"sent {what}")
+    load_view(catalog, namespace, name).expect(404, detail="a refused view must not exist")
+
+
+@check("createView.missing-namespace", proves="createView.404")
+def test_missing_namespace(catalog: Catalog) -> None:
+    """Creating a view in a namespace that does not exist is refused."""
+    missing, name = catalog.new_namespace_name(), catalog.new_name()
+    create_view(catalog, missing, create_view_body(name)).expect(404)
+    load_view(catalog, missing, name).expect(404, detail="a refused view must not exist")
+
+
+@check(
+    "createView.already-exists", proves=("createView.409", "createView.conflict-changes-nothing")
+)
+def test_existing_view(catalog: Catalog) -> None:
+    """Creating a view that exists is refused and leaves it as it was."""
+    view = loaded_view(catalog, given_view(catalog, properties={MARK: "first"}))
+    body = create_view_body(
+        view.name,
+        schema=bodies.schema(_FIELD(0, "other", "string")),
+        version=view_version("SELECT 'b' AS other"),
+        properties={MARK: "second"},
+    )
+    create_view(catalog, view.namespace, body).expect(409)
+    expect_view_unchanged(catalog, view)
+
+
+@check("createView.keeps-schema", proves="createView.schema-kept")
+def test_schema_kept(catalog: Catalog) -> None:
+    """The view has the columns that were sent."""
+    struct = {"type": "struct", "fields": [_FIELD(3, "Inner", "decimal(9,2)", required=True)]}
+    sent = bodies.schema(
+        _FIELD(0, "Id", "long", required=True, doc="the key"),
+        _FIELD(1, "at", "timestamptz"),
+        _FIELD(2, "nested", struct),
+    )
+    metadata = loaded_view(catalog, given_view(catalog, schema=sent)).metadata
+    shapes = [metadata_view.shape(each) for each in metadata.get("schemas") or ()]
+    equal(shapes, [metadata_view.shape(sent)], symptom="effect-missing:view-schema")
+
+
+@check("createView.assigns-schema-id", proves="createView.schema-id-assigned")
+def test_schema_id_assigned(catalog: Catalog) -> None:
+    """The version refers to the schema of the request, whatever schema id it was sent with."""
+    metadata = loaded_view(
+        catalog, given_view(catalog, version=view_version(schema_id=17))
+    ).metadata
+    version = version_with(metadata, FIRST_SQL)
+    named = [
+        metadata_view.shape(schema)
+        for schema in metadata.get("schemas") or ()
+        if schema.get("schema-id", 0) == version.get("schema-id", ABSENT)
+    ]
+    equal(named, [metadata_view.shape(VIEW_SCHEMA)], symptom="view-version-without-schema")
+
+
+@check("createView.keeps-version", proves="createView.version-kept")
+def test_version_kept(catalog: Catalog) -> None:
+    """The view has the queries and the default catalog and namespace that were sent."""
+    namespace = catalog.given_namespace()
+    # A line break, quotes and an accent: what a text may lose on its way.
+    sql = "SELECT 1 AS id,\n  'it''s \"é\"' AS data"
+    sent = {
+        **view_version(sql, namespace=namespace, dialects=("spark", "trino")),
+        "default-catalog": "Prod",
+    }
+    metadata = loaded_view(catalog, given_view(catalog, namespace, version=sent)).metadata
+    current = [
+        version
+        for version in metadata["versions"]
+        if version.get("version-id") == metadata.get("current-version-id")
+    ]
+    kept = ("representations", "default-catalog", "default-namespace")
+    found = [{member: version.get(member) for member in kept} for version in current]
+    equal(found, [{member: sent[member] for member in kept}], symptom=_EFFECT)
+
+
+@check("createView.keeps-properties", proves="createView.properties-kept")
+def test_properties_kept(catalog: Catalog) -> None:
+    """The view has the properties that were sent."""
+    sent = {"icecheck.First": " one ", "icecheck.second": ""}
+    view = given_view(catalog, properties=sent)
+    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply.expect_json({"metadata": {"properties": sent}}, symptom="effect-missing:view-properties")
+
+
+# ------------------------------------------------------------------ loading, existence
+
+
+@check("loadView.succeeds", proves="loadView.200")
+def test_load_view(catalog: Catalog) -> None:
+    """Loading a view answers its metadata and where it is."""
+    view = given_view(catalog)
+    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply.expect_json({"metadata": {"view-uuid": ANY_STRING}, "metadata-location": ANY_STRING})
+
+
+@check("loadView.missing", proves="loadView.404")
+def test_load_missing_view(catalog: Catalog) -> None:
+    """Loading a view that does not exist is refused, in a namespace that exists or not."""
+    load_view(catalog, catalog.given_namespace(), catalog.new_name()).expect(404)
+    load_view(catalog, catalog.new_namespace_name(), catalog.new_name()).expect(404)
+
+
+@check("viewExists.succeeds", proves="viewExists.204")
+def test_view_exists(catalog: Catalog) -> None:
+    """The existence check of an existing view is answered 204."""
+    view = given_view(catalog)
+    view_exists(catalog, view.namespace, view.name).expect(204)
+
+
+@check("viewExists.missing", proves="viewExists.404")
+def test_missing_view_does_not_exist(catalog: Catalog) -> None:
+    """The existence check of a missing view is answered 404."""
+    view_exists(catalog, catalog.given_namespace(), catalog.new_name()).expect(404)
+
+
+# --------------------------------------------------------------------------- listing
+
+
+@check("listViews.all", proves=("listViews.200", "listViews.all", "listViews.unique"))
+def test_every_view_is_listed_once(catalog: Catalog) -> None:
+    """Every view of a namespace is listed once, with its namespace and name."""
+    namespace = catalog.given_namespace()
+    views = [given_view(catalog, namespace).name for _ in range(2)]
+    _expect_views(list_views(catalog, namespace), namespace, views)
+
+
+@check("listViews.this-namespace-only", proves="listViews.this-namespace-only")
+def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
+    """Views of other namespaces are not listed, not even of those below this one."""
+    namespace = catalog.given_namespace()
+    view = given_view(catalog, namespace)
+    lookalike = (*namespace[:-1], f"{namespace[-1]}x")
+    given_view(catalog, given_namespace_at(catalog, lookalike))
+    if has_capability(catalog, "nested-namespaces"):
+        given_view(catalog, catalog.given_namespace(under=namespace))
+    _expect_views(list_views(catalog, namespace), namespace, [view.name])
+
+
+@check("listViews.no-tables", proves="listViews.no-tables")
+def test_tables_are_not_among_the_views(catalog: Catalog) -> None:
+    """Tables are not listed among the views."""
+    namespace = catalog.given_namespace()
+    view = given_view(catalog, namespace)
+    catalog.given_table(namespace)
+    _expect_views(list_views(catalog, namespace), namespace, [view.name])
+
+
+@check("listTables.no-views", proves="listTables.no-views")
+def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
+    """Views are not listed among the tables."""
+    namespace = catalog.given_namespace()
+    table = catalog.given_table(namespace)
+    given_view(catalog, namespace)
+    _expect_views(catalog.list_tables(namespace), namespace, [table.name])
+
+
+@check("listViews.list-present", proves="listViews.list-present")
+def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
+    """The answer holds the list of views even when it is empty."""
+    reply = list_views(catalog, catalog.given_namespace()).expect(200)
+    found = object_in(reply).get("identifiers", ABSENT)
+    if not isinstance(found, list):
+        raise reply.violation("list-left-out", "a list", show(found), pointer="/identifiers")
+
+
+@check("listViews.no-such-namespace", proves="listViews.404")
+def test_views_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
+    """Listing the views of a namespace that does not exist is refused with 404."""
+    list_views(catalog, catalog.new_namespace_name()).expect(404)
+
+
+# -------------------------------------------------------------------------- dropping
+
+
+@check("dropView.succeeds", proves="dropView.204")
+def test_drop_view(catalog: Catalog) -> None:
+    """Dropping a view is answered 204."""
+    view = given_view(catalog)
+    drop_view(catalog, view.namespace, view.name).expect(204)
+
+
+@check("dropView.missing", proves="dropView.404")
+def test_drop_missing_view(catalog: Catalog) -> None:
+    """Dropping a view that does not exist is refused, and so is dropping one twice."""
+    drop_view(catalog, catalog.given_namespace(), catalog.new_name()).expect(404)
+    view = given_view(catalog)
+    drop_view(catalog, view.namespace, view.name).expect(200, 204)
+    drop_view(catalog, view.namespace, view.name).expect(404, detail="after it was dropped")
+
+
+@check("dropView.removes-view", proves="dropView.gone")
+def test_dropped_view_is_gone(catalog: Catalog) -> None:
+    """A dropped view can no longer be loaded, while its neighbour can."""
+    view = given_view(catalog)
+    neighbour = given_view(catalog, view.namespace)
+    drop_view(catalog, view.namespace, view.name).expect(200, 204)
+    reply = load_view(catalog, view.namespace, view.name)
+    if reply.ok:
+        raise reply.violation("effect-missing:drop-view", "404", str(reply.status))
+    reply.expect(404)
+    load_view(catalog, view.namespace, neighbour.name).expect(200, detail="the neighbour")
+
+
+@check("dropView.frees-name", proves="dropView.name-free")
+def test_name_of_a_dropped_view_is_free(catalog: Catalog) -> None:
+    """After a drop another view can be created under the name, with nothing of the first one."""
+    view = given_view(catalog, properties={MARK: "first"})
+    drop_view(catalog, view.namespace, view.name).expect(200, 204)
+    create_view(catalog, view.namespace, create_view_body(view.name)).expect(200)
+    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    found = metadata_view.metadata_in(reply)
+    revived = str(found.get("view-uuid")).lower() == view.uuid.lower()
+    if revived or (found.get("properties") or {}).get(MARK) is not None:
+        raise reply.violation("dropped-view-revived", "another view", "the one that was dropped")
+
+
+def _expect_views(reply: Reply, namespace: Namespace, names: list[str]) -> None:
+    listed = tables_in(reply)
+    due = sorted((namespace, name) for name in names)
+    if listed != due:
+        detail = f"it is {show(listed)}, due is {show(due)}"
+        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)

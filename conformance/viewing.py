@@ -1,0 +1,244 @@
+"""Views as clients send them: bodies, requests, arrange steps, and what a view is without times."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from icecheck import bodies
+from icecheck.client import Catalog, Query
+from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
+from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.target import Namespace
+from icecheck.verdict import SkipKind
+
+__all__ = [
+    "FIRST_SQL",
+    "MARK",
+    "VIEW_SCHEMA",
+    "View",
+    "create_view",
+    "create_view_body",
+    "drop_view",
+    "expect_view_unchanged",
+    "given_view",
+    "list_views",
+    "load_view",
+    "loaded_view",
+    "offered",
+    "rename_view",
+    "replace_view",
+    "settled_view",
+    "version_with",
+    "view_exists",
+    "view_version",
+]
+
+Json = dict[str, Any]
+
+MARK = "icecheck.mark"
+"""The property by which checks tell one state of a view from another."""
+FIRST_SQL = "SELECT 1 AS id, 'a' AS data"
+VIEW_SCHEMA: Json = bodies.schema(
+    bodies.struct_field(0, "id", "int", required=True), bodies.struct_field(1, "data", "string")
+)
+_CREATED_MS = 1_767_225_600_000  # a fixed time: the same run sends the same bytes
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view that exists, as its last answer described it."""
+
+    namespace: Namespace
+    name: str
+    metadata: Json
+    metadata_location: str | None
+
+    @property
+    def uuid(self) -> str:
+        """The view's UUID."""
+        return str(self.metadata.get("view-uuid"))
+
+    @property
+    def identifier(self) -> Json:
+        """The view's identifier as requests name it."""
+        return {"namespace": [*self.namespace], "name": self.name}
+
+    @property
+    def same(self) -> Json:
+        """The requirement that Spark's Java client sends with every commit to a view."""
+        return {"type": "assert-view-uuid", "uuid": self.uuid}
+
+
+# --------------------------------------------------------------------------- bodies
+
+
+def view_version(
+    sql: str = FIRST_SQL,
+    *,
+    namespace: Sequence[str] = (),
+    version_id: int = 1,
+    schema_id: int = 0,
+    timestamp_ms: int = _CREATED_MS,
+    dialects: Sequence[str] = ("spark",),
+) -> Json:
+    """Return a version of a view with the same query in every dialect."""
+    return {
+        "version-id": version_id,
+        "timestamp-ms": timestamp_ms,
+        "schema-id": schema_id,
+        "summary": {"engine-name": "icecheck", "engine-version": "1"},
+        "default-namespace": [*namespace],
+        "representations": [{"type": "sql", "sql": sql, "dialect": each} for each in dialects],
+    }
+
+
+def create_view_body(
+    name: str,
+    *,
+    version: Json | None = None,
+    schema: Json | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> Json:
+    """Return a createView body; a location is left to the catalog, as Spark leaves it."""
+    return {
+        "name": name,
+        "schema": schema or VIEW_SCHEMA,
+        "view-version": version or view_version(),
+        "properties": dict(properties or {}),
+    }
+
+
+# ------------------------------------------------------------------------- requests
+
+
+def offered(reply: Reply) -> Reply:
+    """End the check where the catalog says with 406 that it does not do this."""
+    if reply.status == 406:
+        why = f"the catalog answers {reply.exchange.operation} with 406: not supported"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    return reply
+
+
+def list_views(catalog: Catalog, namespace: Namespace, query: Query = ()) -> Reply:
+    """GET the views of a namespace."""
+    return catalog.call("listViews", {"namespace": namespace}, query=query)
+
+
+def create_view(catalog: Catalog, namespace: Namespace, body: Any) -> Reply:
+    """POST a view; a catalog that has none ends the check."""
+    return offered(catalog.call("createView", {"namespace": namespace}, body=body))
+
+
+def load_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    """GET a view."""
+    return catalog.call("loadView", {"namespace": namespace, "view": name})
+
+
+def view_exists(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    """HEAD a view."""
+    return catalog.call("viewExists", {"namespace": namespace, "view": name})
+
+
+def drop_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    """DELETE a view."""
+    return catalog.call("dropView", {"namespace": namespace, "view": name})
+
+
+def replace_view(
+    catalog: Catalog, view: View, updates: Sequence[Any], requirements: Sequence[Any] | None = None
+) -> Reply:
+    """POST a commit to a view, under the requirement that it is the same one unless others are."""
+    body = {
+        "identifier": view.identifier,
+        "requirements": [view.same] if requirements is None else [*requirements],
+        "updates": [*updates],
+    }
+    return catalog.call("replaceView", {"namespace": view.namespace, "view": view.name}, body=body)
+
+
+def rename_view(
+    catalog: Catalog, source: tuple[Namespace, str], destination: tuple[Namespace, str]
+) -> Reply:
+    """POST views/rename; a catalog that does not rename views, or not so, ends the check."""
+    ends = {"source": source, "destination": destination}
+    body = {end: {"namespace": [*ns], "name": name} for end, (ns, name) in ends.items()}
+    return offered(catalog.call("renameView", body=body))
+
+
+# -------------------------------------------------------------------- arrange steps
+
+
+def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: Any) -> View:
+    """Create a view, in a namespace of its own unless one is given, and return it.
+
+    ``members`` are those of ``create_view_body``.
+    """
+    where = catalog.given_namespace() if namespace is None else namespace
+    name = catalog.new_name()
+    body = create_view_body(name, **{"version": view_version(namespace=where), **members})
+    names = {"namespace": where}
+    reply = catalog.given("createView", lambda: catalog.call("createView", names, body=body))
+    return View(where, name, _usable(reply), reply.json().get("metadata-location"))
+
+
+def loaded_view(catalog: Catalog, view: View) -> View:
+    """Load a view that must be there, and return it as it is now (a Violation if not)."""
+    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    location = reply.json().get("metadata-location")
+    return replace(view, metadata=_usable(reply), metadata_location=location)
+
+
+def _usable(reply: Reply) -> Json:
+    metadata = metadata_in(reply)
+    if "view-uuid" not in metadata or not isinstance(metadata.get("versions"), list):
+        by = f"schema.{reply.exchange.operation}.200"
+        why = "the answer has no usable view metadata"
+        raise Blocked(by, why, exchange=reply.exchange.ordinal)
+    return metadata
+
+
+# -------------------------------------------------------------------------- reading
+
+
+def version_with(metadata: Json, sql: str) -> Json:
+    """Return the version whose first query this is, or an empty one."""
+    for version in metadata.get("versions") or ():
+        queries = [each.get("sql") for each in version.get("representations") or ()]
+        if queries[:1] == [sql]:
+            return dict(version)
+    return {}
+
+
+def settled_view(metadata: Json, *property_keys: str) -> Json:
+    """Return what only a commit or a rename may change, without times, logs and other properties.
+
+    A catalog may move the files of a view with its name: who compares across a rename takes the
+    location out.
+    """
+    properties = metadata.get("properties") or {}
+    return {
+        "view-uuid": str(metadata.get("view-uuid")).lower(),
+        "format-version": metadata.get("format-version"),
+        "location": place(metadata.get("location")),
+        "current-version-id": metadata.get("current-version-id"),
+        "schemas": {
+            str(schema.get("schema-id", 0)): (shape(schema), [*field_ids(schema)])
+            for schema in metadata.get("schemas") or ()
+        },
+        "versions": {str(v.get("version-id")): _definition(v) for v in metadata["versions"]},
+        "properties": {key: properties.get(key) for key in property_keys},
+    }
+
+
+def _definition(version: Json) -> Json:
+    members = ("schema-id", "default-catalog", "default-namespace", "representations")
+    return {member: version.get(member) for member in members}
+
+
+def expect_view_unchanged(catalog: Catalog, before: View) -> None:
+    """Judge that a refused request left a view as an earlier answer showed it."""
+    reply = load_view(catalog, before.namespace, before.name)
+    found = settled_view(_usable(reply), MARK) if reply.ok else {}
+    if found != settled_view(before.metadata, MARK):
+        symptom, due = "changed-although-refused", "the view as it was"
+        raise reply.violation(symptom, due, "another view" if found else "no view")

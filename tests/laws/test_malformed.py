@@ -1,0 +1,79 @@
+"""Whatever a catalog answers is judged: nonsense is its fault, and never an error of the suite."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.kill.killing import mock_session
+
+from icecheck.assembly.collect import collect
+from icecheck.client import Catalog
+from icecheck.judge import judge
+from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.verdict import Group, Outcome
+
+Alter = Callable[[Any], Any]
+CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS))
+NONSENSE = [None, 1, "x", {}]
+WRITERS = ("createTable", "registerTable", "updateTable")
+
+
+def of_another_type(value: Any) -> Any:
+    """Numbers as text, text as numbers, at any depth."""
+    match value:
+        case dict():
+            return {key: of_another_type(inner) for key, inner in value.items()}
+        case list():
+            return [of_another_type(inner) for inner in value]
+        case bool() | str():
+            return 7
+        case int():
+            return str(value)
+        case _:
+            return value
+
+
+def every_member(value: Any) -> Alter:
+    return lambda body: dict.fromkeys(body, value) if isinstance(body, dict) else value
+
+
+def every_metadata_member(value: Any) -> Alter:
+    """Leave answers with table metadata whole but for what is in the metadata."""
+
+    def alter(body: Any) -> Any:
+        if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
+            return body
+        kept = {"table-uuid": body["metadata"].get("table-uuid")}
+        return body | {"metadata": dict.fromkeys(body["metadata"], value) | kept}
+
+    return alter
+
+
+ANSWERS: dict[str, Alter] = {
+    "an empty object": lambda _body: {},
+    "a list": lambda _body: [],
+    "null": lambda _body: None,
+    "a number": lambda _body: 3,
+    "members of another type": of_another_type,
+    "members that are null": every_member(None),
+    "members that are text": every_member("x"),
+    "members that are lists of anything": every_member(NONSENSE),
+    "metadata members that are null": every_metadata_member(None),
+    "metadata members that are text": every_metadata_member("x"),
+    "metadata members that are numbers": every_metadata_member(-5),
+    "metadata members that are objects": every_metadata_member({"a": 1}),
+    "metadata members that are lists of anything": every_metadata_member(NONSENSE),
+}
+
+
+@pytest.mark.parametrize("where", ["writers", "everybody"])
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_nonsense_is_never_an_error_of_the_suite(answer: str, where: str) -> None:
+    with mock_session() as (mock, session):
+        for operation_id in WRITERS if where == "writers" else [*mock.registries.operations]:
+            if operation_id != "getConfig":
+                alter_body(mock.registries, operation_id, ANSWERS[answer])
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    errors = [f"{v.check}: {v.summary}" for v in verdicts if v.outcome is Outcome.ERROR]
+    assert errors == []
+    assert any(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in verdicts)
