@@ -8,6 +8,7 @@ from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.reading import namespaces_in, not_applicable, tables_in
+from icecheck.conformance.viewing import create_view_body, given_view
 from icecheck.expect import Reply
 from icecheck.target import Namespace
 
@@ -40,6 +41,8 @@ def _named(operation_id: str, body: Any = None) -> Send:
         path = catalog.session.contract.operations[operation_id].path
         if "{table}" in path:
             return _of_table(catalog, operation_id, catalog.given_table(), headers, body)
+        if "{view}" in path:
+            return _of_view(catalog, operation_id, headers, body)
         names: dict[str, str | Namespace] = {}
         if "{namespace}" in path:
             names["namespace"] = catalog.given_namespace()
@@ -61,6 +64,29 @@ def _of_table(
     if body is None:
         return catalog.call(operation_id, names, headers=headers)
     return catalog.call(operation_id, names, body=body, headers=headers)
+
+
+def _of_view(
+    catalog: Catalog, operation_id: str, headers: Mapping[str, str], body: Any = None
+) -> Reply:
+    view = given_view(catalog)
+    names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
+    if body is None:
+        return catalog.call(operation_id, names, headers=headers)
+    return catalog.call(operation_id, names, body=body, headers=headers)
+
+
+def _create_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
+    names = {"namespace": catalog.given_namespace()}
+    body = create_view_body(catalog.new_name())
+    return catalog.call("createView", names, body=body, headers=headers)
+
+
+def _rename_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
+    view = given_view(catalog)
+    destination = {"namespace": [*view.namespace], "name": catalog.new_name()}
+    body = {"source": view.identifier, "destination": destination}
+    return catalog.call("renameView", body=body, headers=headers)
 
 
 def _create_namespace(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
@@ -114,6 +140,13 @@ _REQUESTS: Mapping[str, Send] = {
     "registerTable": _register_table,
     "reportMetrics": _named("reportMetrics", _REPORT),
     "commitTransaction": _commit_transaction,
+    "listViews": _named("listViews"),
+    "createView": _create_view,
+    "loadView": _named("loadView"),
+    "viewExists": _named("viewExists"),
+    "replaceView": _named("replaceView", {"requirements": [], "updates": []}),
+    "dropView": _named("dropView"),
+    "renameView": _rename_view,
 }
 
 

@@ -13,6 +13,7 @@ from icecheck.conformance.reading import (
     object_in,
     tables_in,
 )
+from icecheck.conformance.viewing import given_view, list_views
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.probes import has_capability
 from icecheck.verdict import SkipKind
@@ -123,6 +124,48 @@ def test_a_bad_page_size_for_tables_is_refused(catalog: Catalog) -> None:
     _expect_bad_size_refused(_tables(catalog))
 
 
+# ---------------------------------------------------------------------------- views
+
+
+@check(
+    "listViews.pages-cover-all",
+    proves=("listViews.pages-cover-all", "listViews.token-progress"),
+)
+def test_pages_hold_every_view_once(catalog: Catalog) -> None:
+    """Following the tokens yields every view exactly once, and comes to an end."""
+    _expect_each_once(_views(catalog))
+
+
+@check("listViews.token-null-at-end", proves="listViews.token-null-at-end")
+def test_the_last_page_of_views_says_null(catalog: Catalog) -> None:
+    """The last page of views carries a next-page-token that is null."""
+    _expect_null_at_end(_views(catalog))
+
+
+@check("listViews.page-size-bound", proves="listViews.page-size-bound")
+def test_no_page_of_views_is_too_long(catalog: Catalog) -> None:
+    """No page of views holds more entries than pageSize."""
+    _expect_bounded(_views(catalog))
+
+
+@check("listViews.without-token", proves="listViews.without-token-everything")
+def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken parameter all views come in one answer, whatever pageSize says."""
+    _expect_everything(_views(catalog))
+
+
+@check("listViews.empty-token-starts", proves="listViews.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of views, or with all of them."""
+    _expect_start(_views(catalog))
+
+
+@check("listViews.bad-page-size", proves="listViews.400")
+def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
+    """A list of views with a pageSize that is no positive integer is refused with 400."""
+    _expect_bad_size_refused(_views(catalog))
+
+
 # ------------------------------------------------------------------------- arranging
 
 
@@ -147,6 +190,16 @@ def _tables(catalog: Catalog) -> Place:
         return catalog.list_tables(namespace, query)
 
     return Place(ask, tables_in, tuple((namespace, table.name) for table in tables), 1)
+
+
+def _views(catalog: Catalog) -> Place:
+    namespace = catalog.given_namespace()
+    views = [given_view(catalog, namespace) for _ in range(_ENTRIES)]
+
+    def ask(query: Query) -> Reply:
+        return list_views(catalog, namespace, query)
+
+    return Place(ask, tables_in, tuple((namespace, view.name) for view in views), 1)
 
 
 def _pages(place: Place) -> Iterator[Reply]:

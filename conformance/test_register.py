@@ -61,6 +61,22 @@ def test_register_table(catalog: Catalog) -> None:
     reply.expect(200).expect_json({"metadata": {"table-uuid": view.same_uuid(table.uuid)}})
 
 
+@check("registerTable.answer-agrees-with-load", proves="registerTable.answer-is-the-table")
+def test_answer_is_what_load_returns(catalog: Catalog) -> None:
+    """The answer to a registration is what a load returns right after it."""
+    table, name, reply = _register(catalog, catalog.given_snapshot)
+    told = reply.expect(200).member("metadata")
+    loaded = catalog.load_table(table.namespace, name).expect(200)
+    equal(
+        view.settled(loaded.member("metadata"), MARK),
+        view.settled(told, MARK),
+        symptom="answer-differs-from-load",
+    )
+    locations = [r.json().get("metadata-location") for r in (reply, loaded)]
+    if None not in locations:
+        equal(locations[1], locations[0], symptom="answer-differs-from-load")
+
+
 @check("registerTable.malformed-refused", proves="registerTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A registration with an unusable body is refused with 400."""

@@ -150,5 +150,12 @@ for _operation_id in (
     "registerTable",
     "reportMetrics",
     "commitTransaction",
+    "listViews",
+    "createView",
+    "loadView",
+    "viewExists",
+    "replaceView",
+    "dropView",
+    "renameView",
 ):
     _declare(_operation_id)

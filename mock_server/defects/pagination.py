@@ -1,4 +1,4 @@
-"""Ways in which pages of a list go wrong; each for namespaces and for tables."""
+"""Ways in which pages of a list go wrong; each for namespaces, for tables and for views."""
 
 import json
 from collections.abc import Callable
@@ -15,12 +15,16 @@ from icecheck.mock_server.state import WarehouseState
 Body = dict[str, Any]
 OnOperation = Callable[[Registries, str], None]
 
-_LISTS = {"listNamespaces": "namespaces", "listTables": "identifiers"}
-_WORDS = {"listNamespaces": "namespaces", "listTables": "tables"}
+_LISTS = {
+    "listNamespaces": "namespaces",
+    "listTables": "identifiers",
+    "listViews": "identifiers",
+}
+_WORDS = {"listNamespaces": "namespaces", "listTables": "tables", "listViews": "views"}
 
 
-def _of_both(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
-    """Declare a defect twice, of listNamespaces and of listTables; ``breaks`` lacks both."""
+def _of_each(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
+    """Declare a defect once for each listing; ``breaks`` lacks the operation."""
 
     def declare(on_operation: OnOperation) -> OnOperation:
         for operation_id, words in _WORDS.items():
@@ -44,7 +48,7 @@ def _with_query(call: Call, **changes: str) -> Call:
     return msgspec.structs.replace(call, query=dict(call.query) | changes)
 
 
-@_of_both("skip", breaks="pages-cover-all", suffering="Entries at page borders are never seen.")
+@_of_each("skip", breaks="pages-cover-all", suffering="Entries at page borders are never seen.")
 def _skip(registries: Registries, operation_id: str) -> None:
     """A page starts one entry after the one that is due."""
     member = _LISTS[operation_id]
@@ -56,7 +60,7 @@ def _skip(registries: Registries, operation_id: str) -> None:
     alter_answer(registries, operation_id, skipped)
 
 
-@_of_both("repeat", breaks="pages-cover-all", suffering="Entries at page borders come twice.")
+@_of_each("repeat", breaks="pages-cover-all", suffering="Entries at page borders come twice.")
 def _repeat(registries: Registries, operation_id: str) -> None:
     """A page starts with the last entry of the page before."""
     member = _LISTS[operation_id]
@@ -72,7 +76,7 @@ def _repeat(registries: Registries, operation_id: str) -> None:
     alter_answer(registries, operation_id, repeated)
 
 
-@_of_both("endless", breaks="token-progress", suffering="The Java client asks on for ever.")
+@_of_each("endless", breaks="token-progress", suffering="The Java client asks on for ever.")
 def _endless(registries: Registries, operation_id: str) -> None:
     """The last page has an empty token instead of none."""
     alter_body(
@@ -82,7 +86,7 @@ def _endless(registries: Registries, operation_id: str) -> None:
     )
 
 
-@_of_both("restart", breaks="token-progress", suffering="Clients see the first page for ever.")
+@_of_each("restart", breaks="token-progress", suffering="Clients see the first page for ever.")
 def _restart(registries: Registries, operation_id: str) -> None:
     """The token is ignored: every page is the first one."""
 
@@ -92,7 +96,7 @@ def _restart(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, restarted)
 
 
-@_of_both("no-null", breaks="token-null-at-end", suffering="Strict clients miss the end.")
+@_of_each("no-null", breaks="token-null-at-end", suffering="Strict clients miss the end.")
 def _no_null(registries: Registries, operation_id: str) -> None:
     """The last page leaves the token out."""
     alter_body(
@@ -102,7 +106,7 @@ def _no_null(registries: Registries, operation_id: str) -> None:
     )
 
 
-@_of_both("fixed-size", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
+@_of_each("fixed-size", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
 def _fixed_size(registries: Registries, operation_id: str) -> None:
     """The pageSize is ignored: a page has two entries."""
 
@@ -112,7 +116,7 @@ def _fixed_size(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, two_at_a_time)
 
 
-@_of_both(
+@_of_each(
     "unasked",
     breaks="without-token-everything",
     suffering="Clients that know no pages see the first one only.",
@@ -128,7 +132,7 @@ def _unasked(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, paged)
 
 
-@_of_both(
+@_of_each(
     "by-size",
     breaks="without-token-everything",
     suffering="Clients that only bound the size see the first page only.",
@@ -143,7 +147,7 @@ def _by_size(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, paged)
 
 
-@_of_both(
+@_of_each(
     "empty-token-refused",
     breaks="empty-token-starts",
     suffering="The Java client cannot list anything.",
@@ -159,7 +163,7 @@ def _empty_token_refused(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-@_of_both(
+@_of_each(
     "lost-after-empty-token",
     breaks="empty-token-starts",
     suffering="The Java client sees a part of every list.",
@@ -176,7 +180,7 @@ def _lost_after_empty_token(registries: Registries, operation_id: str) -> None:
     alter_answer(registries, operation_id, lost)
 
 
-@_of_both("any-size", breaks="400", suffering="A misspelled size goes unnoticed.")
+@_of_each("any-size", breaks="400", suffering="A misspelled size goes unnoticed.")
 def _any_size(registries: Registries, operation_id: str) -> None:
     """A pageSize that makes no sense is read as 1."""
 
@@ -187,7 +191,7 @@ def _any_size(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, sized)
 
 
-@_of_both("size-500", breaks="400", suffering="A misspelled size looks like a failure.")
+@_of_each("size-500", breaks="400", suffering="A misspelled size looks like a failure.")
 def _size_500(registries: Registries, operation_id: str) -> None:
     """A pageSize that is no integer is answered 500."""
 

@@ -1,11 +1,14 @@
 """Ways in which servers register metadata files wrongly."""
 
+from typing import Any
+
 import msgspec
 
 from icecheck.mock_server import problem, publication, replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import (
+    alter_body,
     alter_request_body,
     answer_status,
     refuse_as,
@@ -47,6 +50,21 @@ def _refuses_its_own_files(registries: Registries) -> None:
         raise problem.bad_request("The metadata location is not allowed")
 
     wrap(registries, "registerTable", around)
+
+
+@defect(
+    "register-answer-is-a-draft",
+    breaks="registerTable.answer-is-the-table",
+    suffering="A client works on columns and a location that the table does not have.",
+)
+def _answer_is_a_draft(registries: Registries) -> None:
+    """The answer is made before the file is read to its end."""
+
+    def draft(body: Any) -> Any:
+        body["metadata"]["last-column-id"] += 1
+        return body
+
+    alter_body(registries, "registerTable", draft)
 
 
 @defect(
@@ -175,7 +193,7 @@ def _read_only(registries: Registries) -> None:
         faithful: Operation, context: Context, state: WarehouseState, call: Call
     ) -> Outcome:
         if (call.namespace, call.name) in registered:
-            raise problem.forbidden("The table is external")
+            raise problem.bad_request("The table is external")
         return faithful(context, state, call)
 
     wrap(registries, "registerTable", registering)

@@ -1,16 +1,34 @@
-"""Building blocks for defects of tables: keep another table than was asked for."""
+"""Building blocks for defects: keep another table or view than was asked for."""
 
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server import publication
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+import msgspec
+
+from icecheck.mock_server import publication, replies
+from icecheck.mock_server.context import (
+    Call,
+    Context,
+    Operation,
+    Outcome,
+    Registries,
+    Reply,
+)
 from icecheck.mock_server.defects.rewriting import sent_json, wrap
 from icecheck.mock_server.metadata import encode
 from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.state import TableEntry, WarehouseState
+from icecheck.mock_server.state import TableEntry, ViewEntry, WarehouseState
+from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
 
-__all__ = ["Body", "sent_name", "store_otherwise", "with_metadata", "without_sent_table"]
+__all__ = [
+    "Body",
+    "sent_name",
+    "store_otherwise",
+    "store_view_otherwise",
+    "view_with",
+    "with_metadata",
+    "without_sent_table",
+]
 
 Body = dict[str, Any]
 
@@ -54,5 +72,41 @@ def store_otherwise(
         changed = with_metadata(context, entry, change(entry.metadata, sent_json(call)))
         kept = outcome.state.with_table(call.namespace, sent_name(call), changed)
         return Outcome(kept, publication.load_reply(changed), outcome.effects)
+
+    wrap(registries, operation_id, around)
+
+
+def view_with(entry: ViewEntry, metadata: ViewMetadata, location: str | None = None) -> ViewEntry:
+    """A view version that says something else than its metadata file does."""
+    where = entry.metadata_location if location is None else location
+    said = msgspec.json.encode(where)
+    body = b'{"metadata-location":%b,"metadata":%b}' % (said, encode_view(metadata))
+    return ViewEntry(metadata, where, Reply(200, replies.JSON_CONTENT, body))
+
+
+def store_view_otherwise(
+    registries: Registries,
+    operation_id: str,
+    change: Callable[[ViewMetadata | None, ViewMetadata, Body], ViewMetadata],
+    *,
+    same_location: bool = False,
+) -> None:
+    """Let createView or replaceView keep, and answer, changed metadata.
+
+    `change` gets the view before, what the faithful server would keep, and the body that was
+    sent. With `same_location` the new version stands at the metadata location of the old one.
+    """
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        name = call.name or sent_name(call)
+        before, after = state.view(call.namespace, name), outcome.state.view(call.namespace, name)
+        if after is None or after is before:
+            return outcome
+        metadata = change(before and before.metadata, after.metadata, sent_json(call))
+        kept_at = before.metadata_location if before is not None and same_location else None
+        changed = view_with(after, metadata, kept_at)
+        kept = outcome.state.with_view(call.namespace, name, changed)
+        return Outcome(kept, changed.reply, outcome.effects)
 
     wrap(registries, operation_id, around)

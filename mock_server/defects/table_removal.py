@@ -149,7 +149,7 @@ def _purge_refused_and_done(registries: Registries) -> None:
         outcome = faithful(context, state, call)
         if "purgeRequested" not in call.query:
             return outcome
-        refused = problem.forbidden("Not allowed to remove files")
+        refused = problem.bad_request("Not allowed to remove files")
         return Outcome(outcome.state, replies.problem_reply(refused))
 
     wrap(registries, "dropTable", around)

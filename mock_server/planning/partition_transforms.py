@@ -3,6 +3,7 @@
 The grammar is in `icecheck.mock_server.transforms`; here values go through.
 """
 
+import re
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
@@ -21,10 +22,10 @@ TransformKind: TypeAlias = Literal[
 ]
 
 _KINDS: dict[str, TransformKind] = {
-    "identity": "identity", "bucket": "bucket", "truncate": "truncate", "year": "year",
-    "month": "month", "day": "day", "hour": "hour", "void": "void",
+    "identity": "identity", "year": "year", "month": "month", "day": "day", "hour": "hour",
+    "void": "void", "bucket[]": "bucket", "truncate[]": "truncate",
 }  # fmt: skip
-_PARAMETRISED = frozenset({"bucket", "truncate"})
+_PARAMETRISED = re.compile(r"(bucket|truncate)\[([0-9]+)\]", re.ASCII)
 _ORDERED = frozenset({"identity", "truncate", "year", "month", "day", "hour"})
 _UNITS_PER_HOUR = {
     "timestamp": 3_600_000_000,
@@ -65,15 +66,13 @@ def transform_of(text: str, source: FieldType | None) -> Transform:
     Problem 400 for a width that is no positive integer.
     """
     canonical = canonical_transform(text)
-    name, _, parameter = canonical.partition("[")
-    kind = _KINDS.get(name, "unknown")
-    if (kind in _PARAMETRISED) != bool(parameter):
-        kind = "unknown"
+    parametrised = _PARAMETRISED.fullmatch(canonical)
+    kind = _KINDS.get(canonical if parametrised is None else f"{parametrised[1]}[]", "unknown")
     plain = source if isinstance(source, str) else None
     applies = plain is not None and kind != "unknown" and applies_to(canonical, plain)
     return Transform(
         kind,
-        int(parameter.rstrip("]")) if kind in _PARAMETRISED else 0,
+        0 if parametrised is None else int(parametrised[2]),
         plain,
         _result_type(kind, plain),
         applies,

@@ -326,6 +326,8 @@ class Catalog:
             reply = send()
         finally:
             self._step = before
+        if reply.status == 403:
+            raise NotOffered(f"{operation_id} answered 403: run with credentials that may do this")
         if reply.status == 406:
             raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
         if not reply.ok:

@@ -25,31 +25,25 @@ def effect_of(
     """Read the effect of a request; a body that names nothing has none."""
     parsed = _parse(body)
     namespace = _levels(names.get("namespace"))
-    table = names.get("table")
+    kind = "view" if operation_id.endswith("View") else "table"
     match operation_id:
         case "createNamespace":
             made = _levels(parsed.get("namespace"))
             return Effect(creates=(Entry("namespace", made),) if made else ())
         case "dropNamespace":
             return Effect(removes=(Entry("namespace", namespace),))
-        case "createTable" if parsed.get("stage-create") is not True:
-            return Effect(creates=_named("table", namespace, parsed.get("name")))
-        case "registerTable":
-            return Effect(creates=_named("table", namespace, parsed.get("name")))
-        case "dropTable":
-            return Effect(removes=_named("table", namespace, table))
+        case "createTable" if parsed.get("stage-create") is True:
+            return Effect()
+        case "createTable" | "registerTable" | "createView":
+            return Effect(creates=_named(kind, namespace, parsed.get("name")))
+        case "dropTable" | "dropView":
+            return Effect(removes=_named(kind, namespace, names.get(kind)))
         case "updateTable" if _asserts_create(parsed):
-            return Effect(creates=_named("table", namespace, table))
+            return Effect(creates=_named(kind, namespace, names.get(kind)))
         case "commitTransaction":
             return Effect(creates=tuple(_created_by_changes(parsed.get("table-changes"))))
-        case "renameTable":
-            return _renamed("table", parsed)
-        case "createView":
-            return Effect(creates=_named("view", namespace, parsed.get("name")))
-        case "dropView":
-            return Effect(removes=_named("view", namespace, names.get("view")))
-        case "renameView":
-            return _renamed("view", parsed)
+        case "renameTable" | "renameView":
+            return _renamed(kind, parsed)
         case _:
             return Effect()
 

@@ -71,6 +71,8 @@ def _verdict(
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
             return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
+        case Violation(findings=said) if excuse := _excuse(catalog, said[0]):
+            return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
             return _make(
@@ -133,6 +135,28 @@ def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
     """
     shown = next((e.operation for e in catalog.exchanges if e.ordinal == ordinal), None)
     return None if shown is None or catalog.claims(shown) else shown
+
+
+def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
+    """Return why a refusal where a success was due is no fault: the document lists the answer.
+
+    403: these credentials may not (L4547). 406, where the operation's table has it: the catalog
+    does not support it (L4562, verdict-rules 6).
+    """
+    due = finding.expected.split(" or ")
+    if finding.symptom != "status" or not all(status.startswith("2") for status in due):
+        return None
+    shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
+    if not shown:
+        return None
+    operation_id, status = str(shown[-1].operation), shown[-1].status
+    responses = catalog.session.contract.operations[operation_id].responses
+    if status == 403 and "403" in responses:
+        why = f"{operation_id} answered 403: run with credentials that may do this"
+        return Skip(SkipKind.MISSING_FIXTURE, why)
+    if status == 406 and "406" in responses:
+        return Skip(SkipKind.NOT_APPLICABLE, f"{operation_id} answered 406: not supported")
+    return None
 
 
 def _summary(finding: Finding) -> str:

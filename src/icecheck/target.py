@@ -53,6 +53,8 @@ class Target:
             raise UsageError("give either a token or a credential, not both")
         if self.credential is not None and not self.credential.strip(":"):
             raise UsageError("the credential is empty: give it as ID:SECRET")
+        if not all(self.namespace):
+            raise UsageError("the namespace has an empty level: write --namespace a.b")
         self._refuse_unsendable()
         if not 0 < self.timeout_seconds <= _TIMEOUT_SECONDS_MAX:  # which no NaN is
             raise UsageError(

@@ -1,7 +1,10 @@
 """The judge: every way a check can end is a verdict, and what it made is removed."""
 
+from dataclasses import replace
+
 import pytest
 
+from icecheck.bodies import create_table_body
 from icecheck.check import check, check_of
 from icecheck.client import Catalog
 from icecheck.expect import Blocked, NotOffered, Unreachable, Violation
@@ -97,10 +100,10 @@ def test_an_interrupt_is_no_verdict_and_still_cleans_up(session):
 
 
 def test_an_operation_that_is_not_claimed_is_skipped_and_nothing_is_sent(session):
-    verdict = judged(session, raising(AssertionError), proves="loadView.200")
+    verdict = judged(session, raising(AssertionError), proves="loadCredentials.200")
     assert verdict.outcome is Outcome.SKIP
     assert verdict.skip.kind is SkipKind.NOT_DECLARED
-    assert "loadView" in verdict.summary
+    assert "loadCredentials" in verdict.summary
     assert verdict.requests == 0
 
 
@@ -131,3 +134,46 @@ def test_a_check_never_mixes_levels():
 def test_a_check_without_a_title_cannot_be_declared():
     with pytest.raises(ValueError, match="docstring"):
         check("x", proves="createNamespace.409", group=Group.CHECKS)(lambda _: None)
+
+
+def refused(session, status):
+    """A catalog like the session's that refuses every change with one status."""
+    faithful = session.connection.send
+
+    def send(wire, record):
+        exchange = faithful(wire, lambda _: None)
+        if wire.method == "POST":
+            exchange = replace(exchange, status=status)
+        record(exchange)
+        return exchange
+
+    return send
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(403, SkipKind.MISSING_FIXTURE), (406, SkipKind.NOT_APPLICABLE)]
+)
+def test_a_documented_refusal_is_no_fault_of_the_catalog(session, monkeypatch, status, kind):
+    def body(catalog):
+        catalog.create_namespace(catalog.new_namespace_name()).expect(200)
+
+    monkeypatch.setattr(session.connection, "send", refused(session, status))
+    verdict = judged(session, body, proves="createNamespace.200")
+    assert verdict.outcome is Outcome.SKIP
+    assert verdict.skip.kind is kind
+
+
+def test_a_refusal_that_no_table_lists_is_a_fault(session, monkeypatch):
+    def body(catalog):
+        namespace = catalog.given_namespace()
+        monkeypatch.setattr(session.connection, "send", refused(session, 406))
+        catalog.create_table(namespace, create_table_body(catalog.new_name())).expect(200)
+
+    verdict = judged(session, body, proves="createTable.200")
+    assert verdict.outcome is Outcome.FAIL
+
+
+def test_an_arrange_step_that_this_user_may_not_do_is_no_fault(session, monkeypatch):
+    monkeypatch.setattr(session.connection, "send", refused(session, 403))
+    verdict = judged(session, lambda catalog: catalog.given_table())
+    assert verdict.skip.kind is SkipKind.MISSING_FIXTURE

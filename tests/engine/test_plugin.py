@@ -98,14 +98,14 @@ def test_a_faithful_catalog_passes_and_the_verdict_is_printed(tmp_path, mock, wo
 
 
 def _wrong_status(context, state, call):
-    raise Problem(403, "ForbiddenException", "not today")
+    raise Problem(418, "TeapotException", "not today")
 
 
 def test_a_failing_check_shows_requirement_expectation_and_curl(tmp_path, mock):
     mock.registries.operations["reportMetrics"] = _wrong_status
     done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
     assert done.returncode == 1
-    for part in ("reportMetrics.204", "expected", "204", "403", "curl -sS", "$ICECHECK_TOKEN"):
+    for part in ("reportMetrics.204", "expected", "204", "418", "curl -sS", "$ICECHECK_TOKEN"):
         assert part in done.stdout
     assert TOKEN not in done.stdout
     assert "Traceback" not in done.stdout

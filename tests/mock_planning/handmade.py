@@ -245,7 +245,7 @@ def make_table(
 
 
 def encoded(type_: PrimitiveType, value: Any) -> bytes:
-    return to_bytes(type_, value)
+    return bytes(to_bytes(type_, value))
 
 
 def summary(values: list[Any], type_: IcebergType) -> dict[str, Any]:

@@ -454,7 +454,7 @@ def test_settings_without_sense_are_refused() -> None:
         {"ends": "cancelled"},
     ):
         with pytest.raises(ValueError):
-            PlanningSettings(**wrong)  # type: ignore[arg-type]
+            PlanningSettings(**wrong)
 
 
 def test_the_same_requests_get_the_same_answers_from_a_seeded_server(tmp_path: Path) -> None:

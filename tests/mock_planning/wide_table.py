@@ -34,7 +34,7 @@ class Column:
 
     @property
     def iceberg_type(self) -> PrimitiveType:
-        field = NestedField(self.id, self.name, self.type, required=False)  # type: ignore[arg-type]
+        field = NestedField(self.id, self.name, self.type, required=False)
         assert isinstance(field.field_type, PrimitiveType)
         return field.field_type
 

@@ -1,0 +1,297 @@
+"""Ways in which servers rename views wrongly, or mix up views and tables of one name."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from icecheck.mock_server import problem, replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import (
+    answer_status,
+    forget_effect,
+    refuse_as,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.defects.storing import sent_name, view_with
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+Name = tuple[tuple[str, ...], str]
+
+_WRONG_KIND = "DROP or SELECT of a mistaken name meets the wrong kind of thing."
+
+
+def _end(call: Call, end: str) -> Name:
+    """The source or destination of a rename; empty where the body names none."""
+    identifier = sent_json(call).get(end)
+    if not isinstance(identifier, dict):
+        return (), ""
+    return tuple(identifier.get("namespace", ())), str(identifier.get("name", ""))
+
+
+def _without(state: WarehouseState, name: Name, *kinds: str) -> WarehouseState:
+    if "view" in kinds and state.view(*name) is not None:
+        state = state.without_view(*name)
+    if "table" in kinds and state.table(*name) is not None:
+        state = state.without_table(*name)
+    return state
+
+
+# -------------------------------------------------------------------------- renaming
+
+
+@defect(
+    "view-rename-200",
+    breaks="renameView.204",
+    suffering="Strict clients take the rename for failed.",
+)
+def _rename_200(registries: Registries) -> None:
+    """A rename of a view is answered 200."""
+    answer_status(registries, "renameView", 200)
+
+
+@defect(
+    "view-rename-malformed-500",
+    breaks="renameView.400",
+    suffering="A client's mistake is reported as a failure of the server.",
+)
+def _malformed_500(registries: Registries) -> None:
+    """A rename of a view without source or destination is a null pointer."""
+    refuse_as(registries, "renameView", 400, 500, "InternalServerError")
+
+
+@defect(
+    "view-rename-missing-204",
+    breaks="renameView.404",
+    suffering="ALTER VIEW RENAME hides a misspelled name.",
+)
+def _missing_204(registries: Registries) -> None:
+    """Renaming a view that does not exist succeeds."""
+    refuse_as(registries, "renameView", 404, 204)
+
+
+@defect(
+    "view-rename-makes-its-namespace",
+    breaks="renameView.target-namespace-missing",
+    suffering="A misspelled database name makes a new database.",
+)
+def _makes_its_namespace(registries: Registries) -> None:
+    """A target namespace that is missing is made along with the rename of a view."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        namespace, _ = _end(call, "destination")
+        if namespace and state.namespace(namespace) is None:
+            state = state.with_namespace(namespace, {})
+        return faithful(context, state, call)
+
+    wrap(registries, "renameView", around)
+
+
+@defect(
+    "view-rename-conflict-500",
+    breaks="renameView.409",
+    suffering="A name that is taken looks like a failure of the server.",
+)
+def _conflict_500(registries: Registries) -> None:
+    """A violated unique constraint is answered 500."""
+    refuse_as(registries, "renameView", 409, 500, "InternalServerError")
+
+
+@defect(
+    "view-rename-conflict-writes",
+    breaks="renameView.conflict-changes-nothing",
+    suffering="A refused rename has replaced a view all the same.",
+)
+def _conflict_writes(registries: Registries) -> None:
+    """A rename of a view is written first and then refused because the new name is taken."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            if refused.status != 409:
+                raise
+            cleared = _without(state, _end(call, "destination"), "view", "table")
+            written = faithful(context, cleared, call)
+            return Outcome(written.state, replies.problem_reply(refused))
+
+    wrap(registries, "renameView", around)
+
+
+@defect(
+    "view-rename-forgotten",
+    breaks="renameView.moves",
+    suffering="A renamed view still has its old name, and no other.",
+)
+def _forgotten(registries: Registries) -> None:
+    """A rename of a view is answered and not made."""
+    forget_effect(registries, "renameView")
+
+
+@defect(
+    "view-rename-keeps-old-name",
+    breaks="renameView.moves",
+    suffering="Two names lead to one view, and drift apart.",
+)
+def _keeps_old_name(registries: Registries) -> None:
+    """A rename of a view copies it."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        entry = state.view(*(source := _end(call, "source")))
+        if entry is None:
+            return outcome
+        return Outcome(outcome.state.with_view(*source, entry), outcome.reply)
+
+    wrap(registries, "renameView", around)
+
+
+def _with_new_uuid(registries: Registries, when: Callable[[Name, Name], bool]) -> None:
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        source, target = _end(call, "source"), _end(call, "destination")
+        entry = outcome.state.view(*target)
+        if entry is None or not when(source, target):
+            return outcome
+        uuid = context.identities.new_uuid()
+        changed = view_with(entry, replace(entry.metadata, view_uuid=uuid))
+        return Outcome(outcome.state.with_view(*target, changed), outcome.reply)
+
+    wrap(registries, "renameView", around)
+
+
+@defect(
+    "view-rename-creates-anew",
+    breaks="renameView.same-view",
+    suffering="Clients that hold the view open take it for another one.",
+)
+def _creates_anew(registries: Registries) -> None:
+    """A rename creates the view anew under the new name, with another uuid."""
+    _with_new_uuid(registries, lambda source, target: True)  # noqa: ARG005 - any rename
+
+
+@defect(
+    "view-rename-across-creates-anew",
+    breaks="renameView.across-namespaces",
+    suffering="Clients that hold the view open take it for another one.",
+)
+def _across_creates_anew(registries: Registries) -> None:
+    """A view that moves to another namespace is created anew there."""
+    _with_new_uuid(registries, lambda source, target: source[0] != target[0])
+
+
+@defect(
+    "view-rename-unsupported-moves",
+    breaks="renameView.406",
+    suffering="A rename is refused as not supported, and the view has gone.",
+)
+def _unsupported_moves(registries: Registries) -> None:
+    """A rename across namespaces is refused as not supported after the view was taken away."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        source, target = _end(call, "source"), _end(call, "destination")
+        if source[0] == target[0]:
+            return outcome
+        refusal = replies.problem_reply(problem.unsupported("Views stay in their namespace"))
+        return Outcome(_without(state, source, "view"), refusal)
+
+    wrap(registries, "renameView", around)
+
+
+# ------------------------------------------------------------- one name space with tables
+
+
+def _not_looking_at(registries: Registries, operation_id: str, kind: str) -> None:
+    """Let an operation take a name that something of this kind has, and leave that hidden.
+
+    The operation works on a state without it, and it is put back afterwards if it is a table
+    that a view may hide, or a view that a table does.
+    """
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        made = operation_id.startswith("create")
+        name = (call.namespace, sent_name(call)) if made else _end(call, "destination")
+        outcome = faithful(context, _without(state, name, kind), call)
+        kept = outcome.state
+        if kind == "view" and (view := state.view(*name)) is not None:
+            kept = kept.with_view(*name, view)
+        if kind == "table" and (table := state.table(*name)) is not None:
+            kept = kept.with_table(*name, table)
+        return Outcome(kept, outcome.reply, outcome.effects)
+
+    wrap(registries, operation_id, around)
+
+
+def _declare_not_looking(operation_id: str, kind: str) -> None:
+    other = "table" if operation_id.endswith("Table") else "view"
+
+    def install(registries: Registries) -> None:
+        _not_looking_at(registries, operation_id, kind)
+
+    install.__doc__ = f"{operation_id} only looks whether a {other} has the name, not a {kind}."
+    declared = defect(
+        f"{operation_id}-looks-at-no-{kind}".lower(),
+        breaks=f"{operation_id}.name-of-a-{kind}-refused",
+        suffering=f"The {other} hides a {kind} of the same name, or is hidden by it.",
+    )
+    declared(install)
+
+
+for _operation_id, _kind in (
+    ("createView", "table"),
+    ("createTable", "view"),
+    ("renameView", "table"),
+    ("renameTable", "view"),
+):
+    _declare_not_looking(_operation_id, _kind)
+
+
+def _answers_for_both(operation_id: str, other: str, breaks: str) -> None:
+    """Declare an operation that finds whatever has the name, and answers as its sister does."""
+
+    def install(registries: Registries) -> None:
+        sister = registries.operations[other]
+
+        def around(
+            faithful: Operation, context: Context, state: WarehouseState, call: Call
+        ) -> Outcome:
+            try:
+                return faithful(context, state, call)
+            except Problem as refused:
+                if refused.status != 404:
+                    raise
+                return sister(context, state, call)
+
+        wrap(registries, operation_id, around)
+
+    install.__doc__ = f"{operation_id} looks for tables and views alike."
+    declared = defect(f"{operation_id}-of-either".lower(), breaks=breaks, suffering=_WRONG_KIND)
+    declared(install)
+
+
+_answers_for_both("loadView", "loadTable", "loadView.table-is-no-view")
+_answers_for_both("loadTable", "loadView", "loadTable.view-is-no-table")
+_answers_for_both("viewExists", "tableExists", "viewExists.table-is-no-view")
+_answers_for_both("tableExists", "viewExists", "tableExists.view-is-no-table")
+_answers_for_both("dropView", "dropTable", "dropView.spares-tables")
+_answers_for_both("dropTable", "dropView", "dropTable.spares-views")
+
+
+@defect(
+    "namespace-drop-overlooks-views",
+    breaks="dropNamespace.views-keep-it",
+    suffering="Views disappear with a namespace that looked empty.",
+)
+def _overlooks_views(registries: Registries) -> None:
+    """A namespace is empty when it has no tables."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.namespace(call.namespace)
+        for name, _ in () if entry is None else tuple(entry.views.after(None)):
+            state = state.without_view(call.namespace, name)
+        return faithful(context, state, call)
+
+    wrap(registries, "dropNamespace", around)
