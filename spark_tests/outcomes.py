@@ -24,8 +24,9 @@ __all__ = [
 ]
 
 # {catalog} is Spark's name for the catalog; {namespace} and {namespace2} are without it, {parent},
-# {table} and {table2} with it; {name} and {name2} are the bare names of the two tables. Nothing is
-# at {namespace2}, {table} or {table2} before the script creates it.
+# {table} and {table2} with it; {name} and {name2} are the bare names of the two tables. {view} and
+# {view2} are views, {view_name} and {view_name2} their bare names. Nothing is at {namespace2}, nor
+# at a table or view, before the script creates it.
 PLACEHOLDERS = (
     "catalog",
     "parent",
@@ -35,6 +36,10 @@ PLACEHOLDERS = (
     "table2",
     "name",
     "name2",
+    "view",
+    "view2",
+    "view_name",
+    "view_name2",
 )
 
 Row = tuple[str | None, ...]

@@ -11,6 +11,7 @@ from icecheck.expect import NotOffered, Unreachable, Violation
 from icecheck.spark_tests.failures import Failure, read_failure
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
+from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ Row = tuple[str | None, ...]
 
 ROWS_SHOWN = 6
 
+# The placeholder of a bare name -> that of the whole name with namespace and catalog.
+_WHOLE = {"name": "table", "name2": "table2", "view_name": "view", "view_name2": "view2"}
+
 
 class SparkSource(Protocol):
     """What gives a check its own Spark session, such as ``icecheck.spark.SparkWorkbench``."""
@@ -44,7 +48,8 @@ def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
     names = _names(script, catalog)
     session, names["catalog"] = spark.session(catalog)
     within = f"{names['catalog']}.{names['namespace']}"
-    names["table"], names["table2"] = (f"{within}.{names[name]}" for name in ("name", "name2"))
+    for bare, whole in _WHOLE.items():
+        names[whole] = f"{within}.{names[bare]}"
     names["parent"] = ".".join(filter(None, (names["catalog"], names["parent"])))
     for statement in script.statements:
         _Step(script, statement, session, names).run()
@@ -220,7 +225,7 @@ class _Step:
             return "no rows"
         lines = [" | ".join("NULL" if cell is None else cell for cell in row) for row in rows]
         text = "; ".join(lines[:ROWS_SHOWN])
-        for placeholder in ("table", "table2", "namespace", "namespace2", "name", "name2"):
+        for placeholder in (*_WHOLE.values(), "namespace", "namespace2", *_WHOLE):
             if placeholder in self._names:
                 text = text.replace(self._names[placeholder], f"{{{placeholder}}}")
         more = len(rows) - ROWS_SHOWN
@@ -233,15 +238,23 @@ def _names(script: Script, catalog: Catalog) -> dict[str, str]:
     namespace = catalog.given_namespace()
     names = {"namespace": qualified(namespace), "parent": qualified(namespace[:-1])}
     for placeholder in ("name", "name2"):
-        name = catalog.new_name()
-        names[placeholder] = _quoted(name)
-        if script.uses(placeholder, placeholder.replace("name", "table")):
-            catalog.ledger_table(namespace, name)
+        names[placeholder] = _entered(script, catalog, namespace, placeholder)
     another = catalog.new_namespace_name()
     names["namespace2"] = qualified(another)
     if script.uses("namespace2"):
         catalog.ledger_namespace(another)
+    for placeholder in ("view_name", "view_name2"):
+        names[placeholder] = _entered(script, catalog, namespace, placeholder)
     return names
+
+
+def _entered(script: Script, catalog: Catalog, namespace: Namespace, placeholder: str) -> str:
+    """Choose the name of a table or view, and enter it if the script speaks of it."""
+    name = catalog.new_name()
+    if script.uses(placeholder, _WHOLE[placeholder]):
+        enter = catalog.ledger_view if placeholder.startswith("view") else catalog.ledger_table
+        enter(namespace, name)
+    return _quoted(name)
 
 
 def _quoted(name: str) -> str:

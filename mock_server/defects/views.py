@@ -189,7 +189,7 @@ _store(
     "Columns cannot be found under their names.", _lower_columns,
 )  # fmt: skip
 _store(
-    "view-properties-trimmed", "createView.properties-kept", "Property values of views are trimmed.",
+    "view-properties-trimmed", "createView.properties-kept", "Values of properties are trimmed.",
     "Values that begin or end with a space are not what was set.", _trimmed_properties,
 )  # fmt: skip
 

@@ -20,6 +20,10 @@ def table(name: str) -> Entry:
     return Entry("table", HERE, name)
 
 
+def view(name: str) -> Entry:
+    return Entry("view", HERE, name)
+
+
 def effect(operation_id: str, body: Any, **names: Any) -> Effect:
     return effect_of(operation_id, names, json.dumps(body).encode())
 
@@ -48,6 +52,16 @@ def effect(operation_id: str, body: Any, **names: Any) -> Effect:
             (table("a"),),
         ),
         ("loadTable", None, {"namespace": HERE, "table": "t"}, (), ()),
+        ("createView", {"name": "v"}, {"namespace": HERE}, (view("v"),), ()),
+        ("replaceView", {"updates": []}, {"namespace": HERE, "view": "v"}, (), ()),
+        ("dropView", None, {"namespace": HERE, "view": "v"}, (), (view("v"),)),
+        (
+            "renameView",
+            {"source": identifier("a"), "destination": identifier("b")},
+            {},
+            (view("b"),),
+            (view("a"),),
+        ),
     ],
 )
 def test_a_request_says_what_it_may_create_and_remove(
@@ -73,5 +87,12 @@ def test_a_transaction_creates_the_tables_that_it_asserts_to_be_new() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"table-changes": "all"}', b"\xff"])
 def test_a_body_that_names_nothing_has_no_effect(body: bytes) -> None:
-    for operation_id in ("createNamespace", "createTable", "renameTable", "commitTransaction"):
+    for operation_id in (
+        "createNamespace",
+        "createTable",
+        "renameTable",
+        "commitTransaction",
+        "createView",
+        "renameView",
+    ):
         assert effect_of(operation_id, {}, body) == Effect()

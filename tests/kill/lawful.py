@@ -68,7 +68,7 @@ def _no_properties(registries: Registries) -> None:
 
 def _no_pagination(registries: Registries) -> None:
     """Lists come whole, and know no tokens."""
-    for operation_id in ("listNamespaces", "listTables"):
+    for operation_id in ("listNamespaces", "listTables", "listViews"):
         alter_call(registries, operation_id, _without_paging)
         alter_body(
             registries,
@@ -117,12 +117,13 @@ def _no_endpoints(registries: Registries) -> None:
 
 def _no_head(registries: Registries) -> None:
     """HEAD is neither claimed nor served."""
-    del registries.operations["namespaceExists"], registries.operations["tableExists"]
+    for kind in ("namespace", "table", "view"):
+        del registries.operations[f"{kind}Exists"]
 
 
 def _read_only(registries: Registries) -> None:
     """Nothing can be written, and nothing of that is claimed."""
-    readers = ("getConfig", "list", "load", "namespaceExists", "tableExists")
+    readers = ("getConfig", "list", "load", "namespaceExists", "tableExists", "viewExists")
     for operation_id in [*registries.operations]:
         if not operation_id.startswith(readers):
             del registries.operations[operation_id]

@@ -57,6 +57,9 @@ class FakeCatalog:
     def ledger_table(self, namespace: tuple[str, ...], name: str) -> None:
         self.ledger.append((*namespace, name))
 
+    def ledger_view(self, namespace: tuple[str, ...], name: str) -> None:
+        self.ledger.append((*namespace, name, "view"))
+
     def ledger_namespace(self, namespace: tuple[str, ...]) -> None:
         self.ledger.append(namespace)
 
@@ -103,6 +106,12 @@ def test_placeholders_become_the_runs_own_names() -> None:
         "SELECT 1",
     ]
     assert catalog.ledger == [(*NAMESPACE, "n1"), (*NAMESPACE, "n2"), ("root", "n3")]
+
+
+def test_views_have_names_of_their_own() -> None:
+    spark, catalog = run("DROP {view} {view_name2};\nSELECT 1;\n-- expect: no rows\n")
+    assert spark.heard[0] == "DROP icecheck.root.`with space`.n4 n5"
+    assert catalog.ledger == [(*NAMESPACE, "n4", "view"), (*NAMESPACE, "n5", "view")]
 
 
 def test_what_a_script_does_not_mention_is_not_in_the_ledger() -> None:

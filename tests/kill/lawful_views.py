@@ -1,0 +1,140 @@
+"""Catalogs that treat views in other ways than the mock and break no rule."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+from tests.kill.lawful import Install
+
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.defects.rewriting import alter_body, alter_error, sent_json, wrap
+from icecheck.mock_server.defects.storing import store_view_otherwise
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.view_metadata import ViewMetadata
+
+Body = dict[str, Any]
+OPERATIONS = (
+    "listViews", "createView", "loadView", "viewExists", "replaceView", "dropView", "renameView",
+)  # fmt: skip
+ANSWERS = ("createView", "loadView", "replaceView")
+
+
+def _refuse_if(
+    registries: Registries, operation_id: str, unwanted: Callable[[Call], bool], status: int
+) -> None:
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if unwanted(call):
+            raise Problem(status, "NotHere", "This catalog does not do that")
+        return faithful(context, state, call)
+
+    wrap(registries, operation_id, around)
+
+
+def _undeclared(registries: Registries) -> None:
+    """Views are neither claimed nor served."""
+    for operation_id in OPERATIONS:
+        del registries.operations[operation_id]
+
+
+def _unsupported(registries: Registries) -> None:
+    """Views are claimed, and their creation is said to be unsupported."""
+    _refuse_if(registries, "createView", lambda _call: True, 406)
+
+
+def _no_rename(registries: Registries) -> None:
+    """Views are not renamed."""
+    _refuse_if(registries, "renameView", lambda _call: True, 406)
+
+
+def _no_move(registries: Registries) -> None:
+    """Views stay in their namespace."""
+
+    def leaves(call: Call) -> bool:
+        ends = [sent_json(call).get(end) for end in ("source", "destination")]
+        found = [end.get("namespace") for end in ends if isinstance(end, dict)]
+        return len(found) == 2 and found[0] != found[1]
+
+    _refuse_if(registries, "renameView", leaves, 406)
+
+
+def _own_locations(registries: Registries) -> None:
+    """The catalog decides where views are."""
+
+    def moves(call: Call) -> bool:
+        updates = sent_json(call).get("updates")
+        return isinstance(updates, list) and any(
+            isinstance(update, dict) and update.get("action") == "set-location"
+            for update in updates
+        )
+
+    _refuse_if(registries, "replaceView", moves, 400)
+
+
+def _own_versions(registries: Registries) -> None:
+    """The first version has the server's time and summary, whatever was sent."""
+
+    def rebuilt(_before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
+        first = replace(made.versions[0], timestamp_ms=1, summary={"engine-name": "catalog"})
+        log = (replace(made.version_log[0], timestamp_ms=1),)
+        return replace(made, versions=(first,), version_log=log)
+
+    store_view_otherwise(registries, "createView", rebuilt)
+
+
+def _busy(registries: Registries) -> None:
+    """Answers have properties, configuration and members of the catalog's own."""
+
+    def busy(body: Body) -> Body:
+        metadata = body["metadata"]
+        properties = metadata.get("properties", {}) | {"owner": "catalog"}
+        return body | {
+            "config": {"token": "view-token"},
+            "x-request": 1,
+            "metadata": metadata | {"properties": properties, "x-policy": {}},
+        }
+
+    for operation_id in ANSWERS:
+        alter_body(registries, operation_id, busy)
+
+
+def _other_spelling(registries: Registries) -> None:
+    """The uuid is in capitals, and versions are listed newest first."""
+
+    def spelled(body: Body) -> Body:
+        metadata = body["metadata"]
+        uuid, versions = metadata["view-uuid"].upper(), metadata["versions"][::-1]
+        return body | {"metadata": metadata | {"view-uuid": uuid, "versions": versions}}
+
+    for operation_id in ANSWERS:
+        alter_body(registries, operation_id, spelled)
+
+
+def _bare_errors(registries: Registries) -> None:
+    """Errors of views are bare, as the letter of their schema says (E16)."""
+
+    def bare(refused: Problem, reply: Reply) -> Reply:
+        if refused.status not in {404, 409} or not reply.body:
+            return reply
+        return Reply(
+            reply.status, reply.headers, json.dumps(json.loads(reply.body)["error"]).encode()
+        )
+
+    for operation_id in OPERATIONS:
+        if operation_id != "viewExists":
+            alter_error(registries, operation_id, bare)
+
+
+LAWFUL_VIEWS: dict[str, Install] = {
+    "views-undeclared": _undeclared,
+    "views-unsupported": _unsupported,
+    "no-view-rename": _no_rename,
+    "no-view-move": _no_move,
+    "own-view-locations": _own_locations,
+    "own-view-versions": _own_versions,
+    "busy-views": _busy,
+    "other-view-spelling": _other_spelling,
+    "bare-view-errors": _bare_errors,
+}
+"""Name -> what makes a mock such a catalog; no check may fail on any of them."""

@@ -1,0 +1,185 @@
+"""Views, their names and their commits: each check is proven by a defect, and blames no one."""
+
+from functools import cache
+
+import pytest
+from tests.kill.killing import (
+    ISOLATIONS,
+    checks_of,
+    defects_of,
+    killed_by,
+    mock_session,
+    not_caught,
+    not_killed,
+    residue_of,
+    run_checks,
+    words,
+)
+from tests.kill.lawful import LAWFUL, Install, lawful_session
+from tests.kill.lawful_tables import LAWFUL_TABLES
+from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS
+
+from icecheck.client import Catalog
+from icecheck.conformance.viewing import create_view, create_view_body, given_view, rename_view
+from icecheck.contract import load
+from icecheck.expect import NotOffered
+from icecheck.judge import judge
+from icecheck.ledger import Entry
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import forget_effect
+from icecheck.passive import observe, passive_verdicts
+from icecheck.verdict import Outcome, SkipKind, Verdict
+
+FAMILIES = {
+    "views": (("test_views",), ("views",)),
+    "names": (("test_view_names",), ("view_names",)),
+    "commits": (("test_view_commits",), ("view_commits",)),
+}
+CHECKS = checks_of(*(module for modules, _ in FAMILIES.values() for module in modules))
+OF_ALL = (
+    "one-level-namespaces",
+    "plain-text-400",
+    "no-endpoints-listed",
+    "narrow-names",
+    "no-head",
+    "read-only",
+)
+EVERY_LAWFUL: dict[str, Install] = {
+    **{name: LAWFUL[name] for name in OF_ALL},
+    "no-table-rename": LAWFUL_TABLES["no-rename"],
+    **LAWFUL_VIEWS,
+}
+REQUESTS_MAX = 450
+
+
+@cache
+def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
+    """What all checks and the passive ones say of a lawful catalog, and what is left on it."""
+    with lawful_session(EVERY_LAWFUL[name]) as session:
+        session.exchanges.clear()
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
+    return verdicts, session.residue
+
+
+# ------------------------------------------------------------------- the faithful mock
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
+    verdicts = run_checks(CHECKS, isolation=isolation)
+    assert set(verdicts) >= {check.id for check in CHECKS}
+    assert words(verdicts.values()) == []
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
+    assert residue_of(CHECKS, isolation=isolation) == ([], [])
+
+
+def test_the_families_stay_small() -> None:
+    with mock_session() as (_, session):
+        session.exchanges.clear()
+        for check in CHECKS:
+            judge(check, Catalog(session, check.id))
+        assert len(session.exchanges) < REQUESTS_MAX
+
+
+# ---------------------------------------------------------------------------- killing
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_check_is_failed_by_a_defect(family: str) -> None:
+    assert not_killed(*FAMILIES[family]) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_defect_fails_a_check(family: str) -> None:
+    assert not_caught(*FAMILIES[family]) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_defect_fails_what_proves_the_requirement_it_breaks(family: str) -> None:
+    modules, homes = FAMILIES[family]
+    for name in defects_of(*homes):
+        aimed = {c.id for c in checks_of(*modules) if defects()[name].breaks in c.proves}
+        assert aimed & killed_by(name, modules), name
+
+
+def test_a_defect_says_who_suffers() -> None:
+    for name in defects_of(*(home for _, homes in FAMILIES.values() for home in homes)):
+        assert defects()[name].suffering.endswith("."), name
+
+
+# --------------------------------------------------------------------- what is lawful
+
+
+@pytest.mark.parametrize("name", EVERY_LAWFUL)
+def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
+    verdicts, residue = verdicts_on(name)
+    wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
+    assert words(wrong) == []
+    assert residue == []
+
+
+def test_a_catalog_that_claims_no_views_is_not_asked_about_them() -> None:
+    verdicts, _ = verdicts_on("views-undeclared")
+    skipped = [v for v in verdicts if v.check in {check.id for check in CHECKS}]
+    assert {v.skip.kind for v in skipped if v.skip is not None} <= {
+        SkipKind.NOT_DECLARED,
+        SkipKind.MISSING_FIXTURE,
+    }
+    assert {v.outcome for v in skipped} == {Outcome.SKIP}
+    with lawful_session(EVERY_LAWFUL["views-undeclared"]) as session:
+        session.exchanges.clear()
+        for check in CHECKS:
+            judge(check, Catalog(session, check.id))
+        assert {e.operation for e in session.exchanges}.isdisjoint(OPERATIONS)
+
+
+def test_a_catalog_that_says_406_to_a_view_lacks_a_capability() -> None:
+    verdicts, _ = verdicts_on("views-unsupported")
+    outcome = {v.check: v.outcome for v in verdicts}
+    for check in ("createView.succeeds", "loadView.succeeds", "replaceView.succeeds"):
+        assert outcome[check] is Outcome.SKIP
+    with lawful_session(EVERY_LAWFUL["views-unsupported"]) as session:
+        catalog = Catalog(session, "unsupported")
+        with pytest.raises(NotOffered, match="406"):
+            given_view(catalog)
+        catalog.undo()
+
+
+# ------------------------------------------------------------------------- the ledger
+
+
+def test_views_are_entered_moved_and_removed() -> None:
+    with mock_session() as (_, session):
+        catalog = Catalog(session, "ledger")
+        view = given_view(catalog)
+        assert Entry("view", view.namespace, view.name) in catalog.ledger
+        name = catalog.new_name()
+        rename_view(catalog, (view.namespace, view.name), (view.namespace, name)).expect(204)
+        assert Entry("view", view.namespace, view.name) not in catalog.ledger
+        assert Entry("view", view.namespace, name) in catalog.ledger
+        catalog.undo()
+    assert session.residue == []
+
+
+def test_a_view_nobody_entered_is_swept_with_its_namespace() -> None:
+    with mock_session() as (_, session):
+        catalog = Catalog(session, "sweep")
+        namespace = catalog.given_namespace()
+        name = catalog.new_name()
+        create_view(catalog, namespace, create_view_body(name)).expect(200)
+        catalog.ledger.forget(Entry("view", namespace, name), deleted=False)
+        catalog.undo()
+    assert session.residue == []
+
+
+def test_a_view_that_cannot_be_dropped_is_residue() -> None:
+    with mock_session() as (mock, session):
+        forget_effect(mock.registries, "dropView")
+        catalog = Catalog(session, "residue")
+        view = given_view(catalog)
+        catalog.undo()
+    assert any(view.namespace[-1] in left for left in session.residue)
