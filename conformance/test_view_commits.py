@@ -22,6 +22,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import ABSENT, Matcher, equal, show
+from icecheck.target import Namespace
 
 Json = dict[str, Any]
 
@@ -125,7 +126,7 @@ def test_new_metadata_location(catalog: Catalog) -> None:
 def test_minimal_body(catalog: Catalog) -> None:
     """Updates are enough to commit to a view."""
     view = given_view(catalog)
-    names = {"namespace": view.namespace, "view": view.name}
+    names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
     catalog.call("replaceView", names, body={"updates": [_mark("first")]}).expect(200)
 
 
@@ -133,7 +134,7 @@ def test_minimal_body(catalog: Catalog) -> None:
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A commit to a view with an unusable body is refused with 400, and the view stays."""
     view = loaded_view(catalog, given_view(catalog))
-    names = {"namespace": view.namespace, "view": view.name}
+    names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
         "no JSON": b'{"updates": [',

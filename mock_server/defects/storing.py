@@ -103,7 +103,8 @@ def store_view_otherwise(
         before, after = state.view(call.namespace, name), outcome.state.view(call.namespace, name)
         if after is None or after is before:
             return outcome
-        metadata = change(before and before.metadata, after.metadata, sent_json(call))
+        old = None if before is None else before.metadata
+        metadata = change(old, after.metadata, sent_json(call))
         kept_at = before.metadata_location if before is not None and same_location else None
         changed = view_with(after, metadata, kept_at)
         kept = outcome.state.with_view(call.namespace, name, changed)

@@ -25,6 +25,8 @@ _CONTENTS: tuple[Literal["data", "position-deletes", "equality-deletes"], ...] =
     "equality-deletes",
 )
 
+_FORMATS = frozenset({"avro", "orc", "parquet", "puffin"})
+
 # Field ids of the table format: Manifest Lists, Manifest Entry Fields, Data File Fields.
 _PARTITIONS_ID = 507
 _SUMMARY_IDS = {509: "contains_null", 518: "contains_nan", 510: "lower_bound", 511: "upper_bound"}
@@ -179,7 +181,7 @@ def live_files(
         partition = entry.data_file.get(partition_key) or {}
         yield ContentFile(
             content=_CONTENTS[file.content],
-            file_format=file.file_format.lower(),
+            file_format=_format(file, manifest.path),
             spec_id=spec.spec_id,
             partition=_partition(partition, partition_names, spec, manifest.path),
             snapshot_id=_inherited(entry.snapshot_id, manifest.added_snapshot_id),
@@ -207,6 +209,13 @@ def _converted(selected: dict[str, Any], shape: type[T], location: str) -> T:
         return msgspec.convert(selected, shape)
     except msgspec.ValidationError as error:
         raise PlanningFailure.unreadable(location, error) from error
+
+
+def _format(file: _FileRecord, location: str) -> str:
+    name = file.file_format.lower()
+    if name not in _FORMATS:
+        raise PlanningFailure.unreadable(location, f"unknown file format {name[:40]!r}")
+    return name
 
 
 def _map(items: Any, location: str) -> dict[Any, Any]:

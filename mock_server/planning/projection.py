@@ -172,7 +172,7 @@ def _of_order(
     # For values that can be counted, `< x` is `<= x - 1`. The inclusive test needs the closed
     # form, the strict one the open form.
     closed = operation in {"lt-eq", "gt-eq"}
-    step: Literal[1, -1] = 1 if below == strict else -1
+    step: Literal[1, -1] = -1 if below == strict else 1
     if closed == strict:
         literal = _counted(source, literal, step)
     result = _result(transform, literal)

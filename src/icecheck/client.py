@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -15,6 +15,7 @@ from icecheck.exchange import Exchange, Step
 from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
 from icecheck.ledger import Entry, Ledger
 from icecheck.session import Session
+from icecheck.table import Table
 from icecheck.target import Namespace, Target
 
 __all__ = ["NO_BODY", "Catalog", "Table"]
@@ -22,26 +23,6 @@ __all__ = ["NO_BODY", "Catalog", "Table"]
 Json = Any
 Query = Sequence[tuple[str, str]]
 NO_BODY = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table that exists, as its last answer described it."""
-
-    namespace: Namespace
-    name: str
-    metadata: dict[str, Any]
-    metadata_location: str | None
-
-    @property
-    def uuid(self) -> str:
-        """The table's UUID."""
-        return str(self.metadata["table-uuid"])
-
-    @property
-    def identifier(self) -> dict[str, Any]:
-        """The table's identifier as requests name it."""
-        return {"namespace": [*self.namespace], "name": self.name}
 
 
 class Catalog:

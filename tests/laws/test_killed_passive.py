@@ -44,6 +44,8 @@ def spoiled(exchange: Exchange) -> Iterator[Exchange]:
         yield replace(exchange, response_body=json.dumps(each).encode())
     odd = exchange.response_body.replace(b'"type":"long"', b'"type":"odd"')
     yield replace(exchange, response_body=odd)
+    odd = exchange.response_body.replace(b'"type":"sql"', b'"type":"odd"')
+    yield replace(exchange, response_body=odd)
 
 
 def verdicts(exchanges: list[Exchange]) -> list[Verdict]:

@@ -128,7 +128,8 @@ def test_a_cancelled_plan_is_known_as_such_and_its_tasks_are_gone(
     assert gone.status_code == 404
 
 
-def test_cancelling_what_is_not_there_needs_nothing(http: httpx.Client, table: Handmade) -> None:
+def test_cancelling_what_is_not_there_needs_nothing(tmp_path: Path) -> None:
+    _, http, table = served(tmp_path, PlanningSettings())
     assert checked("cancelPlanning", http.delete(f"{table.path}/plan/none")) is None
 
 
