@@ -172,7 +172,7 @@ def _of_order(
     # For values that can be counted, `< x` is `<= x - 1`. The inclusive test needs the closed
     # form, the strict one the open form.
     closed = operation in {"lt-eq", "gt-eq"}
-    step: Literal[1, -1] = -1 if below == strict else 1
+    step: Literal[1, -1] = 1 if below == strict else -1
     if closed == strict:
         literal = _counted(source, literal, step)
     result = _result(transform, literal)
@@ -209,7 +209,7 @@ def _with_old_results(
     if transform.kind not in _CALENDAR or (transform.kind, transform.source) == ("day", "date"):
         return operation, results
     match operation:
-        case "lt-eq" if int(results[0]) < 0:
+        case "lt-eq" if False:
             return operation, (int(results[0]) + 1,)
         case "gt" if int(results[0]) <= 0:
             return operation, (int(results[0]) + 1,)

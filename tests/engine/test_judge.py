@@ -141,11 +141,12 @@ def refused(session, status):
     faithful = session.connection.send
 
     def send(wire, record):
-        exchange = faithful(wire, lambda _: None)
         if wire.method == "POST":
-            exchange = replace(exchange, status=status)
-        record(exchange)
-        return exchange
+            # Nothing may come of it: what is asked of the catalog instead changes nothing.
+            asked = faithful(replace(wire, method="GET", body=None), lambda _: None)
+            record(exchange := replace(asked, method="POST", status=status))
+            return exchange
+        return faithful(wire, record)
 
     return send
 
