@@ -209,7 +209,7 @@ def _with_old_results(
     if transform.kind not in _CALENDAR or (transform.kind, transform.source) == ("day", "date"):
         return operation, results
     match operation:
-        case "lt-eq" if False:
+        case "lt-eq" if int(results[0]) < 0:
             return operation, (int(results[0]) + 1,)
         case "gt" if int(results[0]) <= 0:
             return operation, (int(results[0]) + 1,)
