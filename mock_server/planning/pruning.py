@@ -147,7 +147,7 @@ def _range_of_column(column_id: int, type_: str | None, file: ContentFile) -> Va
         may_be_nan=nans != 0,
         only_null=only_null,
         only_nan=only_nan,
-        comparable=True,
+        comparable=not only_null and not only_nan,
     )
 
 

@@ -77,6 +77,15 @@ def test_a_moved_entry_keeps_its_own_sequence_number(http: httpx.Client, table: 
     assert deletes(http) == {"a": ["e.del"], "b": []}
 
 
+def test_a_moved_entry_without_a_sequence_number_makes_the_plan_fail(
+    http: httpx.Client, table: Handmade
+) -> None:
+    table.commit(Manifest([File("a.parquet", status=0, snapshot_id=1)]))
+    answer = plan(http, "t")
+    assert answer["status"] == "failed"
+    assert "no sequence number" in answer["error"]["message"]
+
+
 def test_a_deletion_vector_stands_for_all_position_deletes_of_its_file(
     http: httpx.Client, newest: Handmade
 ) -> None:

@@ -161,6 +161,26 @@ def test_a_rewritten_manifest_does_not_make_its_files_new(
     assert paths(tasks) == ["file:///t/b.parquet"]
 
 
+def test_a_file_that_moved_within_the_range_is_found_once(
+    http: httpx.Client, table: Handmade
+) -> None:
+    first = table.commit(Manifest([file("a")]))
+    second = table.commit(Manifest([file("b")]))
+    merged = [file("b", status=0, snapshot_id=second, sequence_number=2), file("c")]
+    last = table.commit(Manifest(merged), keep=False)
+    tasks = all_tasks(http, "t", {"start-snapshot-id": first, "end-snapshot-id": last})
+    assert paths(tasks) == ["file:///t/b.parquet", "file:///t/c.parquet"]
+
+
+def test_a_range_of_snapshots_without_manifest_lists_has_only_its_own_files(
+    http: httpx.Client, tmp_path: Path
+) -> None:
+    table = make_table(http, tmp_path, "t", SCHEMA, version=1)
+    first, second = (table.commit(Manifest([file(name)]), v1_list=True) for name in "ab")
+    tasks = all_tasks(http, "t", {"start-snapshot-id": first, "end-snapshot-id": second})
+    assert paths(tasks) == ["file:///t/b.parquet"]
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -142,6 +143,23 @@ def test_uuids_are_looked_for_in_both_orders_of_their_bounds(
     assert kept(http, eq("f")) == ["s", "u"]
     assert kept(http, eq("0")) == ["s"]
     assert kept(http, {**eq("0"), "type": "lt"}) == ["s", "u"]
+
+
+def test_the_order_of_uuids_leaves_no_partition_out(http: httpx.Client, tmp_path: Path) -> None:
+    fields = [{"name": "key", "transform": "identity", "source-id": 4, "field-id": 1000}]
+    table = make_table(http, tmp_path, "t", SMALL, fields)
+    table.commit(Manifest([File("a.parquet", (UUID(int=1),)), File("b.parquet", (UUID(int=9),))]))
+    text = str(UUID(int=5))
+    for operation in ("lt", "gt"):
+        assert kept(http, {"type": operation, "term": "key", "value": text}) == ["a", "b"]
+    assert kept(http, {"type": "eq", "term": "key", "value": str(UUID(int=9))}) == ["b"]
+
+
+def test_the_result_of_void_is_always_null(http: httpx.Client, small: Handmade) -> None:
+    void = {"type": "transform", "transform": "void", "term": "id"}
+    small.commit(Manifest([File("a.parquet", nulls={1: 0})]))
+    assert kept(http, {"type": "is-null", "term": void}) == ["a"]
+    assert kept(http, {"type": "is-null", "term": "id"}) == []
 
 
 def test_a_bound_that_is_not_a_number_says_nothing(http: httpx.Client, small: Handmade) -> None:
