@@ -4,7 +4,7 @@ import json
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -227,8 +227,3 @@ def _oauth_error(response: httpx.Response) -> str:
         return ""
     error = answer.get("error") if isinstance(answer, dict) else None
     return f" ({error})" if isinstance(error, str) else ""
-
-
-def redacted(exchanges: Iterable[Exchange], redactor: Redactor) -> tuple[Exchange, ...]:
-    """Return exchanges without secrets, ready to be written or shown."""
-    return tuple(redactor.exchange(e) for e in exchanges)

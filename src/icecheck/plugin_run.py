@@ -16,7 +16,7 @@ from icecheck.connection import TargetUnusable
 from icecheck.passive import Observed
 from icecheck.recording import PROPERTY, Recorder, WorkerReport
 from icecheck.session import preflight
-from icecheck.target import Target, UsageError
+from icecheck.target import Target, UsageError, read_headers
 from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
 
 __all__ = ["CatalogRun"]
@@ -147,13 +147,6 @@ def _merged(workers: list[WorkerReport]) -> dict[str, Observed]:
 
 
 def _target(config: pytest.Config) -> Target:
-    headers = {}
-    for number, header in enumerate(config.getoption("--catalog-header"), 1):
-        name, colon, value = header.partition(":")
-        if not colon or not name.strip():
-            # The header itself is not repeated: it may be a secret.
-            raise UsageError(f"--catalog-header number {number}: write NAME:VALUE")
-        headers[name.strip()] = value.strip()
     namespace = config.getoption("--catalog-namespace")
     return Target(
         url=config.getoption("--catalog-url"),
@@ -163,7 +156,7 @@ def _target(config: pytest.Config) -> Target:
         credential=config.getoption("--catalog-credential"),
         oauth2_server_uri=config.getoption("--catalog-oauth2-server-uri"),
         scope=config.getoption("--catalog-scope"),
-        headers=headers,
+        headers=read_headers(config.getoption("--catalog-header"), "--catalog-header"),
         ca_bundle=config.getoption("--catalog-ca-bundle"),
         timeout_seconds=config.getoption("--catalog-timeout"),
         namespace=tuple(namespace.split(".")) if namespace else (),

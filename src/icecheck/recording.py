@@ -8,21 +8,20 @@ from typing import Any
 import msgspec
 import pytest
 
+from icecheck.breaker import Breaker
 from icecheck.card import card_of
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
-from icecheck.judge import TARGET, judge
+from icecheck.judge import judge
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, SessionSummary, open_session
 from icecheck.target import Target
 from icecheck.verdict import Level, Outcome, Verdict
 
-__all__ = ["BREAKER_THRESHOLD", "PROPERTY", "Recorder", "WorkerReport", "checks_among"]
+__all__ = ["PROPERTY", "Recorder", "WorkerReport", "checks_among"]
 
 PROPERTY = "icecheck"
 """Key of the user property that carries a verdict, as builtins, from worker to controller."""
-
-BREAKER_THRESHOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Recorder:
     started: float = field(default_factory=time.monotonic)
     _session: Session | None = None
     _bench: Any = None
-    _unreached: int = 0
+    _breaker: Breaker = field(default_factory=Breaker)
 
     @pytest.fixture(name="catalog")
     def catalog_fixture(self) -> Catalog:
@@ -91,9 +90,7 @@ class Recorder:
         observe(self.session.exchanges, self.session.schemas, self.observed)
         self.session.exchanges.clear()
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
-        unreached = verdict.outcome is Outcome.BLOCKED and TARGET in verdict.blocked_by
-        self._unreached = self._unreached + 1 if unreached else 0
-        if self._unreached >= BREAKER_THRESHOLD:
+        if self._breaker.opened_by(verdict):
             item.session.shouldstop = "the catalog gives no usable answer"
         _show(item, verdict)
 

@@ -86,10 +86,6 @@ class SchemaJudge:
         """Whether a request body satisfies the corrected contract, strict part included."""
         return self._validator(f"requests/{operation_id}", "strict").is_valid(body)
 
-    def request_problems(self, operation_id: str, body: Any) -> tuple[SchemaProblem, ...]:
-        """Return what the corrected contract says against a request body."""
-        return _problems(self._validator(f"requests/{operation_id}", "strict"), body, Level.MUST)
-
     def _validator(self, where: str, dialect: str) -> jsonschema_rs.Validator:
         key = (where, dialect)
         if key not in self._validators:

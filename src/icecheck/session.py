@@ -140,10 +140,9 @@ def open_session(
     try:
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = Offer.read(config, target)
-        for key in ("token",):
-            token = offer.overrides.get(key, offer.defaults.get(key))
-            if isinstance(token, str) and token:
-                connection.use_token(token)
+        token = offer.overrides.get("token", offer.defaults.get("token"))
+        if isinstance(token, str) and token:
+            connection.use_token(token)
         session = Session(
             target=target,
             connection=connection,

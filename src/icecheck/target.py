@@ -1,6 +1,7 @@
 """The catalog under test: how to reach it, and what its ``/v1/config`` offers."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
@@ -10,9 +11,11 @@ import httpx
 from icecheck.contract import Contract
 from icecheck.exchange import is_secret_header
 
-__all__ = ["Offer", "Target", "UsageError"]
+__all__ = ["Offer", "Target", "UsageError", "read_headers"]
 
 Namespace = tuple[str, ...]
+
+_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _TIMEOUT_SECONDS_MAX = 86_400
 
 
@@ -185,6 +188,25 @@ def _refuse_bad_url(what: str, url: str) -> None:
         raise UsageError(f"{what} is no http(s) URL: {url!r}")
     if parts.userinfo:  # it would put a secret into every report
         raise UsageError(f"{what} holds a user: give --credential or --token instead")
+
+
+def read_headers(headers: Sequence[str], option: str) -> dict[str, str]:
+    """Return header name -> value of an option's NAME:VALUE texts; UsageError names the option.
+
+    A header that cannot be sent is not repeated in the message: it may be a secret.
+    """
+    read: dict[str, str] = {}
+    for number, header in enumerate(headers, 1):
+        name, colon, value = header.partition(":")
+        name, value = name.strip(), value.strip()
+        if not colon or not name:
+            raise UsageError(f"{option} number {number}: write NAME:VALUE")
+        if not (header.isascii() and header.isprintable()):
+            raise UsageError(f"{option} number {number}: only printable ASCII can be sent")
+        if not _HEADER_NAME.fullmatch(name):
+            raise UsageError(f"{option} number {number}: the name has a forbidden character")
+        read[name] = value
+    return read
 
 
 def encode_segment(name: str) -> str:

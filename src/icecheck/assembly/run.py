@@ -11,19 +11,17 @@ import httpx
 
 from icecheck.assembly.collect import collect, select
 from icecheck.assembly.finish import finish
+from icecheck.breaker import Breaker
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.exchange import Exchange
-from icecheck.judge import TARGET, judge
+from icecheck.judge import judge
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, open_session
 from icecheck.target import Target
-from icecheck.verdict import Group, Outcome, Run, Verdict
+from icecheck.verdict import Group, Run, Verdict
 
-__all__ = ["BREAKER_THRESHOLD", "Progress", "RunOptions", "Silent", "run_checks"]
-
-BREAKER_THRESHOLD = 5
-"""So many checks in a row without a usable answer, and the run stops: there is no verdict."""
+__all__ = ["Progress", "RunOptions", "Silent", "run_checks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +153,7 @@ def _judge_all(
     observed: dict[str, Observed],
 ) -> bool:
     """Judge the checks in order; returns whether the circuit breaker opened."""
-    without_answer = 0
+    breaker = Breaker()
     for check in checks:
         told.judging(check)
         verdict = judge(check, Catalog(session, check.id), resources.of(check))
@@ -163,9 +161,7 @@ def _judge_all(
         told.judged(verdict)
         observe(session.exchanges, session.schemas, observed)
         session.exchanges.clear()
-        unreached = verdict.outcome is Outcome.BLOCKED and TARGET in verdict.blocked_by
-        without_answer = without_answer + 1 if unreached else 0
-        if without_answer >= BREAKER_THRESHOLD:
+        if breaker.opened_by(verdict):
             return True
     return False
 

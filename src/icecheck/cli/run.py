@@ -10,7 +10,7 @@ import click
 
 from icecheck.cli.ending import LastResort, fail
 from icecheck.cli.extras import require_spark, require_suite
-from icecheck.cli.target_options import read_headers, read_namespace, read_url, target_options
+from icecheck.cli.target_options import read_namespace, read_url, target_options
 
 if TYPE_CHECKING:
     from icecheck.assembly.output import Output
@@ -142,7 +142,7 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
 
 
 def _target(url: str | None, options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
-    from icecheck.target import Target, UsageError
+    from icecheck.target import Target, UsageError, read_headers
 
     facts = {
         "warehouse": options["warehouse"],
@@ -151,7 +151,7 @@ def _target(url: str | None, options: dict[str, Any], stack: contextlib.ExitStac
         "credential": options["credential"],
         "oauth2_server_uri": options["oauth2_server_uri"],
         "scope": options["scope"],
-        "headers": read_headers(options["headers"]),
+        "headers": read_headers(options["headers"], "--header"),
         "ca_bundle": options["ca_bundle"],
         "timeout_seconds": options["timeout_seconds"],
         "namespace": read_namespace(options["namespaces"]),

@@ -1,14 +1,11 @@
 """The options that say which catalog is meant and how to speak to it."""
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["read_headers", "read_namespace", "read_url", "target_options"]
-
-_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+__all__ = ["read_namespace", "read_url", "target_options"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,23 +65,6 @@ def read_url(url: str | None, catalog_url: str | None) -> str | None:
     if url is not None and catalog_url is not None and url != catalog_url:
         raise click.UsageError("two catalogs are named: give URL or --catalog-url, not both")
     return url if url is not None else catalog_url
-
-
-def read_headers(headers: tuple[str, ...]) -> dict[str, str]:
-    """Return header name -> value; UsageError for one without a colon or with odd characters."""
-    read: dict[str, str] = {}
-    for number, header in enumerate(headers, 1):
-        name, colon, value = header.partition(":")
-        name, value = name.strip(), value.strip()
-        # The header itself is not repeated: it may be a secret.
-        if not colon or not name:
-            raise click.UsageError(f"--header number {number}: write NAME:VALUE")
-        if not (header.isascii() and header.isprintable()):
-            raise click.UsageError(f"--header number {number}: only printable ASCII can be sent")
-        if not _HEADER_NAME.fullmatch(name):
-            raise click.UsageError(f"--header number {number}: the name has a forbidden character")
-        read[name] = value
-    return read
 
 
 def read_namespace(namespaces: tuple[str, ...]) -> tuple[str, ...]:
