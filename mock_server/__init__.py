@@ -4,13 +4,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icecheck.mock_server.mock import MockCatalog, MockSnapshot
+    from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
     from icecheck.mock_server.warehouses import WarehouseDeclaration
 
-__all__ = ["MockCatalog", "MockSnapshot", "WarehouseDeclaration"]
+__all__ = [
+    "MockCatalog",
+    "MockSnapshot",
+    "PlanningMode",
+    "PlanningSettings",
+    "WarehouseDeclaration",
+]
 
 _HOMES = {
     "MockCatalog": "icecheck.mock_server.mock",
     "MockSnapshot": "icecheck.mock_server.mock",
+    "PlanningMode": "icecheck.mock_server.planning.plans",
+    "PlanningSettings": "icecheck.mock_server.planning.plans",
     "WarehouseDeclaration": "icecheck.mock_server.warehouses",
 }
 

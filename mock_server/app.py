@@ -37,6 +37,8 @@ from icecheck.mock_server.warehouses import Warehouses
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 _READING_METHODS = frozenset({"GET", "HEAD"})
+# Whatever their method, they leave the state as it is: many can work on one warehouse.
+_PLANNING = frozenset({"planTableScan", "cancelPlanning", "fetchScanTasks"})
 _NO_NAMES: tuple[str, ...] = ()
 
 _log = logging.getLogger(__name__)
@@ -97,6 +99,11 @@ class App:
         self._record(request, route, call, reply.status, started_ns)
         return Answer(reply, effects)
 
+    @staticmethod
+    def may_take_long(raw_path: str) -> bool:
+        """Whether a request may read many files: a door should not answer it on its event loop."""
+        return raw_path.endswith(("/plan", "/tasks")) or "/plan/" in raw_path
+
     def _gate(self, request: Request) -> Reply | None:
         for gate in self.registries.gates.values():
             refusal = gate(request, self._token)
@@ -135,7 +142,7 @@ def body_too_large() -> Reply:
 def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call, Outcome]:
     warehouse = route.warehouse
     query = query_values(request.query_string)
-    if request.method in _READING_METHODS:
+    if request.method in _READING_METHODS or route.operation_id in _PLANNING:
         state = warehouse.state
         call = _call(route, request, query, state)
         return call, operation(warehouse.context, state, call)

@@ -78,15 +78,17 @@ def asgi_app(app: App) -> AsgiApp:
                 return
             except _ClientGoneError:
                 return
-        answer = app.handle(
-            Request(
-                method,
-                scope["raw_path"].decode("latin-1"),
-                scope["query_string"].decode("latin-1"),
-                RawHeaders(scope["headers"]),
-                body,
-            )
+        request = Request(
+            method,
+            scope["raw_path"].decode("latin-1"),
+            scope["query_string"].decode("latin-1"),
+            RawHeaders(scope["headers"]),
+            body,
         )
+        if app.may_take_long(request.raw_path):
+            answer = await asyncio.to_thread(app.handle, request)
+        else:
+            answer = app.handle(request)
         for effect in answer.effects:
             if await _carry_out(effect, scope, receive, send, answer.reply):
                 return

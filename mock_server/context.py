@@ -13,6 +13,7 @@ from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.wire import Reply, Request
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.planning.plans import Plans
     from icecheck.mock_server.warehouses import Warehouses
 
 
@@ -169,13 +170,14 @@ class Registries(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What an operation may use besides the state: time, identities, files, limits, behaviour."""
+    """What an operation may use besides the state: time, identities, files, plans, behaviour."""
 
     clock: Clock
     identities: Identities
     files: Files
     registries: Registries
     warehouses: "Warehouses"
+    plans: "Plans"
     warehouse: str
     location: str
     page_size_max: int

@@ -20,6 +20,7 @@ from icecheck.mock_server.files import Files
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.operations.served import default_registries
+from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.root import Root
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.warehouses import (
@@ -80,6 +81,7 @@ class MockCatalog:
     - `token`: if given, every request needs `Authorization: Bearer <token>`.
     - `root`: where tables live: a directory or a URI. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
+    - `planning`: how scans are planned: at once or asked for, how many tasks come at once.
     - `prefix` False serves one warehouse at paths without a prefix.
 
     As a context manager it listens on `host`:`port` (0: any free port). Without being started it
@@ -99,6 +101,7 @@ class MockCatalog:
         page_size_max: int = 1000,
         prefix: bool = True,
         journal_entries_max: int = 10_000,
+        planning: PlanningSettings | None = None,
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
@@ -108,6 +111,7 @@ class MockCatalog:
         self.identities = Identities(seed)
         self.registries = default_registries()
         self.journal = Journal(journal_entries_max)
+        self.plans = Plans(planning)
         self._page_size_max = page_size_max
         self._root = Root(root, seed)
         self._host = host
@@ -299,6 +303,7 @@ class MockCatalog:
             files=self.files,
             registries=self.registries,
             warehouses=warehouses,
+            plans=self.plans,
             warehouse=declaration.name,
             location=location.rstrip("/"),
             page_size_max=self._page_size_max,

@@ -10,7 +10,7 @@ from icecheck.mock_server.context import Call, Context, Outcome
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.operations.bodies import decode_body
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.planning.plans import PlanningMode, PlanOwner, PlanView, plans_of
+from icecheck.mock_server.planning.plans import PlanningMode, PlanOwner, PlanView
 from icecheck.mock_server.planning.scan import plan_files
 from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
 from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
@@ -34,7 +34,7 @@ def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outc
     request = decode_body(PlanTableScanRequest, call.request.body)
     metadata = _metadata(state, call)
     scan = requested_scan(request, metadata)
-    plans = plans_of(context.warehouses)
+    plans = context.plans
     plan = plans.new(
         context.identities.new_uuid(), _owner(context, metadata), scan, context.clock.now_ms()
     )
@@ -53,7 +53,7 @@ def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outc
 def fetch_planning_result(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer what became of a plan; its first tasks once it is completed (L708-L726)."""
     owner = _owner(context, _metadata(state, call))
-    plans = plans_of(context.warehouses)
+    plans = context.plans
     plan_id = call.parameters["plan-id"]
     plan = plans.find(plan_id, owner, context.clock.now_ms())
     if plan is None:
@@ -72,9 +72,7 @@ def cancel_planning(context: Context, state: WarehouseState, call: Call) -> Outc
     long as it would have been kept, so that whoever still asks learns why it is gone.
     """
     owner = _owner(context, _metadata(state, call))
-    plan = plans_of(context.warehouses).find(
-        call.parameters["plan-id"], owner, context.clock.now_ms()
-    )
+    plan = context.plans.find(call.parameters["plan-id"], owner, context.clock.now_ms())
     if plan is not None:
         plan.cancel()
     return Outcome(state, replies.NO_CONTENT)
@@ -85,7 +83,7 @@ def fetch_scan_tasks(context: Context, state: WarehouseState, call: Call) -> Out
     """Answer the file scan tasks that a plan task stands for; as often as it is asked for."""
     request = decode_body(FetchScanTasksRequest, call.request.body)
     owner = _owner(context, _metadata(state, call))
-    found = plans_of(context.warehouses).find_task(request.plan_task, owner, context.clock.now_ms())
+    found = context.plans.find_task(request.plan_task, owner, context.clock.now_ms())
     if found is None:
         message = f"Plan task does not exist: {request.plan_task[:100]}"
         raise Problem(404, "NoSuchPlanTaskException", message)

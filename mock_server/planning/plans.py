@@ -8,14 +8,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 import msgspec
 
 from icecheck.mock_server.planning.failure import PlanningFailure
 from icecheck.mock_server.planning.scan import FileScanTask, Scan
 from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.warehouses import Warehouses
 
 __all__ = [
     "Plan",
@@ -25,8 +23,6 @@ __all__ = [
     "PlanningMode",
     "PlanningSettings",
     "Plans",
-    "plans_of",
-    "set_up_planning",
 ]
 
 PlanStatus: TypeAlias = Literal["submitted", "completed", "failed", "cancelled"]
@@ -207,22 +203,3 @@ class Plans:
         view, number = plan.view, int(digits)
         is_one = 1 <= number < view.page_count and view.plan_task(number) == plan_task
         return (view, number) if is_one else None
-
-
-_plans: WeakKeyDictionary[Warehouses, Plans] = WeakKeyDictionary()
-_plans_lock = threading.Lock()
-
-
-def plans_of(warehouses: Warehouses) -> Plans:
-    """The plans of the server that these warehouses belong to."""
-    with _plans_lock:
-        found = _plans.get(warehouses)
-        if found is None:
-            found = _plans[warehouses] = Plans()
-        return found
-
-
-def set_up_planning(warehouses: Warehouses, settings: PlanningSettings) -> None:
-    """Let a server plan in another way from now on; the plans it has are forgotten."""
-    with _plans_lock:
-        _plans[warehouses] = Plans(settings)

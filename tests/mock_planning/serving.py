@@ -7,44 +7,20 @@ import httpx
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Operation
-from icecheck.mock_server.operations import registry
 from icecheck.mock_server.planning.expressions import (
     Combined,
     Expression,
     Predicate,
     parse_expression,
 )
-from icecheck.mock_server.planning.plans import PlanningSettings, set_up_planning
+from icecheck.mock_server.planning.plans import PlanningSettings
 from icecheck.schema import schema_judge
-
-OPERATION_IDS = ("planTableScan", "fetchPlanningResult", "cancelPlanning", "fetchScanTasks")
-
-
-def _operations() -> dict[str, Operation]:
-    """The planning operations, without serving them from every other server of this process."""
-    served = registry.registered()
-    from icecheck.mock_server.operations import planning  # noqa: F401 - registers them
-
-    found = {
-        id_: function for id_, function in registry.registered().items() if id_ in OPERATION_IDS
-    }
-    for id_ in found.keys() - served.keys():
-        del registry._OPERATIONS[id_]
-    return found
-
-
-_OPERATIONS = _operations()
 
 
 def planning_server(
     root: Path | str, settings: PlanningSettings | None = None, clock: object = 1_700_000_000_000
 ) -> MockCatalog:
-    mock = MockCatalog(seed=7, clock=clock, root=root)  # type: ignore[arg-type]
-    mock.registries.operations.update(_OPERATIONS)
-    if settings is not None:
-        set_up_planning(mock.warehouses, settings)
-    return mock
+    return MockCatalog(seed=7, clock=clock, root=root, planning=settings)  # type: ignore[arg-type]
 
 
 def plan(http: httpx.Client, table: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from tests.mock_planning.serving import all_tasks, checked, paths, plan, plannin
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.clock import VirtualClock
-from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings, plans_of
+from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 
 SCHEMA = {
     "type": "struct",
@@ -160,7 +160,7 @@ def test_a_plan_is_forgotten_when_its_time_is_over(tmp_path: Path) -> None:
     clock.advance(1)
     answer = http.get(f"{table.path}/plan/{plan_id}")
     assert checked("fetchPlanningResult", answer)["error"]["type"] == "NoSuchPlanIdException"
-    assert len(plans_of(mock.warehouses)) == 0
+    assert len(mock.plans) == 0
 
 
 def test_the_oldest_plans_are_forgotten_when_there_are_too_many(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_the_tasks_that_are_kept_are_bounded(tmp_path: Path) -> None:
         for each in (first, second)
     ]
     assert kept == [404, 200]
-    assert len(plans_of(mock.warehouses)) == 1
+    assert len(mock.plans) == 1
 
 
 def test_missing_files_make_a_plan_fail(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from tests.mock_planning.handmade import File, Handmade, Manifest, encoded, make
 from tests.mock_planning.serving import all_tasks, checked, paths, plan
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.planning.plans import plans_of
 
 SCHEMA = {
     "type": "struct",
@@ -54,7 +53,7 @@ def test_a_plan_without_more_tasks_has_no_id_because_nothing_is_held(
     answer = plan(http, "t")
     assert "plan-id" not in answer
     assert "plan-tasks" not in answer
-    assert len(plans_of(mock.warehouses)) == 0
+    assert len(mock.plans) == 0
 
 
 def test_a_data_file_is_described_as_the_document_does(http: httpx.Client, table: Handmade) -> None:
