@@ -13,6 +13,7 @@ from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.planning.plans import PlanningSettings
 from icecheck.passive import observe, passive_verdicts
 from icecheck.session import Session, open_session
 from icecheck.target import Namespace, Target
@@ -47,14 +48,18 @@ def defects_of(*modules: str) -> tuple[str, ...]:
 
 @contextmanager
 def mock_session(
-    defect_names: Iterable[str] = (), *, isolation: str = "auto"
+    defect_names: Iterable[str] = (),
+    *,
+    isolation: str = "auto",
+    planning: PlanningSettings | None = None,
 ) -> Iterator[tuple[MockCatalog, Session]]:
     """A session with a mock of its own that has these defects; no socket is opened.
 
     The defects are installed after the session has probed its isolation, so that only checks
-    meet them; capabilities are still probed with them, as on a real catalog.
+    meet them; capabilities are still probed with them, as on a real catalog. Its files are on
+    this machine, in a directory of its own.
     """
-    mock = MockCatalog(seed=1, token=TOKEN, root="memory://kill")
+    mock = MockCatalog(seed=1, token=TOKEN, planning=planning)
     transport = mock.httpx_transport()
     try:
         if isolation == "parent":

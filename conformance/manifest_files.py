@@ -1,0 +1,266 @@
+"""Tables with real manifests, written by the suite where a table's files are on this machine.
+
+Scan planning can only be judged on a table whose files are known. Planning reads manifests, not
+data: the suite writes manifests that name data files which need not exist.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from icecheck import bodies
+from icecheck.client import Catalog, Table
+from icecheck.conformance.manifest_schemas import (
+    ADDED,
+    EXISTING,
+    REMOVED,
+    manifest_entry_schema,
+    manifest_list_schema,
+)
+from icecheck.expect import Blocked, NotOffered
+from icecheck.verdict import SkipKind
+
+__all__ = ["EQUALITY_DELETES", "POSITION_DELETES", "ManifestFiles", "PlannedFile", "given_files"]
+
+POSITION_DELETES, EQUALITY_DELETES = 1, 2
+CATEGORY_ID = 2
+_CONTENT_NAMES = ("data", "deletes", "deletes")
+_ROWS_PER_FILE = 10
+
+SCHEMA = bodies.schema(
+    bodies.struct_field(1, "id", "long", required=True),
+    bodies.struct_field(CATEGORY_ID, "category", "string"),
+)
+SPEC = bodies.partition_spec(bodies.partition_field(CATEGORY_ID, "identity", "category", 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """One file that a manifest of the suite names; ``ids`` are the bounds of its column ``id``.
+
+    A delete file of positions says in ``refers_to`` which file's rows it deletes.
+    """
+
+    name: str
+    category: str = "a"
+    ids: tuple[int, int] = (0, 9)
+    content: int = 0
+    size_bytes: int = 4096
+    refers_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file as a manifest has it once its snapshot is committed."""
+
+    file: PlannedFile
+    snapshot_id: int
+    sequence_number: int
+
+
+class ManifestFiles:
+    """The growing content of one table: each step writes manifests and commits a snapshot."""
+
+    def __init__(self, catalog: Catalog, table: Table, location: str, folder: Path) -> None:
+        self.table = table
+        self._location = location
+        self._catalog = catalog
+        self._folder = folder
+        self._written: list[Path] = []
+        self._manifests: dict[str, list[dict[str, Any]]] = {"main": []}
+        self._entries: list[_Entry] = []
+        self._snapshots = 0
+
+    def location(self, name: str) -> str:
+        """Return the location that a file of this name has in the manifests."""
+        return f"{self._location}/data/{name}"
+
+    def append(self, *files: PlannedFile, ref: str = "main") -> int:
+        """Commit a snapshot that adds files, data or deletes; return its id."""
+        snapshot = self._next_snapshot(ref, "append" if not files[0].content else "delete")
+        entries = [_Entry(f, snapshot["snapshot-id"], snapshot["sequence-number"]) for f in files]
+        added = self._manifest(snapshot, [(ADDED, entry) for entry in entries])
+        if ref == "main":
+            self._entries += entries
+        kept = self._manifests.get(ref, self._manifests["main"])
+        return self._commit(snapshot, ref, [added, *kept])
+
+    def remove(self, *names: str) -> int:
+        """Commit a snapshot of main in which data files are gone; return its id."""
+        snapshot = self._next_snapshot("main", "delete")
+        statuses = [(REMOVED if e.file.name in names else EXISTING, e) for e in self._entries]
+        self._entries = [e for e in self._entries if e.file.name not in names]
+        return self._commit(snapshot, "main", [self._manifest(snapshot, statuses)])
+
+    def forget(self) -> None:
+        """Remove every file that was written here."""
+        for path in self._written:
+            path.unlink(missing_ok=True)
+
+    def _next_snapshot(self, ref: str, operation: str) -> dict[str, Any]:
+        self._snapshots += 1
+        metadata = self.table.metadata
+        refs = metadata.get("refs") or {}
+        parent = (refs.get(ref) or refs.get("main") or {}).get("snapshot-id")
+        snapshot = bodies.snapshot(metadata, self._snapshots, parent=parent)
+        path = self._folder / f"snap-{self._snapshots}.avro"
+        return {
+            **snapshot,
+            "summary": {"operation": operation},
+            "manifest-list": f"{self._location}/metadata/{path.name}",
+        }
+
+    def _commit(self, snapshot: dict[str, Any], ref: str, manifests: list[dict[str, Any]]) -> int:
+        self._write(Path(snapshot["manifest-list"]).name, manifest_list_schema(), manifests, {})
+        self._manifests[ref] = manifests
+        snapshot_id: int = snapshot["snapshot-id"]
+        updates = [
+            {"action": "add-snapshot", "snapshot": snapshot},
+            bodies.snapshot_ref(snapshot_id, ref),
+        ]
+        self.table = self._catalog.given_commit(self.table, updates)
+        return snapshot_id
+
+    def _manifest(
+        self, snapshot: dict[str, Any], statuses: Sequence[tuple[int, _Entry]]
+    ) -> dict[str, Any]:
+        """Write one manifest; return its entry in a manifest list."""
+        spec = self.table.metadata["partition-specs"][0]
+        [field] = spec["fields"]
+        content = statuses[0][1].file.content
+        name = f"manifest-{self._snapshots}-{_CONTENT_NAMES[content]}.avro"
+        size = self._write(
+            name,
+            manifest_entry_schema(field["field-id"], field["name"]),
+            [self._record(status, entry, field["name"]) for status, entry in statuses],
+            {
+                "schema": json.dumps(SCHEMA),
+                "schema-id": "0",
+                "partition-spec": json.dumps(spec["fields"]),
+                "partition-spec-id": str(spec["spec-id"]),
+                "format-version": "2",
+                "content": _CONTENT_NAMES[content],
+            },
+        )
+        categories = sorted(entry.file.category.encode() for _, entry in statuses)
+        summary = {"contains_null": False, "lower_bound": categories[0]}
+        counts = [sum(s == each for s, _ in statuses) for each in (ADDED, EXISTING, REMOVED)]
+        sequence_numbers = [e.sequence_number for s, e in statuses if s != REMOVED]
+        return {
+            "manifest_path": f"{self._location}/metadata/{name}",
+            "manifest_length": size,
+            "partition_spec_id": spec["spec-id"],
+            "content": int(content > 0),
+            "sequence_number": snapshot["sequence-number"],
+            "min_sequence_number": min(sequence_numbers, default=snapshot["sequence-number"]),
+            "added_snapshot_id": snapshot["snapshot-id"],
+            "added_files_count": counts[0],
+            "existing_files_count": counts[1],
+            "deleted_files_count": counts[2],
+            "added_rows_count": counts[0] * _ROWS_PER_FILE,
+            "existing_rows_count": counts[1] * _ROWS_PER_FILE,
+            "deleted_rows_count": counts[2] * _ROWS_PER_FILE,
+            "partitions": [{**summary, "upper_bound": categories[-1]}],
+        }
+
+    def _record(self, status: int, entry: _Entry, partition_name: str) -> dict[str, Any]:
+        """Return a manifest entry; what a snapshot adds inherits its sequence number."""
+        file = entry.file
+        inherited = None if status == ADDED else entry.sequence_number
+        low, high = (bound.to_bytes(8, "little", signed=True) for bound in file.ids)
+        category = file.category.encode()
+        of_data = file.content == 0
+        return {
+            "status": status,
+            "snapshot_id": entry.snapshot_id,
+            "sequence_number": inherited,
+            "file_sequence_number": inherited,
+            "data_file": {
+                "content": file.content,
+                "file_path": self.location(file.name),
+                "file_format": "PARQUET",
+                "partition": {partition_name: file.category},
+                "record_count": _ROWS_PER_FILE,
+                "file_size_in_bytes": file.size_bytes,
+                "value_counts": _by_column(_ROWS_PER_FILE, _ROWS_PER_FILE) if of_data else None,
+                "null_value_counts": _by_column(0, 0) if of_data else None,
+                "lower_bounds": _by_column(low, category) if of_data else None,
+                "upper_bounds": _by_column(high, category) if of_data else None,
+                "equality_ids": [1] if file.content == EQUALITY_DELETES else None,
+                "referenced_data_file": self.location(file.refers_to) if file.refers_to else None,
+            },
+        }
+
+    def _write(
+        self, name: str, schema: Any, records: list[dict[str, Any]], metadata: dict[str, str]
+    ) -> int:
+        import fastavro
+
+        buffer = io.BytesIO()
+        fastavro.writer(buffer, schema, records, codec="deflate", metadata=metadata)
+        path = self._folder / name
+        self._written.append(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(buffer.getvalue())
+        except OSError as error:
+            raise NotOffered(f"cannot write beside the table's metadata: {error}") from error
+        return len(buffer.getvalue())
+
+
+@contextmanager
+def given_files(catalog: Catalog) -> Iterator[ManifestFiles]:
+    """Yield a partitioned table of format version 2 to fill with manifests.
+
+    What was written is removed at the end. Raises NotOffered when the table's files are not on
+    this machine: they are, when the metadata file that the catalog wrote can be read here.
+    """
+    table = catalog.given_table(table_schema=SCHEMA, spec=SPEC, properties={"format-version": "2"})
+    location = table.metadata.get("location")
+    if not isinstance(location, str) or not table.metadata.get("partition-specs"):
+        raise Blocked("schema.createTable.200", "the answer has no usable table metadata")
+    location = location.rstrip("/")
+    files = ManifestFiles(catalog, table, location, _folder_here(table, location))
+    try:
+        yield files
+    finally:
+        files.forget()
+
+
+def _folder_here(table: Table, location: str) -> Path:
+    elsewhere = NotOffered(
+        "the table's files are not on this machine: run with --spark, or verify a catalog whose "
+        "warehouse is a local directory",
+        SkipKind.MISSING_FIXTURE,
+    )
+    written = _local_path(table.metadata_location or "")
+    folder = _local_path(f"{location}/metadata")
+    if written is None or folder is None:
+        raise elsewhere
+    try:
+        known = table.uuid.encode() in written.read_bytes()
+    except OSError:
+        known = False
+    if not known:
+        raise elsewhere
+    return folder
+
+
+def _local_path(location: str) -> Path | None:
+    """Return the path of a location on this machine, or None if it is of another kind.
+
+    Nothing is unescaped: engines take the text after the scheme literally.
+    """
+    for scheme in ("file:///", "file://localhost/", "file:/", "/"):
+        if location.startswith(scheme) and "\0" not in location:
+            rest = location[len(scheme) :]
+            return None if rest.startswith("/") else Path("/" + rest)
+    return None
+
+
+def _by_column(of_id: Any, of_category: Any) -> list[dict[str, Any]]:
+    return [{"key": 1, "value": of_id}, {"key": CATEGORY_ID, "value": of_category}]

@@ -1,0 +1,150 @@
+"""A scan as a client plans it: asked for, waited for, fetched to the last plan task."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import Catalog, Table
+from icecheck.expect import NotOffered, Reply, Violation
+from icecheck.target import Namespace
+from icecheck.verdict import SkipKind
+
+__all__ = ["Planned", "cancel", "fetch_result", "fetch_tasks", "plan", "planned"]
+
+PATIENCE_SECONDS = 30.0
+"""How long a plan may stay submitted before the check gives up on it."""
+_IMPATIENT_POLLS = 3
+_PLAN_TASKS_MAX = 1000
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A scan planned to its end.
+
+    ``tasks`` are the file scan tasks, each with its delete files under ``delete-files`` in place
+    of references. ``plan_id`` and ``plan_tasks`` are what the first completed answer named.
+    """
+
+    tasks: tuple[dict[str, Any], ...]
+    plan_id: str | None
+    plan_tasks: tuple[str, ...]
+    last: Reply
+
+    @property
+    def locations(self) -> list[str]:
+        """The locations of the data files, sorted; one that is planned twice is there twice."""
+        return sorted(str(task["data-file"]["file-path"]) for task in self.tasks)
+
+    def deletes_of(self, location: str) -> list[str]:
+        """Return the locations of the delete files that a data file is to be read with."""
+        return sorted(
+            str(delete["file-path"])
+            for task in self.tasks
+            if task["data-file"]["file-path"] == location
+            for delete in task["delete-files"]
+        )
+
+
+def plan(catalog: Catalog, table: Table, **members: Json) -> Reply:
+    """Send planTableScan; ``members`` are those of the body, with underscores."""
+    body = {key.replace("_", "-"): value for key, value in members.items()}
+    return catalog.call("planTableScan", _names(table), body=body)
+
+
+def fetch_result(catalog: Catalog, table: Table, plan_id: str) -> Reply:
+    """Send fetchPlanningResult."""
+    return catalog.call("fetchPlanningResult", {**_names(table), "plan-id": plan_id})
+
+
+def cancel(catalog: Catalog, table: Table, plan_id: str) -> Reply:
+    """Send cancelPlanning."""
+    return catalog.call("cancelPlanning", {**_names(table), "plan-id": plan_id})
+
+
+def fetch_tasks(catalog: Catalog, table: Table, plan_task: str) -> Reply:
+    """Send fetchScanTasks."""
+    return catalog.call("fetchScanTasks", _names(table), body={"plan-task": plan_task})
+
+
+def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
+    """Plan a scan as a client does, to its last plan task.
+
+    Raises Violation for an answer that a client cannot go on with, and NotOffered when going on
+    needs an operation that the catalog does not claim.
+    """
+    asked = plan(catalog, table, **members).expect(200)
+    plan_id = asked.json().get("plan-id")
+    first = _completed(catalog, table, asked)
+    tasks = _with_deletes(first)
+    waiting = [*(first.json().get("plan-tasks") or ())]
+    plan_tasks = tuple(waiting)
+    seen: set[str] = set()
+    last = first
+    while waiting:
+        _need(catalog, "fetchScanTasks")
+        plan_task = waiting.pop(0)
+        if plan_task in seen or len(seen) >= _PLAN_TASKS_MAX:
+            raise last.violation("plan-task-repeated", "plan tasks that end", "the same one again")
+        seen.add(plan_task)
+        last = fetch_tasks(catalog, table, plan_task).expect(200)
+        tasks += _with_deletes(last)
+        waiting += last.json().get("plan-tasks") or ()
+    return Planned(tuple(tasks), plan_id, plan_tasks, last)
+
+
+def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
+    """Ask until the plan is no longer submitted; judge that it is completed then."""
+    plan_id = reply.json().get("plan-id")
+    # A server that plans in the background sets the pace: the first polls come at once, then
+    # ever slower, so that a correct but slow catalog is not blamed.
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    polls = 0
+    while reply.member("status") == "submitted":
+        if not isinstance(plan_id, str):
+            raise reply.violation("plan-without-id", "a plan-id to ask with", "none")
+        _need(catalog, "fetchPlanningResult")
+        if time.monotonic() > deadline:
+            reason = f"the plan was still submitted after {PATIENCE_SECONDS:g} s"
+            raise NotOffered(reason, SkipKind.MISSING_FIXTURE)
+        if polls >= _IMPATIENT_POLLS:
+            time.sleep(min(0.05 * 2 ** (polls - _IMPATIENT_POLLS), 2.0))
+        polls += 1
+        reply = fetch_result(catalog, table, plan_id).expect(200)
+    status = reply.json()["status"]
+    if status != "completed":
+        raise reply.violation("plan-status", "completed", str(status), pointer="/status")
+    return reply
+
+
+def _with_deletes(reply: Reply) -> list[dict[str, Any]]:
+    """Return an answer's tasks with their delete files; a reference to nothing is a Violation."""
+    body = reply.json()
+    deletes = body.get("delete-files") or ()
+    found = []
+    for index, task in enumerate(body.get("file-scan-tasks") or ()):
+        references = task.get("delete-file-references") or ()
+        if any(not 0 <= at < len(deletes) for at in references):
+            raise reply.violation(
+                "delete-file-reference",
+                f"indices below {len(deletes)}",
+                str([*references]),
+                pointer=f"/file-scan-tasks/{index}/delete-file-references",
+            )
+        found.append({**task, "delete-files": [deletes[at] for at in references]})
+    return found
+
+
+def _need(catalog: Catalog, operation_id: str) -> None:
+    if not catalog.claims(operation_id):
+        raise Violation(
+            "plan-unfinishable",
+            f"{operation_id} to be claimed by a catalog whose plans need it",
+            "not claimed",
+        )
+
+
+def _names(table: Table) -> Mapping[str, str | Namespace]:
+    return {"namespace": table.namespace, "table": table.name}

@@ -1,0 +1,272 @@
+"""What a plan contains, judged on tables whose manifests the suite has written itself.
+
+Pruning is a planner's own business: a file that a filter excludes may be planned all the same.
+A file that may have matching rows must be, once, with every delete file that applies to it.
+"""
+
+from typing import Any
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.conformance.manifest_files import (
+    EQUALITY_DELETES,
+    POSITION_DELETES,
+    ManifestFiles,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.planning import Planned, cancel, fetch_result, plan, planned
+from icecheck.expect import NotOffered, equal, one_of
+from icecheck.verdict import SkipKind
+
+MANY = 150
+"""So many files that a catalog with plan tasks has a reason to use them."""
+V2 = ("format-version-2",)
+
+Json = Any
+
+
+def _expect_files(files: ManifestFiles, found: Planned, *names: str, detail: str = "") -> None:
+    """Judge that exactly these files are planned, each once."""
+    due = sorted(files.location(name) for name in names)
+    equal(found.locations, due, symptom="planned-files", detail=detail)
+
+
+def _expect_among(files: ManifestFiles, found: Planned, *names: str, detail: str = "") -> None:
+    """Judge that these are planned, each once; a planner that prunes less plans others too."""
+    due = sorted(files.location(name) for name in names)
+    of_these = [location for location in found.locations if location in due]
+    equal(of_these, due, symptom="planned-files", detail=detail)
+
+
+# ---- which snapshot
+
+
+@check("planTableScan.every-file", proves="planTableScan.every-file", needs=V2)
+def test_every_file_is_planned(catalog: Catalog) -> None:
+    """A scan without a filter plans every data file of the table, once."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("a.parquet"), PlannedFile("b.parquet", "b"))
+        files.append(PlannedFile("c.parquet"))
+        found = planned(catalog, files.table)
+        _expect_files(files, found, "a.parquet", "b.parquet", "c.parquet")
+
+
+@check("planTableScan.file-facts", proves="planTableScan.file-facts", needs=V2)
+def test_facts_of_a_file(catalog: Catalog) -> None:
+    """A planned data file has the size, the row count and the partition that its manifest says."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("b.parquet", "b", size_bytes=12_345))
+        found = planned(catalog, files.table)
+        _expect_files(files, found, "b.parquet")
+        members = found.tasks[0]["data-file"]
+        due = {
+            "file-size-in-bytes": 12_345,
+            "record-count": 10,
+            "partition": ["b"],
+            "spec-id": files.table.metadata["default-spec-id"],
+        }
+        for member, value in due.items():
+            equal(members.get(member), value, symptom=f"planned-file:{member}")
+        equal(str(members["file-format"]).lower(), "parquet", symptom="planned-file:file-format")
+
+
+@check("planTableScan.removed-files", proves="planTableScan.removed-files", needs=V2)
+def test_removed_files(catalog: Catalog) -> None:
+    """A file that a later snapshot has removed is not planned."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("a.parquet"), PlannedFile("b.parquet", "b"))
+        files.remove("a.parquet")
+        _expect_files(files, planned(catalog, files.table), "b.parquet")
+
+
+@check("planTableScan.snapshot-id", proves="planTableScan.point-in-time", needs=V2)
+def test_point_in_time(catalog: Catalog) -> None:
+    """A scan that names a snapshot plans the files of that snapshot."""
+    with given_files(catalog) as files:
+        first = files.append(PlannedFile("a.parquet"))
+        files.append(PlannedFile("b.parquet"))
+        _expect_files(files, planned(catalog, files.table, snapshot_id=first), "a.parquet")
+
+
+@check(
+    "planTableScan.main-branch",
+    proves="planTableScan.main-by-default",
+    needs=(*V2, "branches"),
+)
+def test_main_by_default(catalog: Catalog) -> None:
+    """A scan that names no snapshot plans the main branch, whatever was committed last."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("a.parquet"))
+        files.append(PlannedFile("b.parquet"), ref="audit")
+        _expect_files(files, planned(catalog, files.table), "a.parquet")
+
+
+@check("planTableScan.incremental", proves="planTableScan.incremental", needs=V2)
+def test_incremental(catalog: Catalog) -> None:
+    """A scan of a range plans what was appended after its start, up to and with its end."""
+    with given_files(catalog) as files:
+        first = files.append(PlannedFile("a.parquet"))
+        files.append(PlannedFile("b.parquet"))
+        third = files.append(PlannedFile("c.parquet"))
+        files.append(PlannedFile("d.parquet"))
+        found = planned(catalog, files.table, start_snapshot_id=first, end_snapshot_id=third)
+        _expect_files(files, found, "b.parquet", "c.parquet")
+
+
+# ---- filters
+
+
+def _predicate(operation: str, column: str, **members: Json) -> Json:
+    return {"type": operation, "term": column, **members}
+
+
+_A = _predicate("eq", "category", value="a")
+_B = _predicate("eq", "category", value="b")
+_HIGH = _predicate("gt-eq", "id", value=100)
+_LOW_A, _HIGH_A, _LOW_B = "low-a.parquet", "high-a.parquet", "low-b.parquet"
+_FILTERS: dict[str, tuple[Json, tuple[str, ...]]] = {
+    "everything": (True, (_LOW_A, _HIGH_A, _LOW_B)),
+    "an equal partition value": (_A, (_LOW_A, _HIGH_A)),
+    "another value": (_predicate("not-eq", "category", value="a"), (_LOW_B,)),
+    "one of two values": (_predicate("in", "category", values=["b", "c"]), (_LOW_B,)),
+    "none of two values": (_predicate("not-in", "category", values=["b", "c"]), (_LOW_A, _HIGH_A)),
+    "a prefix": (_predicate("starts-with", "category", value="b"), (_LOW_B,)),
+    "a value that is there": (_predicate("not-null", "category"), (_LOW_A, _HIGH_A, _LOW_B)),
+    "numbers from 100": (_HIGH, (_HIGH_A,)),
+    "numbers up to 9": (_predicate("lt-eq", "id", value=9), (_LOW_A, _LOW_B)),
+    "one number": (_predicate("eq", "id", value=109), (_HIGH_A,)),
+    "both of two": ({"type": "and", "left": _A, "right": _HIGH}, (_HIGH_A,)),
+    "either of two": ({"type": "or", "left": _B, "right": _HIGH}, (_HIGH_A, _LOW_B)),
+    "what does not match": ({"type": "not", "child": _A}, (_LOW_B,)),
+}
+
+
+@check("planTableScan.filter", proves="planTableScan.filter", needs=V2)
+def test_filters_lose_nothing(catalog: Catalog) -> None:
+    """A scan with a filter plans every file that may have matching rows."""
+    with given_files(catalog) as files:
+        files.append(
+            PlannedFile(_LOW_A, "a", (0, 9)),
+            PlannedFile(_HIGH_A, "a", (100, 109)),
+            PlannedFile(_LOW_B, "b", (0, 9)),
+        )
+        for what, (filter_, names) in _FILTERS.items():
+            found = planned(catalog, files.table, filter=filter_)
+            _expect_among(files, found, *names, detail=f"asked for {what}")
+
+
+@check("planTableScan.case-insensitive", proves="planTableScan.case-insensitive", needs=V2)
+def test_names_without_case(catalog: Catalog) -> None:
+    """With case-sensitive false, a column is found under a name in other letters."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
+        filter_ = _predicate("eq", "CATEGORY", value="b")
+        found = planned(catalog, files.table, filter=filter_, select=["ID"], case_sensitive=False)
+        _expect_among(files, found, "b.parquet")
+
+
+@check("planTableScan.schemas", proves="planTableScan.schema-of-the-scan", needs=V2)
+def test_schema_of_a_scan(catalog: Catalog) -> None:
+    """A column is named as the snapshot's schema or the table's does, as the scan asks."""
+    with given_files(catalog) as files:
+        first = files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
+        renamed = dict(files.table.metadata["schemas"][0], **{"schema-id": 1})
+        renamed["fields"] = [
+            {**field, "name": "kind"} if field["name"] == "category" else field
+            for field in renamed["fields"]
+        ]
+        updates = [
+            {"action": "add-schema", "schema": renamed},
+            {"action": "set-current-schema", "schema-id": -1},
+        ]
+        table = catalog.given_commit(files.table, updates)
+        for old, name in ((True, "category"), (False, "kind")):
+            filter_ = _predicate("eq", name, value="b")
+            found = planned(
+                catalog, table, filter=filter_, snapshot_id=first, use_snapshot_schema=old
+            )
+            _expect_among(files, found, "b.parquet", detail=f"use-snapshot-schema {old}")
+
+
+# ---- delete files
+
+
+@check("planTableScan.position-deletes", proves="planTableScan.position-deletes", needs=V2)
+def test_position_deletes(catalog: Catalog) -> None:
+    """A data file is planned with the position deletes that name it."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
+        files.append(
+            PlannedFile("deletes.parquet", content=POSITION_DELETES, refers_to="a.parquet")
+        )
+        found = planned(catalog, files.table)
+        _expect_files(files, found, "a.parquet", "b.parquet")
+        due = [files.location("deletes.parquet")]
+        equal(found.deletes_of(files.location("a.parquet")), due, symptom="planned-deletes")
+
+
+@check("planTableScan.equality-deletes", proves="planTableScan.equality-deletes", needs=V2)
+def test_equality_deletes(catalog: Catalog) -> None:
+    """Equality deletes go with the older files of their partition, and with no others."""
+    with given_files(catalog) as files:
+        files.append(PlannedFile("old.parquet", "a"), PlannedFile("elsewhere.parquet", "b"))
+        files.append(PlannedFile("deletes.parquet", "a", content=EQUALITY_DELETES))
+        files.append(PlannedFile("new.parquet", "a"))
+        found = planned(catalog, files.table)
+        _expect_files(files, found, "old.parquet", "elsewhere.parquet", "new.parquet")
+        deletes = files.location("deletes.parquet")
+        due = {"old.parquet": [deletes], "new.parquet": [], "elsewhere.parquet": []}
+        for name, expected in due.items():
+            location = files.location(name)
+            equal(found.deletes_of(location), expected, symptom="planned-deletes", detail=name)
+
+
+# ---- plans that are fetched in parts
+
+
+@check("fetchScanTasks.large-scan", proves="fetchScanTasks.200", needs=V2)
+def test_large_scan(catalog: Catalog) -> None:
+    """The plan tasks of a large scan give every file once."""
+    with given_files(catalog) as files:
+        names = _given_many(files)
+        found = planned(catalog, files.table)
+        _expect_files(files, found, *names)
+        if not found.plan_tasks:
+            reason = f"the catalog plans {MANY} files without plan tasks"
+            raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+
+
+@check("fetchPlanningResult.known-plan", proves="fetchPlanningResult.200", needs=V2)
+def test_result_of_a_known_plan(catalog: Catalog) -> None:
+    """The result of a plan that the catalog holds can be fetched."""
+    with given_files(catalog) as files:
+        plan_id = _held_plan(catalog, files)
+        reply = fetch_result(catalog, files.table, plan_id).expect(200)
+        state = one_of("completed", "submitted")
+        reply.expect_json({"status": state}, symptom="plan-status")
+
+
+@check("cancelPlanning.known-plan", proves="cancelPlanning.204", needs=V2)
+def test_cancelling_a_plan(catalog: Catalog) -> None:
+    """Cancelling a plan that the catalog holds is answered 204."""
+    with given_files(catalog) as files:
+        plan_id = _held_plan(catalog, files)
+        cancel(catalog, files.table, plan_id).expect(204)
+
+
+def _given_many(files: ManifestFiles) -> list[str]:
+    names = [f"{number:03}.parquet" for number in range(MANY)]
+    files.append(*(PlannedFile(name) for name in names))
+    return names
+
+
+def _held_plan(catalog: Catalog, files: ManifestFiles) -> str:
+    """Return the id of a plan that was just made, with nothing of it fetched yet."""
+    _given_many(files)
+    reply = plan(catalog, files.table).expect(200)
+    plan_id = reply.json().get("plan-id")
+    if not isinstance(plan_id, str):
+        reason = f"the catalog plans {MANY} files without a plan id"
+        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+    return plan_id

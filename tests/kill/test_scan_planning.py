@@ -1,0 +1,140 @@
+"""Scan planning: each check is proven by a defect, each defect found, and lawful servers pass."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.kill.killing import (
+    ISOLATIONS,
+    checks_of,
+    mock_session,
+    not_caught,
+    not_killed,
+    residue_of,
+    run_checks,
+    words,
+)
+
+from icecheck.client import Catalog
+from icecheck.conformance.manifest_files import POSITION_DELETES, PlannedFile, given_files
+from icecheck.judge import judge
+from icecheck.mock_server.context import Registries
+from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
+from icecheck.session import open_session
+from icecheck.target import Target
+from icecheck.verdict import Outcome, SkipKind
+
+MODULES = ("test_scan_planning", "test_scan_planning_files")
+DEFECTS = ("scan_planning", "scan_plans")
+CHECKS = checks_of(*MODULES)
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
+    verdicts = run_checks(CHECKS, isolation=isolation)
+    assert set(verdicts) >= {check.id for check in CHECKS}
+    assert words(verdicts.values()) == []
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
+    assert residue_of(CHECKS, isolation=isolation) == ([], [])
+
+
+def test_what_the_checks_wrote_is_gone_afterwards() -> None:
+    with mock_session() as (mock, session):
+        warehouse = mock.warehouses.open("kill")
+        assert warehouse is not None
+        root = Path(warehouse.context.location.removeprefix("file://"))
+        for check in checks_of("test_scan_planning_files"):
+            assert judge(check, Catalog(session, check.id)).outcome is Outcome.PASS
+        assert [path.name for path in root.rglob("*.json")] != []
+        assert [path.name for path in root.rglob("*.avro")] == []
+
+
+@pytest.mark.parametrize(
+    "planning",
+    [
+        PlanningSettings(mode=PlanningMode.ASYNC),
+        PlanningSettings(mode=PlanningMode.ASYNC, polls_until_ended=4, files_per_task=2),
+        PlanningSettings(files_per_task=1),
+    ],
+    ids=repr,
+)
+def test_lawful_planners_are_not_blamed(planning: PlanningSettings) -> None:
+    with mock_session(planning=planning) as (_, session):
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    assert words(verdicts) == []
+
+
+def test_a_planner_without_plan_tasks_is_not_asked_for_them() -> None:
+    with mock_session(planning=PlanningSettings(files_per_task=1000)) as (_, session):
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    skipped = {v.check: v.skip.kind for v in verdicts if v.skip is not None}
+    assert skipped == dict.fromkeys(
+        (
+            "fetchScanTasks.large-scan",
+            "fetchPlanningResult.known-plan",
+            "cancelPlanning.known-plan",
+        ),
+        SkipKind.NOT_APPLICABLE,
+    )
+    assert {v.outcome for v in verdicts} == {Outcome.PASS, Outcome.SKIP}
+
+
+def test_a_catalog_whose_files_are_elsewhere_is_not_blamed() -> None:
+    def elsewhere(registries: Registries) -> None:
+        def moved(body: dict[str, Any]) -> dict[str, Any]:
+            location = str(body["metadata-location"])
+            return {**body, "metadata-location": location.replace("file:///", "s3://bucket/")}
+
+        alter_body(registries, "createTable", moved)
+
+    with mock_session() as (mock, session):
+        elsewhere(mock.registries)
+        checks = checks_of("test_scan_planning_files")
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
+    assert {v.skip.kind if v.skip else v.outcome for v in verdicts} == {SkipKind.MISSING_FIXTURE}
+
+
+def test_a_planner_that_prunes_nothing_is_not_blamed() -> None:
+    with mock_session() as (mock, session):
+        alter_request_body(mock.registries, "planTableScan", _without_filter)
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    assert [line for line in words(verdicts) if "malformed" not in line] == []
+
+
+def _without_filter(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name != "filter"}
+
+
+def test_the_manifests_of_the_suite_are_read_by_pyiceberg() -> None:
+    mock = MockCatalog(seed=1)
+    target = Target("http://mock.invalid", warehouse="kill", isolation="flat")
+    session = open_session(target, run_id="read", transport=mock.httpx_transport())
+    catalog = Catalog(session, "manifests")
+    with given_files(catalog) as files:
+        files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
+        files.append(PlannedFile("c.parquet", "a"))
+        files.remove("a.parquet")
+        deletes = PlannedFile("d.parquet", "b", content=POSITION_DELETES, refers_to="b.parquet")
+        files.append(deletes)
+        client = mock.pyiceberg("kill", in_process=True)
+        table = client.load_table((*files.table.namespace, files.table.name))
+        tasks = {task.file.file_path: task for task in table.scan().plan_files()}
+        assert sorted(tasks) == [files.location("b.parquet"), files.location("c.parquet")]
+        of_b = tasks[files.location("b.parquet")].delete_files
+        assert [each.file_path for each in of_b] == [files.location("d.parquet")]
+        only_a = table.scan(row_filter="category = 'a'").plan_files()
+        assert [task.file.file_path for task in only_a] == [files.location("c.parquet")]
+    mock.stop()
+
+
+def test_every_check_is_failed_by_a_defect() -> None:
+    assert not_killed(MODULES, DEFECTS) == []
+
+
+def test_every_defect_fails_a_check() -> None:
+    assert not_caught(MODULES, DEFECTS) == []
