@@ -79,7 +79,7 @@ def small_commits(root: str) -> float:
         bodies = [
             json.dumps(append(n, replacing=True)).encode() for n in range(first, first + COMMITS)
         ]
-        spent = microseconds(lambda: [post(mock, PATH, body) for body in bodies] and None)
+        spent = microseconds(lambda all_=bodies: [post(mock, PATH, body) for body in all_] and None)
         rounds.append(spent / COMMITS)
     mock.stop()
     return statistics.median(rounds)

@@ -8,7 +8,7 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.committing import given_snapshots
-from icecheck.conformance.planning import cancel, fetch_result, fetch_tasks, plan, planned
+from icecheck.planned_scan import cancel, fetch_result, fetch_tasks, plan, planned
 from icecheck.expect import equal
 from icecheck.target import Namespace
 

@@ -15,7 +15,7 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planning import Planned, cancel, fetch_result, plan, planned
+from icecheck.planned_scan import Planned, cancel, fetch_result, plan, planned
 from icecheck.expect import NotOffered, equal, one_of
 from icecheck.verdict import SkipKind
 

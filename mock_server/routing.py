@@ -56,10 +56,14 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class NoRoute(msgspec.Struct, frozen=True):
-    """Nothing is served here; `allowed` are the methods that are, none for an unknown path."""
+    """Nothing is served here; `allowed` are the methods that are, none for an unknown path.
+
+    `unserved` is the operation that the contract has here and this server does not, or "".
+    """
 
     message: str
     allowed: tuple[str, ...] = ()
+    unserved: str = ""
 
 
 class _Node:
@@ -125,8 +129,9 @@ class Router:
             if operation_id is not None and operation_id in served:
                 return _route(operation_id, warehouse, captured, has_plus="+" in raw_path)
             allowed = tuple(verb for verb, id_ in node.methods.items() if id_ in served)
-            if allowed:
-                return NoRoute("This path does not take this method", allowed)
+            if allowed or operation_id is not None:
+                message = "This path does not take this method"
+                return NoRoute(message, allowed, operation_id or "")
         return NoRoute(self._explanation(segments))
 
     def _candidates(

@@ -125,7 +125,7 @@ class Pipeline:
         columns = "day, country, orders, amount, customers"
         # The names are the run's own, so there is nothing to inject.
         return fetch_rows(
-            self.session.sql(f"SELECT {columns} FROM {self.gold} {version} ORDER BY day, country")  # noqa: S608
+            self.session.sql(f"SELECT {columns} FROM {self.gold} {version} ORDER BY day, country")
         )
 
     def _received(self, since: str | None) -> "DataFrame":

@@ -50,3 +50,37 @@ SELECT latest_snapshot_id = (SELECT snapshot_id FROM {table}.refs WHERE name = '
 FROM {table}.metadata_log_entries ORDER BY timestamp DESC, latest_sequence_number DESC LIMIT 1;
 -- expect:
 -- true
+
+-- Of the files and manifests that every snapshot ever had, only some are current.
+SELECT count(DISTINCT file_path) FROM {table}.data_files;
+-- expect:
+-- 1
+
+SELECT count(DISTINCT file_path) FROM {table}.all_data_files;
+-- expect:
+-- 2
+
+SELECT count(DISTINCT file_path) FROM {table}.all_files;
+-- expect:
+-- 2
+
+SELECT count(DISTINCT path) FROM {table}.all_manifests;
+-- expect:
+-- 3
+
+SELECT count(DISTINCT snapshot_id) FROM {table}.all_entries;
+-- expect:
+-- 3
+
+SELECT record_count, file_count FROM {table}.partitions;
+-- expect:
+-- 2 | 1
+
+SELECT file_path FROM {table}.delete_files;
+-- expect: no rows
+
+SELECT file_path FROM {table}.all_delete_files;
+-- expect: no rows
+
+SELECT pos FROM {table}.position_deletes;
+-- expect: no rows

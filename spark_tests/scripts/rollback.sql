@@ -41,6 +41,16 @@ SELECT id FROM {table} ORDER BY id;
 -- 1
 -- 3
 
+SELECT unix_millis(a.committed_at), unix_millis(b.committed_at)
+FROM {table}.snapshots a, {table}.snapshots b
+WHERE a.snapshot_id = {first} AND b.snapshot_id = {second};
+-- save: first_ms, second_ms
+
+CALL {catalog}.system.ancestors_of('{namespace}.{name}', {second});
+-- expect:
+-- {second} | {second_ms}
+-- {first} | {first_ms}
+
 SELECT snapshot_id = {second} AND NOT is_current_ancestor FROM {table}.history
 WHERE snapshot_id = {second} AND parent_id = {first} LIMIT 1;
 -- expect:

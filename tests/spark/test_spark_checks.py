@@ -7,6 +7,7 @@ import icecheck.spark_tests
 from icecheck.check import Check, check_of
 from icecheck.contract import Level, load
 from icecheck.spark_tests import test_pipeline as pipeline_checks
+from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
 from icecheck.verdict import Group
 
@@ -18,7 +19,11 @@ def checks_in(module: ModuleType) -> list[Check]:
     return [found for found in map(check_of, functions) if found is not None]
 
 
-CHECKS = [*checks_in(script_checks), *checks_in(pipeline_checks)]
+CHECKS = [
+    *checks_in(script_checks),
+    *checks_in(pipeline_checks),
+    *checks_in(planning_checks),
+]
 
 
 def test_every_script_is_a_check_of_the_spark_group() -> None:

@@ -13,6 +13,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.session import open_session
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks
+from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
 from icecheck.target import Target
 from icecheck.verdict import Outcome
@@ -55,8 +56,11 @@ KILLED_BY = {
     "spark.rename-view": "view-rename-conflict-writes",
     "spark.reorder-columns": "load-schema-reordered",
     "spark.rewrite-data-files": "assertion-fails-assert-ref-snapshot-id",
+    "spark.rewrite-manifests": "update-forgotten-set-snapshot-ref",
+    "spark.rewrite-position-deletes": "update-sequence-number-stays",
     "spark.rollback": "commit-forgets-snapshot-log",
     "spark.rtas": "update-forgotten-set-current-schema",
+    "spark.scan-planning": "plan-without-deletes",
     "spark.show-tables": "drop-still-listed",
     "spark.show-views": "table-list-has-views",
     "spark.table-properties": "update-property-keys-lower-case",
@@ -76,7 +80,7 @@ def checks_in(*modules: ModuleType) -> dict[str, Check]:
     return {found.id: found for found in map(check_of, functions) if found is not None}
 
 
-CHECKS = checks_in(script_checks, pipeline_checks)
+CHECKS = checks_in(script_checks, pipeline_checks, planning_checks)
 
 
 @pytest.fixture(scope="module")

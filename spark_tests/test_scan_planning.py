@@ -1,0 +1,42 @@
+"""What Spark has written, planned by the catalog: the same files as Spark itself reads."""
+
+from typing import TYPE_CHECKING
+
+from icecheck.check import check
+from icecheck.client import Catalog
+from icecheck.expect import equal
+from icecheck.planned_scan import planned
+from icecheck.spark_tests.running import SparkSource, fetch_rows, judged_by_spark, qualified
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PROPERTIES = "'format-version' = '2', 'write.delete.mode' = 'merge-on-read'"
+
+
+@check("spark.scan-planning", proves="client.spark.scan-planning")
+def test_scan_planning(catalog: Catalog, spark: SparkSource) -> None:
+    """The catalog plans the files that Spark has written, with the deletes that it wrote."""
+    table = catalog.given_table(properties={"format-version": "2"})
+    session, catalog_name = spark.session(catalog)
+    name = qualified((catalog_name, *table.namespace, table.name))
+    with judged_by_spark("the planned table", {"table": name}):
+        session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ({_PROPERTIES})")
+        for low in (0, 100):
+            session.sql(
+                f"INSERT INTO {name} SELECT id + {low}, CAST(id AS STRING) FROM range(0, 10, 1, 1)"
+            )
+        session.sql(f"DELETE FROM {name} WHERE id = 3")
+        data = _locations(session, name, content="content = 0")
+        deletes = _locations(session, name, content="content <> 0")
+        deleted = f"SELECT DISTINCT file_path FROM {name}.position_deletes"
+        [[rewritten]] = fetch_rows(session.sql(deleted))
+    found = planned(catalog, table)
+    equal(found.locations, data, symptom="spark-planned-files")
+    equal(found.deletes_of(str(rewritten)), deletes, symptom="spark-planned-deletes")
+
+
+def _locations(session: "SparkSession", name: str, *, content: str) -> list[str]:
+    """Return the locations of a table's files of one kind, as Spark reads them, sorted."""
+    rows = fetch_rows(session.sql(f"SELECT file_path FROM {name}.files WHERE {content}"))
+    return sorted(str(location) for [location] in rows)
