@@ -18,7 +18,7 @@ from icecheck.session import Session
 from icecheck.table import Table
 from icecheck.target import Namespace, Target
 
-__all__ = ["NO_BODY", "Catalog", "Table"]
+__all__ = ["NO_BODY", "Catalog", "Table", "encode"]
 
 Json = Any
 Query = Sequence[tuple[str, str]]
@@ -36,7 +36,7 @@ class Catalog:
     def __init__(self, session: Session, check_id: str) -> None:
         self.session = session
         self.check_id = check_id
-        self.ledger = Ledger(session.owner)
+        self.ledger = Ledger(session.owner, session.journal)
         self.exchanges: list[Exchange] = []
         self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
         self._names = 0
@@ -84,11 +84,9 @@ class Catalog:
         url += self.session.offer.path(operation.path, names or {}) if path is None else path
         if query:
             url += "?" + str(httpx.QueryParams(list(query)))
-        sent = None if body is NO_BODY else body if isinstance(body, bytes) else _encode(body)
+        sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
         effect = effect_of(operation_id, names or {}, None if sent is None else sent)
-        fresh = [e for e in effect.creates if e not in self.ledger]
-        for entry in fresh:
-            self.ledger.add(entry)
+        fresh = self.enter(effect)
         wire = Wire(
             check=self.check_id,
             ordinal=len(self.exchanges) + 1,
@@ -99,11 +97,19 @@ class Catalog:
             headers=headers or {},
             body=sent,
         )
-        exchange = self.session.connection.send(wire, self._record)
+        exchange = self.session.connection.send(wire, self.record)
         self._settle(exchange, effect, fresh)
         return Reply(exchange, self.session.schemas)
 
-    def _record(self, exchange: Exchange) -> None:
+    def enter(self, effect: Effect) -> list[Entry]:
+        """Enter in the ledger what a request may create, before it is sent; return what is new."""
+        fresh = [entry for entry in effect.creates if entry not in self.ledger]
+        for entry in fresh:
+            self.ledger.add(entry)
+        return fresh
+
+    def record(self, exchange: Exchange) -> None:
+        """Keep an exchange of this check."""
         self.exchanges.append(exchange)
         self.session.record(exchange)
 
@@ -379,5 +385,6 @@ class Catalog:
         return bool(dropped) and all(dropped)
 
 
-def _encode(body: Json) -> bytes:
+def encode(body: Json) -> bytes:
+    """Return a JSON body as every request of the suite has it."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-__all__ = ["Entry", "Kind", "Ledger"]
+__all__ = ["Entry", "Kind", "Ledger", "LedgerJournal"]
 
 Namespace = tuple[str, ...]
 Kind = str
@@ -22,6 +23,16 @@ class Entry:
         return f"{self.kind} {'.'.join((*self.namespace, *filter(None, (self.name,))))}"
 
 
+class LedgerJournal(Protocol):
+    """Where ledgers write down what they say, for whoever comes after a crash."""
+
+    def made(self, entry: Entry) -> None:
+        """An object is about to be made."""
+
+    def gone(self, entry: Entry) -> None:
+        """An object was deleted, or never made."""
+
+
 class Ledger:
     """What was made and is not yet removed, in order of creation.
 
@@ -29,8 +40,9 @@ class Ledger:
     entered, so it can never be deleted.
     """
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, owner: str, journal: LedgerJournal | None = None) -> None:
         self.owner = owner
+        self._journal = journal
         self.created = 0
         self.deleted = 0
         self.foreign: list[str] = []
@@ -42,6 +54,8 @@ class Ledger:
             self.foreign.append(str(entry))
             return
         if entry not in self._entries:
+            if self._journal is not None:
+                self._journal.made(entry)
             self._entries[entry] = None
             self.created += 1
 
@@ -49,6 +63,8 @@ class Ledger:
         """Strike an object out: it was deleted, or it turned out never to have been made."""
         if entry in self._entries:
             del self._entries[entry]
+            if self._journal is not None:
+                self._journal.gone(entry)
             self.deleted += deleted
             self.created -= not deleted
 

@@ -13,6 +13,7 @@ from icecheck.assembly.finish import finish
 from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
 from icecheck.connection import TargetUnusable
+from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
 from icecheck.recording import PROPERTY, Recorder, WorkerReport
 from icecheck.session import preflight
@@ -50,8 +51,15 @@ class CatalogRun:
         options = RunOptions(
             target=target, run_id=run_id, seed=seed, groups=tuple(Group), command="pytest"
         )
-        recorder = Recorder(target=target, run_id=run_id, seed=seed, worker=worker)
-        return cls(options, recorder, config.getoption("--conformance-report"))
+        report = config.getoption("--conformance-report")
+        recorder = Recorder(
+            target=target,
+            run_id=run_id,
+            seed=seed,
+            worker=worker,
+            ledger=None if report is None else Path(report) / _ledger_file(worker),
+        )
+        return cls(options, recorder, report)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Find out in one request whether there is a catalog, before anything is collected."""
@@ -121,6 +129,10 @@ class CatalogRun:
         for cause in self.run.causes[:10]:
             write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
+
+
+def _ledger_file(worker: str) -> str:
+    return f"{worker}.{LEDGER_FILE}" if worker else LEDGER_FILE
 
 
 def _exit_status(run: Run) -> int:

@@ -33,8 +33,11 @@ def _nested_namespaces(catalog: Catalog) -> bool:
 
 def _namespace_properties(catalog: Catalog) -> bool:
     namespace = catalog.given_namespace()
-    if catalog.update_properties(namespace, updates={"icecheck": "probe"}).status == 406:
-        return False
+    # Properties that can only be given at creation are properties too.
+    if catalog.claims("updateProperties"):
+        update = catalog.update_properties(namespace, updates={"icecheck": "probe"})
+        if update.status == 406:
+            return False
     reply = catalog.load_namespace_metadata(namespace)
     try:
         body = reply.json()

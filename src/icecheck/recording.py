@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -41,6 +42,7 @@ class Recorder:
     seed: int
     worker: str = ""
     spark_options: Mapping[str, str] = field(default_factory=dict)
+    ledger: Path | None = None
     observed: dict[str, Observed] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     _session: Session | None = None
@@ -62,7 +64,11 @@ class Recorder:
         """The conversation with the catalog, opened on first use."""
         if self._session is None:
             self._session = open_session(
-                self.target, run_id=self.run_id, seed=self.seed, worker=self.worker
+                self.target,
+                run_id=self.run_id,
+                seed=self.seed,
+                worker=self.worker,
+                ledger=self.ledger,
             )
         return self._session
 

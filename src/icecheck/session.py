@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,26 +13,15 @@ from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.contract import Contract, load
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Unreachable
-from icecheck.ledger import Entry, Ledger
+from icecheck.isolation import Isolation, drop_root, isolate
+from icecheck.ledger import Ledger
+from icecheck.ledger_file import LedgerFile
 from icecheck.schema import SchemaJudge, schema_judge
-from icecheck.target import Namespace, Offer, Target, UsageError
+from icecheck.target import Offer, Target, UsageError
 
 __all__ = ["Isolation", "Session", "SessionSummary", "open_session", "preflight"]
 
 _RUN_ID = re.compile(r"[a-z0-9]{1,16}")
-
-
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """Where the run keeps its objects.
-
-    ``nested``: under one root namespace of the run; ``flat``: top-level namespaces that bear the
-    run's token; ``parent``: under a namespace that the user gave. ``base`` is what every
-    namespace of the run starts with.
-    """
-
-    mode: str
-    base: Namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +62,7 @@ class Session:
     deleted: int = 0
     capabilities: dict[str, bool] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None
+    journal: LedgerFile | None = None
 
     @property
     def owner(self) -> str:
@@ -111,10 +102,12 @@ class Session:
         """Remove the root namespace, if this run made one, and hang up."""
         try:
             for entry in self.root.newest_first():
-                _drop_root(self, entry)
+                drop_root(self, entry)
         except Unreachable:
             pass
         self.absorb(self.root)
+        if self.journal is not None:
+            self.journal.close(keep=bool(self.residue))
         self.connection.close()
 
 
@@ -127,10 +120,12 @@ def open_session(
     spec: str = "1.10.0",
     transport: httpx.BaseTransport | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
+    ledger: Path | None = None,
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
-    Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id.
+    ``ledger`` is the file that everything the run makes is written to, beforehand. Raises
+    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
@@ -143,6 +138,8 @@ def open_session(
         token = offer.overrides.get("token", offer.defaults.get("token"))
         if isinstance(token, str) and token:
             connection.use_token(token)
+        owner = f"icecheck_{run_id}"
+        journal = None if ledger is None else LedgerFile(ledger, owner, target)
         session = Session(
             target=target,
             connection=connection,
@@ -153,13 +150,14 @@ def open_session(
             offer=offer,
             isolation=Isolation("flat", ()),
             config=config,
-            root=Ledger(f"icecheck_{run_id}"),
+            root=Ledger(owner, journal),
             server_header=exchange.header("server"),
             on_exchange=on_exchange,
+            journal=journal,
         )
         for one in recorded:
             session.record(one)
-        session.isolation = _isolate(session, worker)
+        session.isolation = isolate(session, worker)
     except Unreachable as trouble:
         connection.close()
         raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
@@ -233,68 +231,3 @@ def _say_unreachable(target: Target, trouble: str) -> str:
     if "CERTIFICATE" in trouble.upper() or "SSL" in trouble.upper():
         hint = "; for a private authority give its certificate with --ca-bundle"
     return f"{target.base_url} cannot be reached: {trouble}{hint}"
-
-
-def _isolate(session: Session, worker: str) -> Isolation:
-    """Choose the isolation mode: what the user said, else nested if a probe shows that it works."""
-    target = session.target
-    if target.namespace:
-        return Isolation("parent", target.namespace)
-    if target.isolation == "flat" or not session.offer.claims("createNamespace", session.contract):
-        return Isolation("flat", ())
-    root = (session.owner + (f"_{worker}" if worker else ""),)
-    entry = Entry("namespace", root)
-    session.root.add(entry)
-    made = _call(session, "createNamespace", root, body={"namespace": [*root]})
-    if made.status not in {200, 409}:
-        session.root.forget(entry, deleted=False)
-        return Isolation("flat", ())
-    child = (*root, f"{session.owner}_probe")
-    nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
-    if nested.status == 200:
-        _call(session, "dropNamespace", child)
-        _refuse_undeletable(session, child)
-    session.capabilities["nested-namespaces"] = nested.status == 200
-    if nested.status == 200 or target.isolation == "nested":
-        return Isolation("nested", root)
-    _drop_root(session, entry)
-    _refuse_undeletable(session, root)
-    return Isolation("flat", ())
-
-
-def _refuse_undeletable(session: Session, namespace: Namespace) -> None:
-    """Stop before littering: what was dropped must not evidently still be there (rule 13)."""
-    answer = _call(session, "loadNamespaceMetadata", namespace)
-    try:
-        still = json.loads(answer.response_body).get("namespace") == [*namespace]
-    except (ValueError, AttributeError):
-        still = False
-    if answer.status == 200 and still:
-        name = ".".join(namespace)
-        raise TargetUnusable(
-            f"the namespace {name} was made, dropped, and is still there: this catalog does not "
-            "delete what a run makes, so the run stops before it litters"
-        )
-
-
-def _drop_root(session: Session, entry: Entry) -> None:
-    answer = _call(session, "dropNamespace", entry.namespace)
-    if answer.status in {200, 202, 204, 404}:
-        session.root.forget(entry, deleted=True)
-
-
-def _call(session: Session, operation_id: str, namespace: Namespace, body: Any = None) -> Exchange:
-    operation = session.contract.operations[operation_id]
-    path = session.offer.path(operation.path, {"namespace": namespace})
-    ordinal = len(session.exchanges) + 1
-    wire = Wire(
-        check="",
-        ordinal=ordinal,
-        step=Step.PROBE,
-        operation=operation_id,
-        method=operation.method,
-        url=session.target.base_url + path,
-        headers={},
-        body=None if body is None else json.dumps(body).encode(),
-    )
-    return session.connection.send(wire, session.record)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 import httpx
@@ -26,7 +27,11 @@ __all__ = ["Progress", "RunOptions", "Silent", "run_checks"]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What to run and how; ``globs`` select by check id, ``spark_options`` go to the launcher."""
+    """What to run and how.
+
+    ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
+    which everything that the run makes is written down.
+    """
 
     target: Target
     run_id: str
@@ -37,6 +42,7 @@ class RunOptions:
     command: str = ""
     implementation: str = ""
     spark_options: dict[str, str] = field(default_factory=dict)
+    ledger: Path | None = None
 
 
 class Progress(Protocol):
@@ -117,6 +123,7 @@ def run_checks(
         spec=options.spec,
         transport=transport,
         on_exchange=on_exchange,
+        ledger=options.ledger,
     )
     resources = _Resources(options)
     observed: dict[str, Observed] = {}

@@ -1,4 +1,4 @@
-"""The command line: ``icecheck run``, ``serve``, ``list`` and ``explain``.
+"""The command line: ``icecheck run``, ``clean``, ``serve``, ``list``, ``explain`` and more.
 
 Nothing heavy is imported here, and a command's own imports wait until it runs.
 """
@@ -16,6 +16,7 @@ __all__ = ["main"]
 _INTERRUPTED = 130
 _COMMANDS = {
     "run": "Verify a catalog and write a report.",
+    "clean": "Remove what a run that was cut short has left behind.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements or operations.",
     "explain": "Say what a check or a requirement demands, and where the specification says so.",

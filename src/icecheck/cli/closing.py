@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from icecheck.card import one_line
+from icecheck.ledger_file import LEDGER_FILE
 from icecheck.verdict import Cause, Run, totals_of
 
 __all__ = ["closing_lines", "say_conclusion"]
@@ -45,7 +46,8 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     residue = run.facts["safety"]["residue"]
     if residue:
         lines.append(
-            f"left behind on the catalog: {', '.join(residue[:5])} ({len(residue)} in all)"
+            f"left behind on the catalog: {', '.join(residue[:5])} ({len(residue)} in all); "
+            f"to try again: icecheck clean {target['url']} --ledger {page.parent / LEDGER_FILE}"
         )
     lines.append(f"report: {page}")
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]

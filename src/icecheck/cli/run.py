@@ -10,7 +10,7 @@ import click
 
 from icecheck.cli.ending import LastResort, fail
 from icecheck.cli.extras import require_spark, require_suite
-from icecheck.cli.target_options import read_namespace, read_url, target_options
+from icecheck.cli.target_options import read_url, target_facts, target_options
 
 if TYPE_CHECKING:
     from icecheck.assembly.output import Output
@@ -79,6 +79,7 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.cli.shown_command import shown_command
         from icecheck.connection import TargetUnusable
         from icecheck.exchange import Redactor
+        from icecheck.ledger_file import LEDGER_FILE
         from icecheck.spark import SparkUnavailable
         from icecheck.target import UsageError
         from icecheck.verdict import Group
@@ -97,6 +98,7 @@ def command(output: Path, **options: Any) -> int:
                 command=shown_command(click.get_current_context()),
                 implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
                 spark_options=_spark_options(options),
+                ledger=output / LEDGER_FILE,
             )
             _find_spark(wanted)
             return _run(wanted, output, options)
@@ -142,25 +144,13 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
 
 
 def _target(url: str | None, options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
-    from icecheck.target import Target, UsageError, read_headers
+    from icecheck.target import Target, UsageError
 
-    facts = {
-        "warehouse": options["warehouse"],
-        "token": options["token"],
-        "prefix": options["prefix"],
-        "credential": options["credential"],
-        "oauth2_server_uri": options["oauth2_server_uri"],
-        "scope": options["scope"],
-        "headers": read_headers(options["headers"], "--header"),
-        "ca_bundle": options["ca_bundle"],
-        "timeout_seconds": options["timeout_seconds"],
-        "namespace": read_namespace(options["namespaces"]),
-        "isolation": options["isolation"],
-    }
+    facts = target_facts(options)
     if url is not None:
         return Target(url=url, **facts)
     if options["warehouse"] or options["token"] or options["credential"]:
-        raise UsageError("--mock brings its own warehouse and token: leave yours out")
+        raise UsageError("--mock brings its own warehouse and credential: leave yours out")
     return Target(**facts | _start_mock(options, stack))
 
 
@@ -172,16 +162,22 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     """
     import random
 
-    from icecheck.mock_server import MockCatalog
+    from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
     from icecheck.mock_server.clock import VirtualClock
 
     seed = options["seed"]
     spark = "spark" in _groups(options["only"], spark=options["spark"])
     clock = None if spark else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
-    token = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
-    mock = MockCatalog(seed=seed, clock=clock, token=token, warehouses=[_MOCK_WAREHOUSE])
+    secret = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
+    mock = MockCatalog(
+        seed=seed,
+        clock=clock,
+        oauth2=OAuth2Settings(clients=(Client("icecheck", secret),), token_seconds=86_400),
+        vending=VendingSettings(storage="s3"),
+        warehouses=[_MOCK_WAREHOUSE],
+    )
     stack.enter_context(mock)
-    return {"url": mock.uri, "warehouse": _MOCK_WAREHOUSE, "token": token}
+    return {"url": mock.uri, "warehouse": _MOCK_WAREHOUSE, "credential": f"icecheck:{secret}"}
 
 
 def _spark_options(options: dict[str, Any]) -> dict[str, str]:

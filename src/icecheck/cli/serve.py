@@ -10,7 +10,8 @@ import click
 from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
-    from icecheck.mock_server import MockCatalog
+    from icecheck.mock_server import MockCatalog, OAuth2Settings
+    from icecheck.mock_server.security.vending import Storage
 
 __all__ = ["command"]
 
@@ -35,6 +36,35 @@ _USAGE = 2
     "Without any, every warehouse that is asked for exists.",
 )
 @click.option("--token", help="Refuse requests without this bearer token.")
+@click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    metavar="ID:SECRET[:SCOPE,...]",
+    help="Refuse requests without a token of this OAuth2 client, and give it tokens at "
+    "/v1/oauth/tokens; repeatable. With scopes it may ask for these only.",
+)
+@click.option(
+    "--token-ttl",
+    "token_seconds",
+    type=click.IntRange(min=1),
+    default=3600,
+    show_default=True,
+    help="Seconds that a client's token is valid.",
+)
+@click.option(
+    "--vend",
+    "storage",
+    type=click.Choice(["s3", "gcs", "adls"]),
+    help="Give tables made-up credentials for this storage.",
+)
+@click.option(
+    "--hide",
+    "hidden",
+    multiple=True,
+    metavar="OPERATION",
+    help="Do not serve this operation (an operationId, as listViews); repeatable.",
+)
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option("--root", metavar="DIR", help="Where tables live; default: a temporary directory.")
 @click.option(
@@ -58,6 +88,9 @@ def command(
     port: int,
     warehouses: tuple[str, ...],
     faults: tuple[str, ...],
+    clients: tuple[str, ...],
+    token_seconds: int,
+    storage: "Storage | None",
     ready_file: str | None,
     **settings: Any,
 ) -> None:
@@ -65,7 +98,7 @@ def command(
 
     Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}.
     """
-    from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+    from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
     from icecheck.mock_server.faults import parse_fault
 
     declared = []
@@ -73,7 +106,14 @@ def command(
         name, _, location = warehouse.partition("=")
         declared.append(WarehouseDeclaration(name, location=location or None))
     try:
-        mock = MockCatalog(host=host, port=port, warehouses=declared or None, **settings)
+        mock = MockCatalog(
+            host=host,
+            port=port,
+            warehouses=declared or None,
+            oauth2=_oauth2(clients, token_seconds),
+            vending=VendingSettings(storage=storage) if storage else None,
+            **settings,
+        )
         for fault, fault_settings in map(parse_fault, faults):
             mock.faults.add(fault, **fault_settings)
         mock.serve_forever(lambda ready: _announce(ready, ready_file))
@@ -81,6 +121,22 @@ def command(
         fail(str(error), _USAGE)
     except OSError as error:
         fail(f"cannot serve at {host}:{port}: {error.strerror or error}", _USAGE)
+
+
+def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":
+    """The settings for the clients of the command line; ValueError names no secret."""
+    from icecheck.mock_server import Client, OAuth2Settings
+
+    if not clients:
+        return None
+    read = []
+    for number, client in enumerate(clients, 1):
+        client_id, _, rest = client.partition(":")
+        secret, _, scopes = rest.partition(":")
+        if not client_id or not secret:
+            raise ValueError(f"--client number {number}: write ID:SECRET[:SCOPE,...]")
+        read.append(Client(client_id, secret, tuple(scopes.split(",")) if scopes else None))
+    return OAuth2Settings(clients=tuple(read), token_seconds=token_seconds)
 
 
 def _announce(mock: "MockCatalog", ready_file: str | None) -> None:

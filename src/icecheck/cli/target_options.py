@@ -1,11 +1,11 @@
 """The options that say which catalog is meant and how to speak to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["read_namespace", "read_url", "target_options"]
+__all__ = ["read_url", "target_facts", "target_options"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,6 +60,28 @@ def target_options(function: Function) -> Function:
     return function
 
 
+def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options say of a target, as keyword arguments of Target, all but the URL."""
+    from icecheck.target import read_headers
+
+    as_they_are = (
+        "warehouse",
+        "token",
+        "prefix",
+        "credential",
+        "oauth2_server_uri",
+        "scope",
+        "ca_bundle",
+        "timeout_seconds",
+        "isolation",
+    )
+    return {
+        **{name: options[name] for name in as_they_are},
+        "headers": read_headers(options["headers"], "--header"),
+        "namespace": _read_namespace(options["namespaces"]),
+    }
+
+
 def read_url(url: str | None, catalog_url: str | None) -> str | None:
     """Return the one URL that was given, if any; UsageError when two differ."""
     if url is not None and catalog_url is not None and url != catalog_url:
@@ -67,7 +89,7 @@ def read_url(url: str | None, catalog_url: str | None) -> str | None:
     return url if url is not None else catalog_url
 
 
-def read_namespace(namespaces: tuple[str, ...]) -> tuple[str, ...]:
+def _read_namespace(namespaces: tuple[str, ...]) -> tuple[str, ...]:
     """Return the levels: one option is split at its dots, several are one level each."""
     levels = tuple(namespaces[0].split(".")) if len(namespaces) == 1 else namespaces
     if any(not level for level in levels):

@@ -1,0 +1,66 @@
+"""``icecheck clean``: remove what a run that was cut short has left on a catalog."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.target_options import read_url, target_facts, target_options
+
+__all__ = ["command"]
+
+_USAGE = 2
+_TARGET_UNUSABLE = 4
+_RESIDUE = 6
+
+
+@click.command("clean", short_help="Remove what a run that was cut short has left behind.")
+@target_options
+@click.option(
+    "--ledger",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file ledger.jsonl in the output of that run.",
+)
+def command(ledger: Path, **options: Any) -> int:
+    """Remove from the catalog at URL what FILE says that a run has made there.
+
+    Only objects that FILE names and whose names bear the run's own token are ever deleted, each
+    after it was found to be there. The exit code is 6 when something stays.
+    """
+    url = read_url(options["url"], options["catalog_url"])
+    if url is None:
+        raise click.UsageError("name the catalog: give its URL")
+    with LastResort() as last_resort:
+        from icecheck.cleaning import clean
+        from icecheck.connection import TargetUnusable
+        from icecheck.exchange import Redactor
+        from icecheck.ledger_file import read_ledger
+        from icecheck.target import Target, UsageError
+
+        redactor = Redactor()
+        try:
+            written = read_ledger(ledger)
+            given = target_facts(options)
+            as_then = {"warehouse": written.warehouse, "prefix": written.prefix}
+            as_then = {name: value for name, value in as_then.items() if given[name] is None}
+            target = Target(url=url, **given | as_then)
+            last_resort.secrets = target.secrets
+            redactor = Redactor(target.secrets)
+            cleaned = clean(target, written)
+        except UsageError as misuse:
+            fail(redactor.text(str(misuse)), _USAGE)
+        except TargetUnusable as unusable:
+            fail(redactor.text(str(unusable)), _TARGET_UNUSABLE)
+    click.echo(
+        f"run {written.run_id}: {len(written.entries)} objects in the ledger, "
+        f"{cleaned.deleted} removed, {cleaned.missing} were gone, {len(cleaned.residue)} stay"
+    )
+    for line in cleaned.residue:
+        click.echo(f"  still there: {line}")
+    if cleaned.residue:
+        return _RESIDUE
+    ledger.unlink(missing_ok=True)
+    return 0

@@ -1,0 +1,96 @@
+"""Where a run keeps its objects: found out by trying, on objects of its own."""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icecheck.connection import TargetUnusable, Wire
+from icecheck.exchange import Exchange, Step
+from icecheck.ledger import Entry
+from icecheck.target import Namespace
+
+if TYPE_CHECKING:
+    from icecheck.session import Session
+
+__all__ = ["Isolation", "drop_root", "isolate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Where the run keeps its objects.
+
+    ``nested``: under one root namespace of the run; ``flat``: top-level namespaces that bear the
+    run's token; ``parent``: under a namespace that the user gave. ``base`` is what every
+    namespace of the run starts with.
+    """
+
+    mode: str
+    base: Namespace
+
+
+def isolate(session: "Session", worker: str) -> Isolation:
+    """Choose the isolation mode: what the user said, else nested if a probe shows that it works."""
+    target = session.target
+    if target.namespace:
+        return Isolation("parent", target.namespace)
+    if target.isolation == "flat" or not session.offer.claims("createNamespace", session.contract):
+        return Isolation("flat", ())
+    root = (session.owner + (f"_{worker}" if worker else ""),)
+    entry = Entry("namespace", root)
+    session.root.add(entry)
+    made = _call(session, "createNamespace", root, body={"namespace": [*root]})
+    if made.status not in {200, 409}:
+        session.root.forget(entry, deleted=False)
+        return Isolation("flat", ())
+    child = (*root, f"{session.owner}_probe")
+    nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
+    if nested.status == 200:
+        _call(session, "dropNamespace", child)
+        _refuse_undeletable(session, child)
+    session.capabilities["nested-namespaces"] = nested.status == 200
+    if nested.status == 200 or target.isolation == "nested":
+        return Isolation("nested", root)
+    drop_root(session, entry)
+    _refuse_undeletable(session, root)
+    return Isolation("flat", ())
+
+
+def _refuse_undeletable(session: "Session", namespace: Namespace) -> None:
+    """Stop before littering: what was dropped must not evidently still be there (rule 13)."""
+    answer = _call(session, "loadNamespaceMetadata", namespace)
+    try:
+        still = json.loads(answer.response_body).get("namespace") == [*namespace]
+    except (ValueError, AttributeError):
+        still = False
+    if answer.status == 200 and still:
+        name = ".".join(namespace)
+        raise TargetUnusable(
+            f"the namespace {name} was made, dropped, and is still there: this catalog does not "
+            "delete what a run makes, so the run stops before it litters"
+        )
+
+
+def drop_root(session: "Session", entry: Entry) -> None:
+    """Drop a namespace that stands above others; what stays, stays in the ledger."""
+    answer = _call(session, "dropNamespace", entry.namespace)
+    if answer.status in {200, 202, 204, 404}:
+        session.root.forget(entry, deleted=True)
+
+
+def _call(
+    session: "Session", operation_id: str, namespace: Namespace, body: Any = None
+) -> Exchange:
+    operation = session.contract.operations[operation_id]
+    path = session.offer.path(operation.path, {"namespace": namespace})
+    ordinal = len(session.exchanges) + 1
+    wire = Wire(
+        check="",
+        ordinal=ordinal,
+        step=Step.PROBE,
+        operation=operation_id,
+        method=operation.method,
+        url=session.target.base_url + path,
+        headers={},
+        body=None if body is None else json.dumps(body).encode(),
+    )
+    return session.connection.send(wire, session.record)

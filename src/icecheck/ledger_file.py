@@ -1,0 +1,113 @@
+"""The ledger on disk: what a run makes is written down before it is asked for, and struck out.
+
+A run that is killed leaves the file behind; `icecheck clean` removes what is still in it.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from icecheck.ledger import Entry
+from icecheck.target import Target, UsageError
+
+__all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "read_ledger"]
+
+LEDGER_FILE = "ledger.jsonl"
+_FORMAT = "icecheck-ledger/1"
+
+
+class LedgerFile:
+    """Appends to the ledger of one run, from any thread; every line is in the file at once.
+
+    Raises UsageError when the file cannot be written.
+    """
+
+    def __init__(self, path: Path, owner: str, target: Target) -> None:
+        self.path = path
+        header: dict[str, Any] = {"format": _FORMAT, "owner": owner, "url": target.base_url}
+        header |= {"warehouse": target.warehouse, "prefix": target.prefix}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+            self._handle = os.open(path, flags, 0o600)
+            self._write(header)
+        except OSError as error:
+            raise UsageError(f"the ledger {path} cannot be written ({error.strerror})") from None
+
+    def made(self, entry: Entry) -> None:
+        """Write down an object that is about to be made."""
+        self._write({"made": _builtins(entry)})
+
+    def gone(self, entry: Entry) -> None:
+        """Strike out an object that was deleted, or never made."""
+        self._write({"gone": _builtins(entry)})
+
+    def close(self, *, keep: bool) -> None:
+        """Close the file; without anything left in it there is no need to keep it."""
+        os.close(self._handle)
+        if not keep:
+            self.path.unlink(missing_ok=True)
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        # One write on a descriptor opened for appending: lines of threads do not mix, and what
+        # the kernel has survives the death of this process.
+        os.write(self._handle, json.dumps(line).encode() + b"\n")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLedger:
+    """What a ledger on disk says: whose it is, where, and what may still be there, in order."""
+
+    owner: str
+    url: str
+    warehouse: str | None
+    prefix: str | None
+    entries: tuple[Entry, ...]
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run that wrote it."""
+        return self.owner.partition("_")[2]
+
+
+def read_ledger(path: Path) -> WrittenLedger:
+    """Read a ledger; a last line that was cut off is passed over. UsageError if it is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    try:
+        header = json.loads(lines[0])
+        if header["format"] != _FORMAT or not str(header["owner"]).startswith("icecheck_"):
+            raise ValueError
+        left: dict[Entry, None] = {}
+        for number, line in enumerate(lines[1:], 2):
+            _replay(line, left, is_last=number == len(lines))
+        owner, url = str(header["owner"]), str(header["url"])
+        return WrittenLedger(owner, url, header["warehouse"], header["prefix"], tuple(left))
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        raise UsageError(
+            f"{path} is no ledger of a run: it is the file {LEDGER_FILE} in a run's output"
+        ) from None
+
+
+def _replay(line: str, left: dict[Entry, None], *, is_last: bool) -> None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        if is_last:
+            return
+        raise
+    [(what, (kind, namespace, name))] = event.items()
+    entry = Entry(str(kind), tuple(map(str, namespace)), str(name))
+    if what == "made":
+        left[entry] = None
+    else:
+        left.pop(entry, None)
+
+
+def _builtins(entry: Entry) -> list[Any]:
+    return [entry.kind, list(entry.namespace), entry.name]
