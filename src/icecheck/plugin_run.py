@@ -12,6 +12,7 @@ import pytest
 from icecheck.assembly.finish import finish
 from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
+from icecheck.cli.closing import unmet_lines
 from icecheck.connection import TargetUnusable
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
@@ -128,6 +129,8 @@ class CatalogRun:
                 write(card_of(verdict))
         for cause in self.run.causes[:10]:
             write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
+        for line in unmet_lines(self.run):
+            write(line)
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
 
 
@@ -137,7 +140,11 @@ def _ledger_file(worker: str) -> str:
 
 def _exit_status(run: Run) -> int:
     """Return pytest's own number: a passive MUST failure is a failure like any other."""
-    if any(v.outcome is Outcome.FAIL and v.level is Level.MUST for v in run.verdicts):
+    excused = run.expectations.excused
+    if run.expectations.unmet or any(
+        v.outcome is Outcome.FAIL and v.level is Level.MUST and v.check not in excused
+        for v in run.verdicts
+    ):
         return pytest.ExitCode.TESTS_FAILED
     if not any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in run.verdicts):
         return pytest.ExitCode.NO_TESTS_COLLECTED
@@ -173,4 +180,5 @@ def _target(config: pytest.Config) -> Target:
         timeout_seconds=config.getoption("--catalog-timeout"),
         namespace=tuple(namespace.split(".")) if namespace else (),
         isolation=config.getoption("--catalog-isolation"),
+        accept_residue=config.getoption("--catalog-accept-residue"),
     )

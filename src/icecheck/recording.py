@@ -11,9 +11,14 @@ import pytest
 
 from icecheck.breaker import Breaker
 from icecheck.card import card_of
+from icecheck.causes import causes_of
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
+from icecheck.connection import TargetUnusable
+from icecheck.expectations import entry_for, met_by
+from icecheck.expected import Expectation, Mark, Met
 from icecheck.judge import judge
+from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, SessionSummary, open_session
 from icecheck.target import Target
@@ -42,10 +47,12 @@ class Recorder:
     seed: int
     worker: str = ""
     spark_options: Mapping[str, str] = field(default_factory=dict)
+    expected: tuple[Expectation, ...] = ()
     ledger: Path | None = None
     observed: dict[str, Observed] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     _session: Session | None = None
+    _unusable: TargetUnusable | None = None
     _bench: Any = None
     _breaker: Breaker = field(default_factory=Breaker)
 
@@ -62,15 +69,31 @@ class Recorder:
     @property
     def session(self) -> Session:
         """The conversation with the catalog, opened on first use."""
+        if self._unusable is not None:
+            raise self._unusable
         if self._session is None:
-            self._session = open_session(
+            self._session = self._opened()
+        return self._session
+
+    def _opened(self) -> Session:
+        """Open the session; a catalog that cannot be verified is tried once, not once a check."""
+        try:
+            session = open_session(
                 self.target,
                 run_id=self.run_id,
                 seed=self.seed,
                 worker=self.worker,
                 ledger=self.ledger,
             )
-        return self._session
+            try:
+                refuse_to_litter(session)
+            except BaseException:
+                session.close()
+                raise
+        except TargetUnusable as unusable:
+            self._unusable = unusable
+            raise
+        return session
 
     @property
     def bench(self) -> Any:
@@ -98,7 +121,19 @@ class Recorder:
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
         if self._breaker.opened_by(verdict):
             item.session.shouldstop = "the catalog gives no usable answer"
-        _show(item, verdict)
+        _show(item, verdict, self._mark_of(verdict))
+
+    def _mark_of(self, verdict: Verdict) -> Mark | None:
+        """Return how a verdict compares with the entry that names it, if one does.
+
+        Its cause is found as if it were alone: what it shares with others is known at the end.
+        """
+        cause = None
+        if any(entry.cause is not None for entry in self.expected):
+            alone = causes_of([verdict], self.session.contract.requirements)
+            cause = alone[0].id if alone else None
+        entry = entry_for(verdict.check, cause, self.expected)
+        return None if entry is None else Mark(verdict.check, entry, met_by(entry, verdict))
 
     def finished(self) -> WorkerReport | None:
         """End the session and return what this process knows; None if no check ran."""
@@ -122,8 +157,10 @@ def checks_among(items: list[pytest.Item]) -> list[pytest.Item]:
     return [i for i in items if check_of(getattr(i, "obj", None)) is not None]
 
 
-def _show(item: pytest.Function, verdict: Verdict) -> None:
+def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
     """Map a verdict to what pytest knows: blocked and error are red, less than MUST warns."""
+    if mark is not None:
+        _show_expected(verdict, mark)
     match verdict.outcome:
         case Outcome.PASS:
             return
@@ -133,3 +170,18 @@ def _show(item: pytest.Function, verdict: Verdict) -> None:
             item.warn(pytest.PytestWarning(f"{verdict.check} ({verdict.level}): {verdict.summary}"))
         case _:
             pytest.fail(card_of(verdict), pytrace=False)
+
+
+def _show_expected(verdict: Verdict, mark: Mark) -> None:
+    """Map what the user foresaw to xfail, and what contradicts it to a failure."""
+    said = f"{mark.entry.kind}: {mark.entry.reason}"
+    match mark.met:
+        case Met.AS_EXPECTED if verdict.outcome not in {Outcome.PASS, Outcome.SKIP}:
+            # Returns under --runxfail, which asks for the failure as it is.
+            pytest.xfail(f"{said} ({verdict.summary})")
+        case Met.PASSES:
+            pytest.fail(f"[XPASS(strict)] {said}: remove {mark.entry.words}", pytrace=False)
+        case Met.FAILS_DIFFERENTLY:
+            pytest.fail(f"{card_of(verdict)}\n  not as {mark.entry.words} says", pytrace=False)
+        case _:
+            return

@@ -29,7 +29,8 @@ class Target:
 
     ``prefix`` None means: as the config announces; a string is used verbatim (rule 12 of
     the verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent
-    to work under. Without token and credential no Authorization header is sent.
+    to work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
+    Without token and credential no Authorization header is sent.
     """
 
     url: str
@@ -44,6 +45,7 @@ class Target:
     timeout_seconds: float = 30.0
     namespace: Namespace = ()
     isolation: str = "auto"
+    accept_residue: bool = False
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()

@@ -17,6 +17,7 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.exchange import Exchange
 from icecheck.judge import judge
+from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, open_session
 from icecheck.target import Target
@@ -130,6 +131,7 @@ def run_checks(
     verdicts: list[Verdict] = []
     complete = tripped = False
     try:
+        refuse_to_litter(session)
         resources.prepare(checks)
         with _drained(session, observed), contextlib.suppress(KeyboardInterrupt):
             told.started(checks, session)

@@ -50,6 +50,11 @@ _OPTIONS = (
         show_default=True,
         help="Where the run keeps its objects.",
     ),
+    click.option(
+        "--accept-residue",
+        is_flag=True,
+        help="Verify a catalog that does not delete; what is made stays on it.",
+    ),
 )
 
 
@@ -74,6 +79,7 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "ca_bundle",
         "timeout_seconds",
         "isolation",
+        "accept_residue",
     )
     return {
         **{name: options[name] for name in as_they_are},

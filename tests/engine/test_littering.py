@@ -1,0 +1,65 @@
+"""A run stops before it litters: what cannot be deleted is found out on one object."""
+
+import pytest
+
+from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.connection import TargetUnusable
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.context import Registries
+from icecheck.mock_server.defects.rewriting import answer_status, forget_effect
+from icecheck.target import Target
+from icecheck.verdict import Group, Run
+
+
+def run_on(mock: MockCatalog, *, accept_residue: bool = False, isolation: str = "auto") -> Run:
+    target = Target("http://mock.test", isolation=isolation, accept_residue=accept_residue)
+    options = RunOptions(target, "r1", groups=(Group.CHECKS,), globs=("listTables.*",))
+    return run_checks(options, transport=mock.httpx_transport())
+
+
+def forgets(*operation_ids: str) -> MockCatalog:
+    mock = MockCatalog(seed=1)
+    for operation_id in operation_ids:
+        forget_effect(mock.registries, operation_id)
+    return mock
+
+
+@pytest.mark.parametrize("isolation", ["nested", "flat"])
+@pytest.mark.parametrize("operation_id", ["dropNamespace", "dropTable"])
+def test_a_drop_without_effect_ends_the_run_at_the_first_object(
+    operation_id: str, isolation: str
+) -> None:
+    mock = forgets(operation_id)
+    with pytest.raises(TargetUnusable, match=r"still there.*--accept-residue"):
+        run_on(mock, isolation=isolation)
+    assert mock.journal.count("createTable") <= 1
+    mock.stop()
+
+
+@pytest.mark.parametrize("hidden", ["dropNamespace", "dropTable", "dropView"])
+def test_a_catalog_that_claims_to_make_and_not_to_drop_is_left_alone(hidden: str) -> None:
+    mock = MockCatalog(seed=1, hidden=(hidden,))
+    with pytest.raises(TargetUnusable, match=hidden):
+        run_on(mock)
+    assert mock.journal.count("createTable") == 0
+    mock.stop()
+
+
+def test_residue_can_be_accepted_and_is_reported() -> None:
+    mock = MockCatalog(seed=1, hidden=("dropTable",))
+    run = run_on(mock, accept_residue=True)
+    assert run.facts["safety"]["residue"]
+    assert run.exit_code == 6
+    mock.stop()
+
+
+def test_a_catalog_that_deletes_under_another_status_is_judged() -> None:
+    def install(registries: Registries) -> None:
+        for operation_id in ("dropTable", "dropNamespace"):
+            answer_status(registries, operation_id, 202)
+
+    mock = MockCatalog(seed=1)
+    install(mock.registries)
+    run = run_on(mock)
+    assert run.facts["safety"]["residue"] == []
+    mock.stop()
