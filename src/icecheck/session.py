@@ -167,15 +167,16 @@ def open_session(
     return session
 
 
-def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> None:
-    """Ask for the config once and hang up; raises TargetUnusable when there is no catalog."""
+def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> dict[str, Any]:
+    """Ask for the config once, hang up, and return it; TargetUnusable when there is no catalog."""
     connection = Connection(target, transport)
     try:
-        _fetch_config(connection, target, lambda _: None)
+        _, config = _fetch_config(connection, target, lambda _: None)
     except Unreachable as trouble:
         raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
     finally:
         connection.close()
+    return config
 
 
 def _fetch_config(

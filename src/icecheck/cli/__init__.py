@@ -16,7 +16,9 @@ __all__ = ["main"]
 _INTERRUPTED = 130
 _COMMANDS = {
     "run": "Verify a catalog and write a report.",
+    "plan": "Say what a run would create and call, without doing it.",
     "clean": "Remove what a run that was cut short has left behind.",
+    "compare": "Say what changed between two runs.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements or operations.",
     "explain": "Say what a check or a requirement demands, and where the specification says so.",
