@@ -5,6 +5,9 @@ from collections import deque
 
 import msgspec
 
+PATH_LENGTH_MAX = 4096
+"""A longer path is remembered cut off and without its names, so that memory stays bounded."""
+
 
 class JournalEntry(msgspec.Struct, frozen=True, gc=False):
     """One handled request; `operation` is "" where no route matched, names are as resolved."""
@@ -32,6 +35,14 @@ class Journal:
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def last_sequence(self) -> int:
+        """The number of the newest remembered request; 0 if nothing is remembered."""
+        try:
+            return self._entries[-1].sequence
+        except IndexError:
+            return 0
+
     def record(
         self,
         method: str,
@@ -45,6 +56,8 @@ class Journal:
     ) -> None:
         """Remember one request; the oldest is forgotten when the journal is full."""
         sequence = next(self._sequence)
+        if len(path) > PATH_LENGTH_MAX:
+            path, namespace, name = path[:PATH_LENGTH_MAX], (), ""
         self._entries.append(
             JournalEntry(
                 sequence, method, path, operation, warehouse, namespace, name, status, duration_us

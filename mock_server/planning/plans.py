@@ -63,6 +63,9 @@ class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True):
         limits = (self.files_per_task, self.plans_max, self.plan_lifetime_ms)
         if min(limits) < 1 or min(self.polls_until_ended, self.file_scan_tasks_max) < 0:
             raise ValueError("planning limits must be positive")
+        msgspec.structs.force_setattr(self, "mode", PlanningMode(self.mode))
+        if self.ends not in {"completed", "failed", "cancelled"}:
+            raise ValueError(f"planning ends completed, failed or cancelled, not {self.ends!r}")
         if self.mode is PlanningMode.SYNC and self.ends == "cancelled":
             raise ValueError("planTableScan cannot answer cancelled")
 

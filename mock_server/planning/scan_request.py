@@ -8,7 +8,7 @@ import msgspec
 from icecheck.mock_server.column_types import FieldType, Int64
 from icecheck.mock_server.model import Schema, Snapshot, TableMetadata
 from icecheck.mock_server.planning.columns import ColumnNames
-from icecheck.mock_server.planning.expressions import ALWAYS_TRUE, parse_expression
+from icecheck.mock_server.planning.expressions import parse_expression
 from icecheck.mock_server.planning.predicates import bind
 from icecheck.mock_server.planning.projection import bound_partition_spec
 from icecheck.mock_server.planning.scan import Scan
@@ -21,11 +21,14 @@ _APPEND = "append"
 
 
 class PlanTableScanRequest(msgspec.Struct, frozen=True, rename="kebab"):
-    """The body of planTableScan; null means absent, as for every optional member."""
+    """The body of planTableScan; null means absent, as for every optional member but the filter.
+
+    A filter that a client lost on the way would silently become a scan of everything.
+    """
 
     snapshot_id: Int64 | None = None
     select: tuple[str, ...] | None = None
-    filter: Any = None
+    filter: Any = True
     case_sensitive: bool | None = None
     use_snapshot_schema: bool | None = None
     start_snapshot_id: Int64 | None = None
@@ -48,7 +51,7 @@ def requested_scan(request: PlanTableScanRequest, metadata: TableMetadata) -> Sc
         raise bad_request("The table has no current schema")
     names = ColumnNames(schema, case_sensitive=request.case_sensitive is not False)
     names.check_selected(request.select or ())
-    expression = ALWAYS_TRUE if request.filter is None else parse_expression(request.filter)
+    expression = parse_expression(request.filter)
     columns = _columns(metadata, schema)
     types: Mapping[int, FieldType] = {column.id: column.type for column in columns.values()}
     return Scan(

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from icecheck.plugin_run import CatalogRun
 
-pytest_plugins = ("icecheck.mock_server.fixtures",)
+pytest_plugins = ("icecheck.mock_server.fixtures", "icecheck.spark_fixtures")
 
 _KEY: pytest.StashKey[CatalogRun] = pytest.StashKey()
 
@@ -43,8 +43,16 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
             "help": "where the run keeps its objects",
         },
     ),
+    (
+        "--catalog-accept-residue",
+        {"action": "store_true", "help": "verify a catalog that does not delete"},
+    ),
     ("--conformance-run-id", {"metavar": "ID", "help": "token in every name of the run"}),
     ("--conformance-seed", {"metavar": "N", "type": int, "default": 0, "help": "generated data"}),
+    (
+        "--conformance-expectations",
+        {"metavar": "FILE", "help": "known failures; default: icecheck.toml, if it is here"},
+    ),
     ("--conformance-report", {"metavar": "DIR", "help": "write the compliance report there"}),
 )
 

@@ -51,7 +51,7 @@ def test_the_mock_is_verified_by_one_command(icecheck, out):
     assert run["verdict"]["exit_code"] == 0
     assert run["totals"]["pass"] > 0
     assert run["totals"]["fail"] == 0
-    assert run["target"]["auth"]["method"] == "bearer"
+    assert run["target"]["auth"]["method"] == "oauth2-client-credentials"
     assert run["target"]["warehouse"] == "icecheck"
     assert run["target"]["implementation"]["project"] == "icecheck mock"
     assert run["safety"]["residue"] == []

@@ -63,3 +63,43 @@ def test_a_ready_file_that_cannot_be_written_is_one_line(icecheck):
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
     assert "--ready-file" in result.stderr
+
+
+def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
+    process = start_icecheck(
+        "serve", "--port", "0", "--client", "one:first", "--client", "two:second:read,write",
+        "--token-ttl", "60", "--vend", "gcs", "--hide", "listViews", "--hide", "loadView",
+    )  # fmt: skip
+    uri = ready(process)
+    with httpx.Client(base_url=uri, trust_env=False) as client:
+        assert client.get("/v1/config").status_code == 401
+        for credential, scope in ((("one", "first"), "catalog"), (("two", "second"), "read write")):
+            form = {"grant_type": "client_credentials"}
+            answer = client.post("/v1/oauth/tokens", data=form, auth=credential).json()
+            assert (answer["scope"], answer["expires_in"]) == (scope, 60)
+        client.headers["Authorization"] = f"Bearer {answer['access_token']}"
+        endpoints = client.get("/v1/config").json()["endpoints"]
+        assert len(endpoints) == 28
+        client.post("/v1/namespaces", json={"namespace": ["a"]})
+        assert client.get("/v1/namespaces/a/views").status_code == 405
+        schema = {"type": "struct", "fields": []}
+        client.headers["X-Iceberg-Access-Delegation"] = "vended-credentials"
+        body = {"name": "t", "schema": schema}
+        created = client.post("/v1/namespaces/a/tables", json=body).json()
+        assert "gcs.oauth2.token" in created["storage-credentials"][0]["config"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--client", "alone"), "--client number 1"),
+        (("--client", "a:b", "--client", "a:c"), "only once"),
+        (("--hide", "listview"), "listview"),
+        (("--hide", "getConfig"), "getConfig"),
+    ],
+)
+def test_options_that_mean_nothing_are_one_line(icecheck, options, said):
+    result = icecheck("serve", "--port", "0", *options)
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert said in result.stderr

@@ -1,8 +1,11 @@
 """Law 4: what reports and expectations refer to changes only where a reviewer sees it."""
 
+from pathlib import Path
+
 from tests.laws.golden import expect_golden
 
 from icecheck.assembly.collect import collect
+from icecheck.cli.requirements_page import requirements_page
 from icecheck.contract import load
 from icecheck.passive import Observed, passive_checks, passive_verdicts
 from icecheck.verdict import Group
@@ -36,3 +39,8 @@ def test_no_two_checks_share_an_id_or_a_title() -> None:
 def test_a_title_is_one_sentence() -> None:
     titles = [c.title for c in collect(Group)]
     assert [t for t in titles if len(t) > 120 or not t[0].isalnum() or t.endswith(".")] == []
+
+
+def test_the_page_of_requirements_is_in_step_with_the_register() -> None:
+    page = requirements_page(load()).splitlines()
+    expect_golden("requirements.md", page, Path(__file__).parents[2] / "docs")

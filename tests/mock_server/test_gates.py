@@ -17,7 +17,7 @@ def client(mock: MockCatalog, **headers: str) -> httpx.Client:
 
 @pytest.mark.parametrize("path", ["/v1/config", "/v1/namespaces", "/v1/namespaces/a", "/nowhere"])
 @pytest.mark.parametrize(
-    "given", [None, "Bearer wrong", "Bearer", "bearer secret", "Basic secret", "secret"]
+    "given", [None, "Bearer wrong", "Bearer", "bearer wrong", "Basic secret", "secret"]
 )
 def test_every_route_needs_the_token(path: str, given: str | None) -> None:
     mock = MockCatalog(token="secret", root="memory://root")
@@ -29,12 +29,17 @@ def test_every_route_needs_the_token(path: str, given: str | None) -> None:
         "type": "NotAuthorizedException",
         "code": 401,
     }
-    assert response.headers["www-authenticate"] == "Bearer"
+    # RFC 6750, section 3: only who sent a token is told that it was wrong.
+    false_token = given is not None and given.endswith("wrong")
+    challenge = 'Bearer error="invalid_token"' if false_token else "Bearer"
+    assert response.headers["www-authenticate"] == challenge
 
 
-def test_the_right_token_opens_every_route() -> None:
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_the_right_token_opens_every_route(scheme: str) -> None:
+    """The name of the scheme has no case (RFC 9110, section 11.1)."""
     mock = MockCatalog(token="secret", root="memory://root")
-    with client(mock, authorization="Bearer secret") as http:
+    with client(mock, authorization=f"{scheme} secret") as http:
         assert http.get("/v1/config").status_code == 200
         assert http.get("/v1/namespaces").status_code == 200
 
@@ -68,7 +73,7 @@ def test_an_operation_taken_away_is_neither_served_nor_announced(
     assert "DELETE /v1/{prefix}/namespaces/{namespace}" not in endpoints
     refused = http.delete("/namespaces/a")
     assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
-    assert http.post("/tables/rename").status_code == 404
+    assert http.post("/tables/rename").status_code == 406
     assert "dropNamespace" in MockCatalog().registries.operations
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from icecheck.cli.ending import LastResort, fail
-from icecheck.cli.target_options import read_url, target_facts, target_options
+from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
 
@@ -30,23 +30,18 @@ def command(ledger: Path, **options: Any) -> int:
     Only objects that FILE names and whose names bear the run's own token are ever deleted, each
     after it was found to be there. The exit code is 6 when something stays.
     """
-    url = read_url(options["url"], options["catalog_url"])
-    if url is None:
-        raise click.UsageError("name the catalog: give its URL")
     with LastResort() as last_resort:
         from icecheck.cleaning import clean
         from icecheck.connection import TargetUnusable
         from icecheck.exchange import Redactor
         from icecheck.ledger_file import read_ledger
-        from icecheck.target import Target, UsageError
+        from icecheck.target import UsageError
 
         redactor = Redactor()
         try:
             written = read_ledger(ledger)
-            given = target_facts(options)
             as_then = {"warehouse": written.warehouse, "prefix": written.prefix}
-            as_then = {name: value for name, value in as_then.items() if given[name] is None}
-            target = Target(url=url, **given | as_then)
+            target = target_of(options, **as_then)
             last_resort.secrets = target.secrets
             redactor = Redactor(target.secrets)
             cleaned = clean(target, written)

@@ -4,11 +4,13 @@ from pathlib import Path
 
 from icecheck.card import one_line
 from icecheck.ledger_file import LEDGER_FILE
+from icecheck.reports.joined import excused_words, is_expected
 from icecheck.verdict import Cause, Run, totals_of
 
-__all__ = ["closing_lines", "say_conclusion"]
+__all__ = ["closing_lines", "say_conclusion", "unmet_lines"]
 
 _CAUSES_MAX = 10
+_UNMET_MAX = 10
 _HURTS_CHARACTERS_MAX = 160
 _COLOURS = {"conformant": "green", "conformant-with-warnings": "green", "not-conformant": "red"}
 
@@ -32,15 +34,18 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
     claimed = "; ".join(f"{p.id} {p.status}" for p in run.profiles if p.claimed)
     gate = "satisfied" if run.exit_code == 0 else f"not satisfied ({run.exit_reason})"
+    excused = excused_words(run)
+    gate += f" ({excused} excused)" if excused else ""
     lines = [
         f"{words}{incomplete}: {run.headline} [{spec['id']}, {target['url']}]",
         f"gate: {gate}, exit {run.exit_code}; profiles: {claimed or 'none claimed'}",
         f"checks: {counts}; {timing['requests']} requests in {timing['wall_s']} s",
     ]
+    lines += unmet_lines(run)
     if run.causes:
         lines.append(f"causes: {len(run.causes)}")
     for number, cause in enumerate(run.causes[:_CAUSES_MAX], 1):
-        lines += _cause(number, cause)
+        lines += _cause(number, cause, expected=is_expected(cause, run.expectations.by_check))
     if len(run.causes) > _CAUSES_MAX:
         lines.append(f"  … and {len(run.causes) - _CAUSES_MAX} more in the report")
     residue = run.facts["safety"]["residue"]
@@ -53,12 +58,29 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
 
 
-def _cause(number: int, cause: Cause) -> list[str]:
+def unmet_lines(run: Run) -> list[str]:
+    """Return a line for the file of expectations, and one for each entry that fails the gate."""
+    file, unmet = run.expectations.file, run.expectations.unmet
+    if file is None or not unmet:
+        return []
+    lines = [f"expectations: {len(unmet)} of {len(file.entries)} entries of {file.path} unmet"]
+    for one in unmet[:_UNMET_MAX]:
+        more = f" and {len(one.checks) - 1} more" if len(one.checks) > 1 else ""
+        shown = f" [{one.checks[0]}{more}]" if one.checks else ""
+        kind = str(one.kind).replace("-", " ")
+        lines.append(f"  {kind}: {one_line(f'{one.entry.words}: {one.why}{shown}')}")
+    if len(unmet) > _UNMET_MAX:
+        lines.append(f"  … and {len(unmet) - _UNMET_MAX} more in the report")
+    return lines
+
+
+def _cause(number: int, cause: Cause, *, expected: bool) -> list[str]:
     members = cause.members or cause.blocked
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
     blocks = f", {len(cause.blocked)} blocked" if cause.blocked and cause.members else ""
     first = members[0] if members else ""
+    title = f"{'(expected) ' * expected}{one_line(cause.title)}"
     return [
-        f"  {number:>2}. {cause.level}: {one_line(cause.title)} ({one_line(first)}{more}{blocks})",
+        f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{blocks})",
         f"      hurts: {one_line('; '.join(cause.hurts), _HURTS_CHARACTERS_MAX)}",
     ]

@@ -7,7 +7,7 @@ from icecheck.cli.ending import fail
 __all__ = ["require_spark", "require_suite"]
 
 _USAGE = 2
-_SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "zstandard")
+_SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "tomlkit", "zstandard")
 _SPARK = ("faker", "pandas", "pyarrow", "pyspark")
 
 

@@ -29,10 +29,10 @@ _WHY_NOT = "not_tested_reason"
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "markdown"]),
     default="text",
     show_default=True,
-    help="Lines for people, or one JSON array.",
+    help="Lines for people, one JSON array, or (requirements only) a page.",
 )
 def command(what: str, group: str | None, form: str) -> None:
     """List what icecheck knows: its checks (the default), the requirements they prove, or the
@@ -42,12 +42,20 @@ def command(what: str, group: str | None, form: str) -> None:
 
     if group is not None and what != "checks":
         raise click.UsageError("--group selects checks: use it with `icecheck list checks`")
+    if form == "markdown" and what != "requirements":
+        raise click.UsageError("only the requirements have a page: icecheck list requirements")
     contract = load()
     columns: tuple[str, ...]
     match what:
         case "checks":
             rows = _checks(contract, group)
             columns = ("level", "group", "id", "title")
+        case "requirements" if form == "markdown":
+            from icecheck.cli.requirements_page import requirements_page
+
+            require_suite()
+            click.echo(requirements_page(contract), nl=False)
+            return
         case "requirements":
             rows = _requirements(contract)
             columns = ("level", "profile", "checked", "id", "text")

@@ -7,7 +7,7 @@ import click
 
 from icecheck.cli.ending import LastResort, fail
 from icecheck.cli.extras import require_suite
-from icecheck.cli.target_options import read_url, target_facts, target_options
+from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
 
@@ -32,21 +32,18 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     The catalog is asked for its config and for nothing else: the run is rehearsed on the bundled
     mock, offering what the catalog claims. Spark checks are not rehearsed.
     """
-    url = read_url(options["url"], options["catalog_url"])
-    if url is None:
-        raise click.UsageError("name the catalog: give its URL")
     require_suite()
     with LastResort() as last_resort:
         from icecheck.assembly.forecast import forecast
         from icecheck.assembly.run import RunOptions
         from icecheck.connection import TargetUnusable
         from icecheck.exchange import Redactor
-        from icecheck.target import Target, UsageError
+        from icecheck.target import UsageError
         from icecheck.verdict import Group
 
         redactor = Redactor()
         try:
-            target = Target(url=url, **target_facts(options))
+            target = target_of(options)
             last_resort.secrets = target.secrets
             redactor = Redactor(target.secrets)
             wanted = RunOptions(

@@ -10,7 +10,8 @@ import click
 
 from icecheck.cli.ending import LastResort, fail
 from icecheck.cli.extras import require_spark, require_suite
-from icecheck.cli.target_options import read_url, target_facts, target_options
+from icecheck.cli.gate import Gate, gate_options
+from icecheck.cli.target_options import read_url, target_facts, target_of, target_options
 
 if TYPE_CHECKING:
     from icecheck.assembly.output import Output
@@ -54,6 +55,7 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
     metavar="DIR",
     help="Where the report is written.",
 )
+@gate_options
 @click.option("--iceberg-jar", metavar="FILE", help="Iceberg Spark runtime jar to use.")
 @click.option(
     "--iceberg-packages", metavar="COORDINATES", help="Maven coordinates of the runtime instead."
@@ -68,7 +70,7 @@ def command(output: Path, **options: Any) -> int:
     if options["quiet"] and options["verbose"]:
         raise click.UsageError("--quiet and --verbose contradict each other")
     url = read_url(options["url"], options["catalog_url"])
-    if options["mock"] == (url is not None):
+    if options["mock"] and url is not None:
         raise click.UsageError("name one catalog: either its URL or --mock")
     groups = _groups(options["only"], spark=options["spark"])
     require_suite()
@@ -86,9 +88,10 @@ def command(output: Path, **options: Any) -> int:
 
         redactor = Redactor()
         try:
-            target = _target(url, options, stack)
+            target = _target(options, stack)
             last_resort.secrets = target.secrets
             redactor = Redactor(target.secrets)
+            gate = Gate.read(options)
             wanted = RunOptions(
                 target=target,
                 run_id=options["run_id"] or secrets.token_hex(3),
@@ -101,7 +104,7 @@ def command(output: Path, **options: Any) -> int:
                 ledger=output / LEDGER_FILE,
             )
             _find_spark(wanted)
-            return _run(wanted, output, options)
+            return _run(wanted, output, options, gate)
         except (UsageError, SparkUnavailable) as misuse:
             fail(redactor.text(str(misuse)), _USAGE)
         except TargetUnusable as unusable:
@@ -110,7 +113,7 @@ def command(output: Path, **options: Any) -> int:
             fail("interrupted before there was a report to write", _INTERRUPTED)
 
 
-def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any]) -> int:
+def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: Gate) -> int:
     from icecheck.assembly.output import Output
     from icecheck.cli.closing import say_conclusion
     from icecheck.cli.interrupts import one_interrupt
@@ -119,7 +122,7 @@ def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any]) -> int:
     output = Output(directory)
     progress = progress_for(sys.stdout, quiet=options["quiet"], verbose=options["verbose"])
     with one_interrupt():
-        run = _recorded(wanted, output, progress)
+        run = gate.concluded(_recorded(wanted, output, progress), wanted)
         page = output.finish(run)
     say_conclusion(run, page)
     return run.exit_code
@@ -143,12 +146,12 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
     return tuple(g for g in _GROUPS if g in wanted)
 
 
-def _target(url: str | None, options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
+def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
     from icecheck.target import Target, UsageError
 
+    if not options["mock"]:
+        return target_of(options, or_else=" or --mock")
     facts = target_facts(options)
-    if url is not None:
-        return Target(url=url, **facts)
     if options["warehouse"] or options["token"] or options["credential"]:
         raise UsageError("--mock brings its own warehouse and credential: leave yours out")
     return Target(**facts | _start_mock(options, stack))

@@ -1,11 +1,17 @@
 """The options that say which catalog is meant and how to speak to it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-__all__ = ["read_url", "target_facts", "target_options"]
+if TYPE_CHECKING:
+    from icecheck.target import Target
+
+__all__ = ["read_url", "target_facts", "target_of", "target_options"]
+
+_CONFIG_FILE = "icecheck.toml"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -17,7 +23,7 @@ _OPTIONS = (
     click.option("--token", help="Bearer token."),
     click.option("--credential", metavar="ID:SECRET", help="OAuth2 client credential."),
     click.option("--oauth2-server-uri", metavar="URL", help="Token endpoint for the credential."),
-    click.option("--scope", default="catalog", show_default=True, help="OAuth2 scope."),
+    click.option("--scope", help="OAuth2 scope.  [default: catalog]"),
     click.option(
         "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Extra header; repeatable."
     ),
@@ -31,10 +37,8 @@ _OPTIONS = (
         "--timeout",
         "timeout_seconds",
         type=float,
-        default=30.0,
-        show_default=True,
         metavar="SECONDS",
-        help="Limit for one request.",
+        help="Limit for one request.  [default: 30]",
     ),
     click.option(
         "--namespace",
@@ -46,15 +50,28 @@ _OPTIONS = (
     click.option(
         "--isolation",
         type=click.Choice(["auto", "nested", "flat", "parent"]),
-        default="auto",
-        show_default=True,
-        help="Where the run keeps its objects.",
+        help="Where the run keeps its objects.  [default: auto]",
     ),
     click.option(
         "--accept-residue",
         is_flag=True,
         help="Verify a catalog that does not delete; what is made stays on it.",
     ),
+    click.option(
+        "--config",
+        metavar="FILE",
+        help="Read this file instead of icecheck.toml in the working directory.",
+    ),
+    click.option(
+        "--pyiceberg-catalog", metavar="NAME", help="The catalog is one of PyIceberg's settings."
+    ),
+    click.option(
+        "--spark-conf",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="The catalog is one of these Spark settings.",
+    ),
+    click.option("--spark-catalog", metavar="NAME", help="Which one, if there are several."),
 )
 
 
@@ -79,13 +96,63 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "ca_bundle",
         "timeout_seconds",
         "isolation",
-        "accept_residue",
     )
-    return {
+    given = {
         **{name: options[name] for name in as_they_are},
-        "headers": read_headers(options["headers"], "--header"),
-        "namespace": _read_namespace(options["namespaces"]),
+        "headers": read_headers(options["headers"], "--header") or None,
+        "namespace": _read_namespace(options["namespaces"]) or None,
+        "accept_residue": options["accept_residue"] or None,
     }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any) -> "Target":
+    """Return the target that flags, environment and files describe together.
+
+    ``otherwise`` is what is used where none of them says anything, ``or_else`` what a user could
+    give instead of a URL. Raises UsageError when they
+    name no catalog, or contradict themselves.
+    """
+    from icecheck import target_sources as sources
+    from icecheck.target import Target, UsageError
+
+    flags = target_facts(options)
+    url = read_url(options["url"], options["catalog_url"])
+    if url is not None:
+        flags["url"] = url
+    named = []
+    if options["pyiceberg_catalog"]:
+        named.append(sources.from_pyiceberg(options["pyiceberg_catalog"]))
+    if options["spark_conf"]:
+        path = Path(options["spark_conf"])
+        named.append(sources.from_spark_conf(path, options["spark_catalog"]))
+    elif options["spark_catalog"]:
+        raise UsageError(
+            "--spark-catalog names one of the catalogs in --spark-conf FILE: give both"
+        )
+    facts = sources.merged(flags, *named, sources.from_environment(), _from_file(options["config"]))
+    if "url" not in facts:
+        raise UsageError(
+            f"name the catalog: give its URL{or_else}, CATALOG_URI, or url in [target] of "
+            "icecheck.toml"
+        )
+    bundle = facts.get("ca_bundle")
+    if bundle is not None and not Path(bundle).is_file():
+        raise UsageError(f"the CA bundle {bundle} is no file")
+    return Target(**otherwise | facts)
+
+
+def _from_file(config: str | None) -> dict[str, Any]:
+    from icecheck.target import UsageError
+    from icecheck.target_sources import from_toml
+
+    path = Path(config or _CONFIG_FILE)
+    if config is None and not path.exists():
+        return {}
+    try:
+        return from_toml(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
 
 
 def read_url(url: str | None, catalog_url: str | None) -> str | None:

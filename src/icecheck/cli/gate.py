@@ -1,0 +1,106 @@
+"""The options that say which failures are known, and what a run makes of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from icecheck.assembly.run import RunOptions
+    from icecheck.expectations import Selection
+    from icecheck.expected import ExpectationFile
+    from icecheck.verdict import Run
+
+__all__ = ["Gate", "gate_options"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--expectations",
+        metavar="FILE",
+        help="Take the known failures, [[expectation]], from this file instead.",
+    ),
+    click.option(
+        "--update-expectations",
+        is_flag=True,
+        help="Write what fails now into the file of known failures.",
+    ),
+)
+
+
+def gate_options(function: Function) -> Function:
+    """Add the options of the gate to a command."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The user's known failures: where they are, what they say, whether they are to be updated."""
+
+    path: Path
+    text: str
+    file: "ExpectationFile | None"
+    update: bool
+
+    @classmethod
+    def read(cls, options: dict[str, Any]) -> "Gate":
+        """Find and read the file; raises UsageError for one that cannot be used."""
+        from icecheck.assembly.expecting import expectations_from, read_text
+        from icecheck.expectations import DEFAULT_FILE
+
+        named = options["expectations"] or options["config"]
+        update = options["update_expectations"]
+        path = Path(named or DEFAULT_FILE)
+        if not path.exists() and (update or not named):
+            return cls(path, "", None, update)
+        text = read_text(path)
+        return cls(path, text, expectations_from(text, path), update)
+
+    def concluded(self, run: "Run", wanted: "RunOptions") -> "Run":
+        """Return the run with its exit code decided, after an update by the file as it is then."""
+        from icecheck.assembly.expecting import gated, selection_of
+
+        selection = selection_of(wanted.groups, wanted.globs, wanted.spec)
+        judged = gated(run, self.file, selection)
+        if not self.update:
+            return judged
+        text = self._updated(judged, selection)
+        # From the run itself: an entry that is gone must leave no mark.
+        return judged if text is None else gated(run, self._read_again(text), selection)
+
+    def _read_again(self, text: str) -> "ExpectationFile | None":
+        from icecheck.assembly.expecting import expectations_from
+
+        return expectations_from(text, self.path)
+
+    def _updated(self, run: "Run", selection: "Selection") -> str | None:
+        """Write the file anew and return its text; None, after a line of why, when it stays."""
+        from icecheck.assembly.expectations_update import refusal_of, update
+        from icecheck.assembly.expecting import known_checks
+        from icecheck.target import UsageError
+
+        refusal = refusal_of(run)
+        try:
+            if refusal is None:
+                result = update(self.text, run, selection, known_checks())
+                if result.text != self.text:
+                    _replace(self.path, result.text)
+                click.echo(f"{self.path}: {result.words}")
+                return result.text
+        except UsageError as misuse:
+            refusal = str(misuse)
+        except OSError as error:
+            refusal = str(error.strerror)
+        click.echo(f"icecheck: {self.path} was not updated: {refusal}", err=True)
+        return None
+
+
+def _replace(path: Path, text: str) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_bytes(text.encode("utf-8"))
+    partial.replace(path)

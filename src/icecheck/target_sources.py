@@ -1,0 +1,234 @@
+"""A target described where users already describe it: icecheck.toml, the environment, profiles.
+
+Flags come before the environment, the environment before a file. A source that names another
+catalog than the one that was chosen is not used at all: its credentials are not for this one.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from icecheck.target import UsageError
+
+__all__ = [
+    "Facts",
+    "from_environment",
+    "from_pyiceberg",
+    "from_spark_conf",
+    "from_toml",
+    "merged",
+]
+
+Facts = dict[str, Any]
+"""Keyword arguments of Target; what a source does not say is absent."""
+
+_ENVIRONMENT_PREFIX = "CATALOG_"
+_HEADER_PREFIX = "header."
+_REST = "org.apache.iceberg.rest.RESTCatalog"
+
+# Iceberg's client properties, by which environment, PyIceberg and Spark call them.
+_PROPERTIES = {
+    "uri": "url",
+    "warehouse": "warehouse",
+    "prefix": "prefix",
+    "token": "token",
+    "credential": "credential",
+    "oauth2-server-uri": "oauth2_server_uri",
+    "scope": "scope",
+    "ssl.cabundle": "ca_bundle",
+}
+
+_TEXTS = {
+    "url": "url",
+    "warehouse": "warehouse",
+    "prefix": "prefix",
+    "token": "token",
+    "credential": "credential",
+    "oauth2-server-uri": "oauth2_server_uri",
+    "scope": "scope",
+    "ca-bundle": "ca_bundle",
+    "isolation": "isolation",
+}
+
+
+def merged(flags: Facts, *sources: Facts) -> Facts:
+    """Put sources together, the first to say something wins; None in ``flags`` says nothing.
+
+    The catalog is the one that the first source with a URL names. Of two ways to authenticate
+    that different sources give, the first wins too.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    found = dict(given)
+    for source in sources:
+        if "url" in found and source.get("url", found["url"]).rstrip("/") != found["url"].rstrip(
+            "/"
+        ):
+            continue
+        has_access = {"token", "credential"} & found.keys()
+        for name, value in source.items():
+            if name in {"token", "credential"} and has_access:
+                continue
+            if name == "headers":
+                found["headers"] = {**value, **found.get("headers", {})}
+            else:
+                found.setdefault(name, value)
+    return found
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Facts:
+    """Read CATALOG_URI, CATALOG_WAREHOUSE, CATALOG_TOKEN, ... as Iceberg's compatibility kit does.
+
+    After the prefix two underscores stand for a dash and one for a dot; other properties of a
+    client, which say nothing about the target, are passed over.
+    """
+    properties = {}
+    for name, value in environment.items():
+        if name.startswith(_ENVIRONMENT_PREFIX) and value:
+            key = name[len(_ENVIRONMENT_PREFIX) :].replace("__", "-").replace("_", ".").lower()
+            properties[key] = value
+    return _facts(properties)
+
+
+def from_pyiceberg(catalog: str) -> Facts:
+    """Read a catalog of PyIceberg's configuration (.pyiceberg.yaml and its environment)."""
+    from pyiceberg.utils.config import Config
+
+    found = Config().get_catalog_config(catalog)
+    if not found:
+        raise UsageError(f"PyIceberg's configuration has no catalog {catalog!r}")
+    properties = {str(name): str(value) for name, value in found.items()}
+    if properties.get("type", "rest") != "rest" or "uri" not in properties:
+        raise UsageError(f"PyIceberg's catalog {catalog!r} is no REST catalog with a uri")
+    return _facts(properties)
+
+
+def from_spark_conf(path: Path, catalog: str | None = None) -> Facts:
+    """Read a REST catalog of Spark's settings, one ``key value`` or ``key=value`` a line.
+
+    Without a name there must be exactly one REST catalog in the file.
+    """
+    settings = _spark_settings(path)
+    catalogs = _rest_catalogs(settings)
+    if catalog is None:
+        if len(catalogs) != 1:
+            known = ", ".join(sorted(catalogs)) or "none"
+            raise UsageError(f"{path}: name one REST catalog with --spark-catalog; here: {known}")
+        [catalog] = catalogs
+    if catalog not in catalogs:
+        known = ", ".join(sorted(catalogs)) or "none"
+        raise UsageError(f"{path} has no REST catalog {catalog!r}; it has: {known}")
+    within = f"spark.sql.catalog.{catalog}."
+    return _facts(
+        {name[len(within) :]: value for name, value in settings.items() if name.startswith(within)}
+    )
+
+
+def from_toml(text: str, path: str) -> Facts:
+    """Read the table [target] of icecheck.toml; other tables are not ours.
+
+    Raises UsageError for a key that does not exist or a value of another type.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: no valid TOML: {error}") from None
+    table = document.get("target", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: write the target as a table, [target]")
+    facts: Facts = {}
+    for key, value in table.items():
+        read = _READERS.get(key)
+        if read is None:
+            raise UsageError(f"{path}: [target] has no key {key!r}{_hint(key)}")
+        name, convert = read
+        try:
+            facts[name] = convert(value)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{path}: {key} in [target] {error}") from None
+    return facts
+
+
+def _hint(key: str) -> str:
+    close = get_close_matches(key, _READERS, n=1)
+    known = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(sorted(_READERS))}"
+    return f": {known}"
+
+
+def _facts(properties: Mapping[str, str]) -> Facts:
+    facts: Facts = {
+        fact: properties[name] for name, fact in _PROPERTIES.items() if properties.get(name)
+    }
+    headers = {
+        name[len(_HEADER_PREFIX) :]: value
+        for name, value in properties.items()
+        if name.startswith(_HEADER_PREFIX)
+    }
+    return {**facts, "headers": headers} if headers else facts
+
+
+def _spark_settings(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    settings = {}
+    for line in lines:
+        if line.strip() and not line.lstrip().startswith("#"):
+            name, *rest = re.split(r"\s*[=\s]\s*", line.strip(), maxsplit=1)
+            settings[name] = rest[0] if rest else ""
+    return settings
+
+
+def _rest_catalogs(settings: Mapping[str, str]) -> set[str]:
+    """Return the names of catalogs whose type, or implementation, is REST."""
+    found = set()
+    for name, value in settings.items():
+        catalog = re.fullmatch(r"spark\.sql\.catalog\.([^.]+)\.(type|catalog-impl)", name)
+        if catalog and value in {"rest", _REST}:
+            found.add(catalog[1])
+    return found
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("must be a string")
+    return value
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("must be a number of seconds")
+    return float(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("must be true or false")
+    return value
+
+
+def _levels(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(value.split("."))
+    if isinstance(value, list) and all(isinstance(level, str) for level in value):
+        return tuple(value)
+    raise TypeError('must be "a.b" or ["a", "b"]')
+
+
+def _headers(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise TypeError("must be a table of strings")
+    return dict(value)
+
+
+_READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    **{key: (name, _text) for key, name in _TEXTS.items()},
+    "timeout": ("timeout_seconds", _seconds),
+    "accept-residue": ("accept_residue", _flag),
+    "namespace": ("namespace", _levels),
+    "headers": ("headers", _headers),
+}

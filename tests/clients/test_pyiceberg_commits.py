@@ -1,0 +1,389 @@
+"""Whatever PyIceberg commits: its table verbs with real files, each update and each assertion."""
+
+import uuid
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    NoSuchTableError,
+    RESTError,
+)
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table, update
+from pyiceberg.table.refs import SnapshotRefType
+from pyiceberg.table.snapshots import Operation, Snapshot, Summary
+from pyiceberg.table.sorting import SortField, SortOrder
+from pyiceberg.table.statistics import PartitionStatisticsFile, StatisticsFile
+from pyiceberg.transforms import BucketTransform, IdentityTransform
+from pyiceberg.types import DoubleType, LongType, NestedField, StringType
+
+from icecheck.mock_server import MockCatalog
+
+ARROW = pa.schema([pa.field("id", pa.int64()), pa.field("word", pa.string())])
+
+
+def rows(*ids: int, word: str = "w") -> pa.Table:
+    return pa.Table.from_pylist([{"id": each, "word": word} for each in ids], ARROW)
+
+
+def ids(table: Table, **scan: Any) -> list[int]:
+    return sorted(row["id"] for row in table.scan(**scan).to_arrow().to_pylist())
+
+
+# Verbs
+
+
+def test_rows_are_appended_and_deleted(table: Table) -> None:
+    table.append(rows(1, 2))
+    table.append(rows(3))
+    table.delete("id = 2")
+    assert ids(table) == [1, 3]
+    assert [snapshot.summary.operation for snapshot in table.snapshots() if snapshot.summary] == [
+        Operation.APPEND, Operation.APPEND, Operation.OVERWRITE,
+    ]  # fmt: skip
+
+
+def test_rows_are_overwritten(table: Table) -> None:
+    table.append(rows(1, 2, 3))
+    table.overwrite(rows(9), overwrite_filter="id > 1")
+    assert ids(table) == [1, 9]
+
+
+def test_partitions_are_overwritten_by_what_is_written(table: Table) -> None:
+    with table.update_spec() as spec:
+        spec.add_identity("word")
+    table.append(rows(1, word="a"))
+    table.append(rows(2, word="b"))
+    table.dynamic_partition_overwrite(rows(3, word="b"))
+    assert ids(table) == [1, 3]
+
+
+def test_rows_are_updated_or_inserted(table: Table) -> None:
+    table.append(rows(1, 2))
+    done = table.upsert(rows(2, 3, word="new"), join_cols=["id"])
+    assert (done.rows_updated, done.rows_inserted) == (1, 1)
+    assert ids(table, row_filter="word = 'new'") == [2, 3]
+
+
+def test_files_are_added(table: Table, tmp_path: Path) -> None:
+    pq.write_table(rows(7), tmp_path / "ready.parquet")
+    table.add_files([f"file://{tmp_path}/ready.parquet"])
+    assert ids(table) == [7]
+
+
+def test_the_schema_evolves(table: Table, catalog: RestCatalog) -> None:
+    table.append(rows(1))
+    with table.update_schema() as schema:
+        schema.add_column("price", DoubleType(), doc="in euros")
+        schema.rename_column("word", "text")
+        schema.move_first("price")
+    with table.update_schema() as schema:
+        schema.delete_column("price")
+        schema.union_by_name(pa.schema([pa.field("more", pa.string())]))
+    found = catalog.load_table("ns.t")
+    assert found.schema().column_names == ["id", "text", "more"]
+    assert len(found.schemas()) == 3
+    assert found.scan().to_arrow().to_pylist() == [{"id": 1, "text": "w", "more": None}]
+
+
+def test_partitions_and_order_evolve(table: Table, catalog: RestCatalog) -> None:
+    with table.update_spec() as spec:
+        spec.add_field("id", IdentityTransform(), "by_id")
+    with table.update_spec() as spec:
+        spec.rename_field("by_id", "number")
+        spec.add_identity("word")
+    with table.update_spec() as spec:
+        spec.remove_field("word")
+    with table.update_sort_order() as order:
+        order.asc("id", IdentityTransform())
+    table.append(rows(1, 2, 3))
+    found = catalog.load_table("ns.t")
+    assert [field.name for field in found.spec().fields] == ["number"]
+    assert found.sort_order().fields[0].source_id == 1
+    assert ids(found, row_filter="id = 2") == [2]
+
+
+def test_properties_change(table: Table, catalog: RestCatalog) -> None:
+    with table.transaction() as transaction:
+        transaction.set_properties(size="5")
+        transaction.remove_properties("color")
+    found = catalog.load_table("ns.t")
+    assert (found.properties.get("size"), found.properties.get("color")) == ("5", None)
+
+
+def test_a_table_is_upgraded(catalog: RestCatalog, schema: Schema) -> None:
+    table = catalog.create_table("ns.t", schema, properties={"format-version": "1"})
+    table.append(rows(1))
+    with table.transaction() as transaction:
+        transaction.upgrade_table_version(2)
+    table.append(rows(2))
+    assert (table.format_version, ids(table)) == (2, [1, 2])
+
+
+def test_a_transaction_is_one_commit(mock: MockCatalog, table: Table) -> None:
+    mock.journal.clear()
+    with table.transaction() as transaction:
+        transaction.append(rows(1))
+        transaction.append(rows(2))
+        transaction.set_properties(turns="2")
+    assert mock.journal.count("updateTable") == 1
+    assert (ids(table), len(table.snapshots())) == ([1, 2], 2)
+
+
+def test_branches_and_tags_are_made_and_removed(table: Table, catalog: RestCatalog) -> None:
+    table.append(rows(1))
+    first = table.current_snapshot()
+    assert first is not None
+    table.manage_snapshots().create_tag(first.snapshot_id, "release", 60_000).create_branch(
+        first.snapshot_id, "draft", 60_000, 60_000, 2
+    ).commit()
+    table.append(rows(2), branch="draft")
+    table.append(rows(3))
+    found = catalog.load_table("ns.t")
+    assert set(found.refs()) == {"main", "release", "draft"}
+    assert found.scan().use_ref("draft").to_arrow()["id"].to_pylist() == [2, 1]
+    assert ids(found, snapshot_id=first.snapshot_id) == [1]
+    table.manage_snapshots().remove_tag("release").remove_branch("draft").commit()
+    assert set(catalog.load_table("ns.t").refs()) == {"main"}
+
+
+def test_a_table_is_rolled_back_and_forward(table: Table) -> None:
+    table.append(rows(1))
+    first = table.current_snapshot()
+    table.append(rows(2))
+    second = table.current_snapshot()
+    assert first is not None
+    assert second is not None
+    table.manage_snapshots().rollback_to_snapshot(first.snapshot_id).commit()
+    assert ids(table) == [1]
+    table.manage_snapshots().set_current_snapshot(second.snapshot_id).commit()
+    assert ids(table) == [1, 2]
+    table.manage_snapshots().rollback_to_timestamp(second.timestamp_ms + 1).commit()
+    assert ids(table) == [1, 2]
+
+
+def test_snapshots_expire(table: Table, catalog: RestCatalog) -> None:
+    for number in range(3):
+        table.append(rows(number))
+    first = table.snapshots()[0].snapshot_id
+    table.maintenance.expire_snapshots().by_id(first).commit()
+    found = catalog.load_table("ns.t")
+    assert [s.snapshot_id for s in found.snapshots()] == [
+        entry.snapshot_id for entry in found.history()
+    ]
+    assert len(found.snapshots()) == 2
+
+
+def test_statistics_are_set_and_removed(table: Table, catalog: RestCatalog) -> None:
+    table.append(rows(1))
+    snapshot = table.snapshots()[0].snapshot_id
+    with table.update_statistics() as statistics:
+        statistics.set_statistics(a_statistics_file(snapshot))
+    assert catalog.load_table("ns.t").metadata.statistics == [a_statistics_file(snapshot)]
+    with table.update_statistics() as statistics:
+        statistics.remove_statistics(snapshot)
+    assert catalog.load_table("ns.t").metadata.statistics == []
+
+
+def test_what_changed_is_inspected_and_refreshed(table: Table, catalog: RestCatalog) -> None:
+    stale = catalog.load_table("ns.t")
+    table.append(rows(1))
+    assert stale.snapshots() == []
+    assert len(stale.refresh().snapshots()) == 1
+    assert stale.inspect.snapshots().num_rows == 1
+    assert stale.inspect.metadata_log_entries().num_rows == 2
+    assert stale.inspect.files().num_rows == 1
+
+
+# Conflicts
+
+
+def test_of_two_writers_the_second_is_told_of_the_conflict(
+    table: Table, catalog: RestCatalog
+) -> None:
+    other = catalog.load_table("ns.t")
+    with table.update_schema() as schema:
+        schema.add_column("a", LongType())
+    with pytest.raises(CommitFailedException), other.update_schema() as schema:
+        schema.add_column("b", LongType())
+    assert catalog.load_table("ns.t").schema().column_names == ["id", "word", "a"]
+
+
+def test_a_commit_to_a_dropped_table_fails(table: Table, catalog: RestCatalog) -> None:
+    catalog.drop_table("ns.t")
+    with pytest.raises(NoSuchTableError):
+        table.refresh()
+    with pytest.raises(RESTError, match="NoSuchTableException"), table.transaction() as change:
+        change.set_properties(a="1")
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_an_error_of_the_server_leaves_a_commit_unknown(
+    mock: MockCatalog, table: Table, status: int
+) -> None:
+    with (
+        mock.fault("server-error-applied", status=status),
+        pytest.raises(CommitStateUnknownException),
+        table.transaction() as change,
+    ):
+        change.set_properties(turn="1")
+    assert table.refresh().properties["turn"] == "1"
+
+
+# Every update and every assertion
+
+UPDATES: tuple[type[Any], ...] = get_args(get_args(update.TableUpdate)[0])
+ASSERTIONS: tuple[type[Any], ...] = get_args(get_args(update.TableRequirement)[0])
+
+
+def a_snapshot(snapshot_id: int, sequence_number: int, timestamp_ms: int) -> Snapshot:
+    return Snapshot(
+        **{
+            "snapshot-id": snapshot_id,
+            "sequence-number": sequence_number,
+            "timestamp-ms": timestamp_ms,
+            "manifest-list": "file:///nowhere/list.avro",
+            "summary": Summary(Operation.APPEND),
+            "schema-id": 0,
+        }
+    )
+
+
+def a_statistics_file(snapshot_id: int) -> StatisticsFile:
+    return StatisticsFile.model_validate(
+        {
+            "snapshot-id": snapshot_id,
+            "statistics-path": "file:///nowhere/stats.puffin",
+            "file-size-in-bytes": 10,
+            "file-footer-size-in-bytes": 5,
+            "blob-metadata": [],
+        }
+    )
+
+
+def a_partition_statistics_file(snapshot_id: int) -> PartitionStatisticsFile:
+    return PartitionStatisticsFile.model_validate(
+        {
+            "snapshot-id": snapshot_id,
+            "statistics-path": "file:///nowhere/stats.parquet",
+            "file-size-in-bytes": 10,
+        }
+    )
+
+
+def steps(table: Table) -> list[tuple[Any, ...]]:
+    """Commits that together hold every update that PyIceberg can send."""
+    first, second = 11, 12
+    now_ms = table.metadata.last_updated_ms
+    more = Schema(*table.schema().fields, NestedField(3, "more", StringType(), required=False))
+    spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "b"), spec_id=1)
+    order = SortOrder(SortField(1, IdentityTransform()), order_id=1)
+    branch = partial(update.SetSnapshotRefUpdate, type=SnapshotRefType.BRANCH)
+    return [
+        (
+            update.AssignUUIDUpdate(uuid=table.metadata.table_uuid),
+            update.UpgradeFormatVersionUpdate(format_version=2),
+            update.SetLocationUpdate(location=f"{table.location()}/moved"),
+            update.SetPropertiesUpdate(updates={"a": "1"}),
+            update.RemovePropertiesUpdate(removals=["color"]),
+        ),
+        (
+            update.AddSchemaUpdate(schema=more),
+            update.SetCurrentSchemaUpdate(schema_id=-1),
+            update.AddPartitionSpecUpdate(spec=spec),
+            update.SetDefaultSpecUpdate(spec_id=-1),
+            update.AddSortOrderUpdate(sort_order=order),
+            update.SetDefaultSortOrderUpdate(sort_order_id=-1),
+        ),
+        (
+            update.AddSnapshotUpdate(snapshot=a_snapshot(first, 1, now_ms)),
+            update.AddSnapshotUpdate(snapshot=a_snapshot(second, 2, now_ms)),
+            branch(ref_name="main", snapshot_id=second),
+            branch(ref_name="draft", snapshot_id=first, min_snapshots_to_keep=1),
+            update.SetStatisticsUpdate(statistics=a_statistics_file(second)),
+            update.SetPartitionStatisticsUpdate(
+                partition_statistics=a_partition_statistics_file(second)
+            ),
+        ),
+        (
+            update.RemoveStatisticsUpdate(snapshot_id=second),
+            update.RemovePartitionStatisticsUpdate(snapshot_id=second),
+            update.RemoveSnapshotRefUpdate(ref_name="draft"),
+            update.RemoveSnapshotsUpdate(snapshot_ids=[first]),
+            update.RemovePartitionSpecsUpdate(spec_ids=[0]),
+            update.RemoveSchemasUpdate(schema_ids=[0]),
+        ),
+    ]
+
+
+def test_every_update_is_accepted_and_has_its_effect(table: Table, catalog: RestCatalog) -> None:
+    commits = steps(table)
+    assert {type(each) for commit in commits for each in commit} == set(UPDATES)
+    expected = update.AssertTableUUID(uuid=table.metadata.table_uuid)
+    for commit in commits:
+        answer = catalog.commit_table(table, (expected,), commit)
+        assert answer.metadata == catalog.load_table("ns.t").metadata
+    metadata = catalog.load_table("ns.t").metadata
+    assert [schema.schema_id for schema in metadata.schemas] == [1]
+    assert [spec.spec_id for spec in metadata.partition_specs] == [1]
+    assert metadata.default_sort_order_id == 1
+    assert [snapshot.snapshot_id for snapshot in metadata.snapshots] == [12]
+    assert (list(metadata.refs), metadata.current_snapshot_id) == (["main"], 12)
+    assert (metadata.statistics, metadata.partition_statistics) == ([], [])
+    assert metadata.location.endswith("/moved")
+    assert (metadata.properties.get("a"), "color" in metadata.properties) == ("1", False)
+
+
+def holding(table: Table) -> dict[type[Any], Any]:
+    """Every assertion that can hold for a table without snapshots."""
+    metadata = table.metadata
+    made = (
+        update.AssertTableUUID(uuid=metadata.table_uuid),
+        update.AssertRefSnapshotId(ref="main", snapshot_id=None),
+        update.AssertLastAssignedFieldId(last_assigned_field_id=2),
+        update.AssertCurrentSchemaId(current_schema_id=0),
+        update.AssertLastAssignedPartitionId(last_assigned_partition_id=metadata.last_partition_id),
+        update.AssertDefaultSpecId(default_spec_id=0),
+        update.AssertDefaultSortOrderId(default_sort_order_id=0),
+    )
+    return {type(each): each for each in made}
+
+
+FAILS: dict[type[Any], Any] = {
+    update.AssertCreate: update.AssertCreate(),
+    update.AssertTableUUID: update.AssertTableUUID(uuid=uuid.UUID(int=7)),
+    update.AssertRefSnapshotId: update.AssertRefSnapshotId(ref="main", snapshot_id=7),
+    update.AssertLastAssignedFieldId: update.AssertLastAssignedFieldId(last_assigned_field_id=7),
+    update.AssertCurrentSchemaId: update.AssertCurrentSchemaId(current_schema_id=7),
+    update.AssertLastAssignedPartitionId: update.AssertLastAssignedPartitionId(
+        last_assigned_partition_id=7
+    ),
+    update.AssertDefaultSpecId: update.AssertDefaultSpecId(default_spec_id=7),
+    update.AssertDefaultSortOrderId: update.AssertDefaultSortOrderId(default_sort_order_id=7),
+}
+CHANGE = (update.SetPropertiesUpdate(updates={"turn": "1"}),)
+
+
+@pytest.mark.parametrize("kind", [each for each in ASSERTIONS if each is not update.AssertCreate])
+def test_an_assertion_that_holds_lets_the_commit_pass(
+    table: Table, catalog: RestCatalog, kind: type[Any]
+) -> None:
+    answer = catalog.commit_table(table, (holding(table)[kind],), CHANGE)
+    assert answer.metadata.properties["turn"] == "1"
+
+
+@pytest.mark.parametrize("kind", ASSERTIONS)
+def test_an_assertion_that_fails_is_a_conflict(
+    table: Table, catalog: RestCatalog, kind: type[Any]
+) -> None:
+    with pytest.raises(CommitFailedException):
+        catalog.commit_table(table, (FAILS[kind],), CHANGE)
+    assert "turn" not in catalog.load_table("ns.t").properties

@@ -1,0 +1,194 @@
+"""The pytest fixtures: a warehouse for each test, its requests on failure, Spark on top."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ORDERS = """\
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
+
+SCHEMA = Schema(NestedField(1, "id", LongType()))
+"""
+
+
+# What other packages bring along takes seconds to load, and has nothing to do with this.
+ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+COMMAND = ("-m", "pytest", "-q", "-p", "icecheck.pytest_plugin", "-p", "xdist.plugin")
+
+
+def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *COMMAND, *arguments],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_every_test_has_a_fresh_warehouse_also_with_four_workers(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "import json, os, pathlib, pytest\n"
+        f"{ORDERS}\n"
+        "@pytest.mark.parametrize('number', range(12))\n"
+        "def test_mine(iceberg_catalog, mock_catalog, number):\n"
+        "    assert iceberg_catalog.list_namespaces() == []\n"
+        "    iceberg_catalog.create_namespace('db')\n"
+        "    table = iceberg_catalog.create_table('db.t', SCHEMA)\n"
+        "    location = pathlib.Path(table.location().removeprefix('file://'))\n"
+        "    assert location.is_dir()\n"
+        "    seen = [mock_catalog.uri, mock_catalog.warehouse, str(location)]\n"
+        "    seen.append(os.environ['PYTEST_XDIST_WORKER'])\n"
+        "    pathlib.Path(f'seen-{number}.json').write_text(json.dumps(seen))\n"
+    )
+    done = run_pytest(tmp_path, "-n", "4")
+    assert done.returncode == 0, done.stdout
+    seen = [json.loads(each.read_text()) for each in tmp_path.glob("seen-*.json")]
+    uris, names, locations, workers = zip(*seen, strict=True)
+    assert len(seen) == 12
+    assert len(set(zip(uris, names, strict=True))) == 12
+    assert len(set(locations)) == 12
+    assert len(set(uris)) == len(set(workers)) > 1
+    assert [each for each in locations if Path(each).exists()] == []
+
+
+FAILING = """\
+import pytest
+
+def test_before(iceberg_catalog):
+    iceberg_catalog.create_namespace('of_another_test')
+
+def test_fails(iceberg_catalog):
+    iceberg_catalog.create_namespace('db')
+    iceberg_catalog.table_exists('db.missing')
+    assert False
+
+@pytest.fixture
+def broken(iceberg_catalog):
+    iceberg_catalog.create_namespace('in_setup')
+    raise RuntimeError('broken')
+
+def test_setup_fails(broken):
+    pass
+
+def test_without():
+    assert False
+"""
+
+
+def requests_of(section: str) -> list[str]:
+    """Status, method, last part of the path, and operation of every request told."""
+    lines = [line.split() for line in section.splitlines() if line.endswith(" ms")]
+    return [f"{line[0]} {line[1]} {line[2].rpartition('/')[2]} {line[3]}" for line in lines]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one process", "a worker"])
+def test_a_failing_test_tells_its_requests(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    (tmp_path / "test_mine.py").write_text(FAILING)
+    done = run_pytest(tmp_path, *workers)
+    assert done.returncode == 1
+    assert "2 failed, 1 passed, 1 error" in done.stdout
+    of_setup, of_call = map(requests_of, done.stdout.split("iceberg requests")[1:])
+    assert of_setup == ["200 GET config getConfig", "200 POST namespaces createNamespace"]
+    assert of_call == [*of_setup, "404 HEAD missing tableExists"]
+
+
+def test_a_long_list_of_requests_is_cut_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "def test_fails(iceberg_catalog):\n"
+        "    for number in range(120):\n"
+        "        iceberg_catalog.namespace_exists(f'n{number}')\n"
+        "    assert False\n"
+    )
+    done = run_pytest(tmp_path)
+    assert "(21 earlier requests are not shown)" in done.stdout
+    assert "/namespaces/n20 " in done.stdout
+    assert "/namespaces/n19 " not in done.stdout
+    assert "iceberg requests" not in run_pytest(tmp_path, "--show-capture=no").stdout
+
+
+LEAVING_A_FAULT = """\
+import pytest
+
+@pytest.fixture(scope='session', autouse=True)
+def meant_for_all(mock_catalog_server):
+    with mock_catalog_server.fault('throttled', operation='listViews', times=9) as rule:
+        yield rule
+
+@pytest.mark.parametrize('turn', [1, 2])
+def test_mine(iceberg_catalog, mock_catalog, meant_for_all, turn):
+    assert mock_catalog.mock.faults.rules == (meant_for_all,)
+    iceberg_catalog.create_namespace('db')
+    mock_catalog.mock.faults.add('throttled', operation='createNamespace', times=9)
+"""
+
+
+def test_a_fault_ends_with_the_test_that_asked_for_it(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(LEAVING_A_FAULT)
+    done = run_pytest(tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_settings_for_spark_name_the_tests_warehouse(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "import sys\n"
+        "def test_mine(iceberg_spark_conf, mock_catalog):\n"
+        "    conf = iceberg_spark_conf\n"
+        "    assert conf['spark.sql.defaultCatalog'] == 'mock'\n"
+        "    assert conf['spark.sql.catalog.mock.warehouse'] == mock_catalog.warehouse\n"
+        "    assert conf['spark.sql.catalog.mock.uri'] == mock_catalog.uri\n"
+        "    assert all(isinstance(value, str) for value in conf.values())\n"
+        "    assert 'pyspark' not in sys.modules and 'icecheck.spark' not in sys.modules\n"
+    )
+    done = run_pytest(tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+SPARK_TESTS = """\
+import pytest
+
+applications = set()
+
+@pytest.mark.parametrize('number', range(3))
+def test_mine(iceberg_spark, iceberg_catalog, number):
+    sql = iceberg_spark.sql
+    applications.add(iceberg_spark.sparkContext.applicationId)
+    assert len(applications) == 1
+    assert iceberg_catalog.list_namespaces() == []
+    sql('CREATE NAMESPACE db')
+    assert sql('SHOW TABLES IN db').collect() == []
+    sql('CREATE TABLE db.t (id BIGINT) USING iceberg')
+    sql(f'INSERT INTO mock.db.t VALUES ({number})')
+    iceberg_spark.range(1).createOrReplaceTempView('seen')
+    assert iceberg_catalog.load_table('db.t').scan().to_arrow().to_pylist() == [{'id': number}]
+    assert [tuple(row) for row in sql('SELECT * FROM db.t').collect()] == [(number,)]
+    assert iceberg_spark.conf.get('spark.sql.shuffle.partitions') == '1'
+    iceberg_spark.conf.set('spark.sql.shuffle.partitions', '7')
+"""
+
+
+@pytest.mark.spark
+def test_every_test_has_a_spark_session_on_its_own_warehouse(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(SPARK_TESTS)
+    done = run_pytest(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
+
+
+def test_a_test_without_spark_at_hand_fails_and_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "import os\nos.environ['ICECHECK_ICEBERG_JAR'] = '/nowhere/iceberg.jar'\n"
+    )
+    (tmp_path / "test_mine.py").write_text("def test_mine(iceberg_spark):\n    pass\n")
+    done = run_pytest(tmp_path)
+    assert done.returncode == 1
+    assert "ICECHECK_ICEBERG_JAR names /nowhere/iceberg.jar" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "skipped" not in done.stdout
