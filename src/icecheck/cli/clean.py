@@ -40,8 +40,7 @@ def command(ledger: Path, **options: Any) -> int:
         redactor = Redactor()
         try:
             written = read_ledger(ledger)
-            as_then = {"warehouse": written.warehouse, "prefix": written.prefix}
-            target = target_of(options, **as_then)
+            target = target_of(options, warehouse=written.warehouse, prefix=written.prefix)
             last_resort.secrets = target.secrets
             redactor = Redactor(target.secrets)
             cleaned = clean(target, written)
