@@ -8,8 +8,8 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.committing import given_snapshots
-from icecheck.planned_scan import cancel, fetch_result, fetch_tasks, plan, planned
 from icecheck.expect import equal
+from icecheck.planned_scan import cancel, fetch_result, fetch_tasks, plan, planned
 from icecheck.target import Namespace
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999

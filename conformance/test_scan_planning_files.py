@@ -15,8 +15,8 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.planned_scan import Planned, cancel, fetch_result, plan, planned
 from icecheck.expect import NotOffered, equal, one_of
+from icecheck.planned_scan import Planned, cancel, fetch_result, plan, planned
 from icecheck.verdict import SkipKind
 
 MANY = 150

@@ -5,21 +5,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from icecheck.mock_server.mock import MockCatalog, MockSnapshot
     from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
+    from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
+    from icecheck.mock_server.security.vending import VendingSettings
     from icecheck.mock_server.warehouses import WarehouseDeclaration
 
 __all__ = [
+    "Client",
     "MockCatalog",
     "MockSnapshot",
+    "OAuth2Settings",
+    "Permissions",
     "PlanningMode",
     "PlanningSettings",
+    "VendingSettings",
     "WarehouseDeclaration",
 ]
 
 _HOMES = {
+    "Client": "icecheck.mock_server.security.settings",
     "MockCatalog": "icecheck.mock_server.mock",
     "MockSnapshot": "icecheck.mock_server.mock",
+    "OAuth2Settings": "icecheck.mock_server.security.settings",
+    "Permissions": "icecheck.mock_server.security.settings",
     "PlanningMode": "icecheck.mock_server.planning.plans",
     "PlanningSettings": "icecheck.mock_server.planning.plans",
+    "VendingSettings": "icecheck.mock_server.security.vending",
     "WarehouseDeclaration": "icecheck.mock_server.warehouses",
 }
 

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping
 
+from icecheck.contract import load
 from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import (
     Answer,
@@ -15,6 +16,7 @@ from icecheck.mock_server.context import (
     Outcome,
     Registries,
     RemoveFile,
+    RemoveFiles,
     Reply,
     Request,
     WriteFile,
@@ -23,6 +25,7 @@ from icecheck.mock_server.faults import Faults
 from icecheck.mock_server.files import Files
 from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.request_bodies import check_body
 from icecheck.mock_server.routing import (
     NoRoute,
     Route,
@@ -31,6 +34,8 @@ from icecheck.mock_server.routing import (
     query_values,
     resolved,
 )
+from icecheck.mock_server.security import permissions
+from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.warehouses import Warehouses
 
@@ -53,15 +58,14 @@ class App:
         warehouses: Warehouses,
         registries: Registries,
         journal: Journal,
-        *,
-        token: str | None = None,
+        security: Security,
     ) -> None:
         self.warehouses = warehouses
         self.registries = registries
         self.journal = journal
         self.faults = Faults()
         self._router = Router(operations)
-        self._token = token
+        self._security = security
 
     def handle(self, request: Request) -> Answer:
         """Answer one request. Never raises: what nobody expected is a 500 with an Iceberg body."""
@@ -83,6 +87,8 @@ class App:
                     operation = served[route.operation_id]
                     if self.faults:
                         operation = self.faults.around(operation)
+                    if self._security.restricts:
+                        operation = permissions.guarded(operation, self._security)
                     call, outcome = _perform(route, operation, request)
                     reply = outcome.reply
                     if outcome.effects:
@@ -90,7 +96,7 @@ class App:
             if refusal is not None:
                 reply = refusal
         except Problem as refused:
-            reply = replies.problem_reply(refused)
+            reply = _refused(refused, route)
         except Exception:  # noqa: BLE001 - the one place that turns our bugs into answers
             _log.exception("%s %s failed", request.method, request.raw_path)
             reply = replies.error_reply(500, "InternalServerError", "The mock server failed")
@@ -100,13 +106,15 @@ class App:
         return Answer(reply, effects)
 
     @staticmethod
-    def may_take_long(raw_path: str) -> bool:
+    def may_take_long(request: Request) -> bool:
         """Whether a request may read many files: a door should not answer it on its event loop."""
-        return raw_path.endswith(("/plan", "/tasks")) or "/plan/" in raw_path
+        if request.method == "DELETE" and "purgeRequested" in request.query_string:
+            return True
+        return request.raw_path.endswith(("/plan", "/tasks")) or "/plan/" in request.raw_path
 
     def _gate(self, request: Request) -> Reply | None:
         for gate in self.registries.gates.values():
-            refusal = gate(request, self._token)
+            refusal = gate(request, self._security)
             if refusal is not None:
                 return refusal
         if len(request.body) > BODY_BYTES_MAX:
@@ -142,6 +150,8 @@ def body_too_large() -> Reply:
 def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call, Outcome]:
     warehouse = route.warehouse
     query = query_values(request.query_string)
+    if request.body:
+        check_body(route.operation_id, request.headers, request.body)
     if request.method in _READING_METHODS or route.operation_id in _PLANNING:
         state = warehouse.state
         call = _call(route, request, query, state)
@@ -152,9 +162,8 @@ def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call
         if outcome.effects:
             _prepare_files(warehouse.context.files, outcome)
         warehouse.state = outcome.state
-    for effect in outcome.effects:
-        if isinstance(effect, RemoveFile):
-            warehouse.context.files.remove(effect.location)
+    if outcome.effects:
+        _remove_files(warehouse.context.files, outcome)
     return call, outcome
 
 
@@ -183,11 +192,29 @@ def _prepare_files(files: Files, outcome: Outcome) -> None:
         raise problem.bad_request(f"Cannot write to the location: {error}") from error
 
 
+def _remove_files(files: Files, outcome: Outcome) -> None:
+    for effect in outcome.effects:
+        match effect:
+            case RemoveFile(location):
+                files.remove(location)
+            case RemoveFiles(find):
+                for location in find(files):
+                    files.remove(location)
+
+
 def _door_effects(outcome: Outcome) -> tuple[DoorEffect, ...]:
     return tuple(effect for effect in outcome.effects if not isinstance(effect, FileEffect))
 
 
+def _refused(refused: Problem, route: Route | None) -> Reply:
+    if route is not None and route.operation_id == "getToken":
+        return replies.oauth_error_reply(400, "invalid_request", refused.message)
+    return replies.problem_reply(refused)
+
+
 def _no_route(found: NoRoute) -> Reply:
+    if found.unserved and "406" in load().operations[found.unserved].responses:
+        return replies.problem_reply(problem.unsupported(f"No {found.unserved} on this server"))
     if found.allowed:
         allow = (("allow", ", ".join(sorted(found.allowed))),)
         return replies.error_reply(405, "MethodNotAllowedException", found.message, allow)

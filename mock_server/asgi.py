@@ -15,6 +15,7 @@ from icecheck.mock_server.context import (
     Request,
     Truncate,
 )
+from icecheck.mock_server.http_protocol import head_refusal
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -69,6 +70,10 @@ def asgi_app(app: App) -> AsgiApp:
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
         method = scope["method"]
+        refusal = head_refusal(scope)
+        if refusal is not None:
+            await _send(send, method, refusal)
+            return
         body = b""
         if method not in _BODILESS_METHODS:
             try:
@@ -85,7 +90,7 @@ def asgi_app(app: App) -> AsgiApp:
             RawHeaders(scope["headers"]),
             body,
         )
-        if app.may_take_long(request.raw_path):
+        if app.may_take_long(request):
             answer = await asyncio.to_thread(app.handle, request)
         else:
             answer = app.handle(request)

@@ -183,12 +183,13 @@ def check_order_id(order_id: int, fields: tuple[SortField, ...]) -> None:
 
 
 def check_order_resolves(order: SortOrder, columns: Mapping[int, Column]) -> None:
-    """Refuse (400) a sort order whose sources are missing, not plain values or of an unfit type."""
+    """Refuse (400) a sort order whose sources are missing, not plain values or of an unfit type.
+
+    Unlike a spec, an order keeps no void field of a column that is gone: Java clients read none.
+    """
     for field in order.fields:
         column = columns.get(field.source_id)
         if column is None:
-            if field.transform == VOID:
-                continue
             raise bad_request(f"A sort field has no source: no column {field.source_id}")
         if not is_primitive(column.type):
             raise bad_request(f"Sort source {column.name} is no plain value")

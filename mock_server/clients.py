@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
+    from pyiceberg.catalog.rest.auth import AuthManager
     from requests import Session
     from requests.adapters import BaseAdapter
 
@@ -12,20 +13,18 @@ if TYPE_CHECKING:
 def pyiceberg_catalog(
     uri: str,
     warehouse: str,
-    token: str | None,
+    access: Mapping[str, str],
     adapter: "BaseAdapter | None",
     properties: Mapping[str, str],
 ) -> "RestCatalog":
     """A pyiceberg REST catalog; with an adapter its requests never reach a socket.
 
-    `properties` are added to, and win over, the ones made here.
+    `access` are the properties that let it in; `properties` are added to, and win over, all
+    that are made here.
     """
     from pyiceberg.catalog.rest import RestCatalog
 
-    settings = {"uri": uri, "warehouse": warehouse}
-    if token is not None:
-        settings["token"] = token
-    settings.update(properties)
+    settings = {"uri": uri, "warehouse": warehouse, **access, **properties}
     if adapter is None:
         return RestCatalog("icecheck", **settings)
 
@@ -37,10 +36,15 @@ def pyiceberg_catalog(
             session.mount(uri, adapter)
             return session
 
+        def _create_legacy_oauth2_auth_manager(self, session: "Session") -> "AuthManager":
+            # It fetches a token at once, before the session is finished.
+            session.mount(uri, adapter)
+            return super()._create_legacy_oauth2_auth_manager(session)
+
     return InProcessRestCatalog("icecheck", **settings)
 
 
-def spark_conf(name: str, uri: str, warehouse: str, token: str | None) -> dict[str, str]:
+def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -> dict[str, str]:
     """Spark's settings, key -> value, for a catalog of this name on a warehouse of a server."""
     catalog = f"spark.sql.catalog.{name}"
     settings = {
@@ -54,6 +58,5 @@ def spark_conf(name: str, uri: str, warehouse: str, token: str | None) -> dict[s
         f"{catalog}.io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
         f"{catalog}.cache-enabled": "false",
     }
-    if token is not None:
-        settings[f"{catalog}.token"] = token
+    settings |= {f"{catalog}.{key}": value for key, value in access.items()}
     return settings

@@ -84,30 +84,37 @@ _VERSION_3 = frozenset(
 )
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
-_GEOMETRY = re.compile(r"geometry\(\s*([^(),\s][^(),]*?)\s*\)")
-_GEOGRAPHY = re.compile(r"geography\(\s*([^(),\s][^(),]*?)\s*(?:,\s*([a-z]+)\s*)?\)")
+_GEOMETRY = re.compile(r"geometry\(\s*([^(),\s][^(),]*?)\s*\)", re.IGNORECASE | re.ASCII)
+_GEOGRAPHY = re.compile(
+    r"geography\(\s*([^(),\s][^(),]*?)\s*(?:,\s*([a-z]+)\s*)?\)", re.IGNORECASE | re.ASCII
+)
 _EDGE_ALGORITHMS = frozenset({"spherical", "vincenty", "thomas", "andoyer", "karney"})
 _DECIMAL_PRECISION_MAX = 38
 
 
 def canonical_primitive(text: str) -> str:
-    """Give the one spelling of a primitive type, as the Java library writes it; else a Problem."""
-    if text in _PLAIN or text in {"geometry", "geography"}:
-        return text
-    if match := _DECIMAL.fullmatch(text):
+    """Give the one spelling of a primitive type, as the Java library writes it; else a Problem.
+
+    Names are read in any case, as Java does; what a type takes in parentheses keeps its own.
+    """
+    name = text.lower()
+    if name in _PLAIN or name in {"geometry", "geography"}:
+        return name
+    if match := _DECIMAL.fullmatch(name):
         precision, scale = int(match[1]), int(match[2])
         if not 1 <= precision <= _DECIMAL_PRECISION_MAX or scale > precision:
             raise bad_request(f"Invalid decimal type: {text}")
         return f"decimal({precision}, {scale})"
-    if match := _FIXED.fullmatch(text):
+    if match := _FIXED.fullmatch(name):
         return f"fixed[{int(match[1])}]"
     if match := _GEOMETRY.fullmatch(text):
         return f"geometry({match[1]})"
     if match := _GEOGRAPHY.fullmatch(text):
         if match[2] is None:
             return f"geography({match[1]})"
-        if match[2] in _EDGE_ALGORITHMS:
-            return f"geography({match[1]}, {match[2]})"
+        algorithm = match[2].lower()
+        if algorithm in _EDGE_ALGORITHMS:
+            return f"geography({match[1]}, {algorithm})"
     raise bad_request(f"Unknown primitive type: {text[:100]!r}")
 
 

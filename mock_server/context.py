@@ -1,7 +1,7 @@
 """What an operation gets and what it gives back, as values: requests, replies, effects, context."""
 
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
@@ -14,6 +14,8 @@ from icecheck.mock_server.wire import Reply, Request
 
 if TYPE_CHECKING:
     from icecheck.mock_server.planning.plans import Plans
+    from icecheck.mock_server.security.callers import Security
+    from icecheck.mock_server.security.vending import VendingSettings
     from icecheck.mock_server.warehouses import Warehouses
 
 
@@ -32,6 +34,7 @@ __all__ = [
     "Outcome",
     "Registries",
     "RemoveFile",
+    "RemoveFiles",
     "Reply",
     "Request",
     "RequestGate",
@@ -123,7 +126,13 @@ class Truncate(msgspec.Struct, frozen=True):
     body_bytes: int
 
 
-FileEffect: TypeAlias = WriteFile | MakeDirectory | RemoveFile
+class RemoveFiles(msgspec.Struct, frozen=True):
+    """Remove files once the new state is published; which ones is found out then, unlocked."""
+
+    find: Callable[[Files], Iterable[str]]
+
+
+FileEffect: TypeAlias = WriteFile | MakeDirectory | RemoveFile | RemoveFiles
 DoorEffect: TypeAlias = Delay | Hold | Drop | Truncate
 
 
@@ -149,14 +158,14 @@ class Operation(Protocol):
         """Decide."""
 
 
-RequestGate: TypeAlias = Callable[[Request, str | None], Reply | None]
+RequestGate: TypeAlias = "Callable[[Request, Security], Reply | None]"
 
 
 class Registries(msgspec.Struct, frozen=True):
     """The behaviour of one server, by name: replace or remove an entry to misbehave.
 
     `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by
-    type: (assertion, metadata or None) -> None; `gates`: (request, the server's token) -> the
+    type: (assertion, metadata or None) -> None; `gates`: (request, who is let in) -> the
     refusal of a request before it is routed, or None. `view_updates` and `view_assertions` are
     those of replaceView: six actions have the same name for tables and for views.
     """
@@ -170,7 +179,10 @@ class Registries(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What an operation may use besides the state: time, identities, files, plans, behaviour."""
+    """What an operation may use besides the state: time, identities, files, behaviour, ...
+
+    `vending` None: the tables of this warehouse come without credentials.
+    """
 
     clock: Clock
     identities: Identities
@@ -178,6 +190,8 @@ class Context(msgspec.Struct, frozen=True):
     registries: Registries
     warehouses: "Warehouses"
     plans: "Plans"
+    security: "Security"
+    vending: "VendingSettings | None"
     warehouse: str
     location: str
     page_size_max: int

@@ -33,7 +33,10 @@ _FRACTION = re.compile(r"\.[0-9]+")
 
 
 def canonical_default(field_type: FieldType, value: JsonScalar) -> JsonScalar:
-    """Give the value in the JSON form of its type (floats as floats); else a 400 Problem."""
+    """Give the value in the JSON form of its type; else a 400 Problem.
+
+    Floats come out as floats, uuids in lower case and bytes in upper case (L4137, L4175-L4185).
+    """
     if isinstance(field_type, str):
         match primitive_kind(field_type), value:
             case "boolean", bool():
@@ -45,9 +48,19 @@ def canonical_default(field_type: FieldType, value: JsonScalar) -> JsonScalar:
             case "float" | "double", int() | float() if not isinstance(value, bool):
                 return _as_float(value)
             case kind, str() if kind in _TEXT_FORMS and _TEXT_FORMS[kind](field_type, value):
-                return value
+                return _in_its_case(kind, value)
     shown = field_type if isinstance(field_type, str) else "a nested type"
     raise bad_request(f"Invalid default value for {shown}: {str(value)[:100]}")
+
+
+def _in_its_case(kind: str, text: str) -> str:
+    match kind:
+        case "uuid":
+            return text.lower()
+        case "fixed" | "binary":
+            return text.upper()
+        case _:
+            return text
 
 
 def _fits(value: int, bits: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Drop, Operation, Outcome
+from icecheck.mock_server.context import Call, Context, Drop, Operation, Outcome, Reply
 from icecheck.mock_server.problem import commit_failed
 from icecheck.mock_server.state import WarehouseState
 
@@ -78,13 +78,13 @@ def _answer_lost(
 
 
 def _throttled(
-    rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, _call: Call
+    rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, call: Call
 ) -> Outcome:
     """Refuse with 429 (or 503) and Retry-After; nothing is applied."""
     status = rule.status or 429
     kind = _STATUS_TYPES.get(status, "TooManyRequestsException")
     headers = (("retry-after", str(rule.retry_after)),)
-    return Outcome(state, replies.error_reply(status, kind, "Slow down (injected)", headers))
+    return Outcome(state, _refusal(call, status, kind, "Slow down (injected)", headers))
 
 
 def _connection_dropped(
@@ -95,10 +95,10 @@ def _connection_dropped(
 
 
 def _server_error(
-    rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, _call: Call
+    rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, call: Call
 ) -> Outcome:
     """Answer with a 5xx; nothing is applied."""
-    return Outcome(state, _error(rule))
+    return Outcome(state, _error(rule, call))
 
 
 def _server_error_applied(
@@ -106,12 +106,21 @@ def _server_error_applied(
 ) -> Outcome:
     """Apply the request and answer with a 5xx: the client cannot know."""
     outcome = faithful(context, state, call)
-    return msgspec.structs.replace(outcome, reply=_error(rule))
+    return msgspec.structs.replace(outcome, reply=_error(rule, call))
 
 
-def _error(rule: FaultRule) -> Any:
+def _error(rule: FaultRule, call: Call) -> Reply:
     status = rule.status or 500
-    return replies.error_reply(status, _STATUS_TYPES.get(status, "ServerError"), "Injected fault")
+    return _refusal(call, status, _STATUS_TYPES.get(status, "ServerError"), "Injected fault")
+
+
+def _refusal(
+    call: Call, status: int, kind: str, message: str, headers: tuple[tuple[str, str], ...] = ()
+) -> Reply:
+    """An error reply; the token endpoint has a body of its own, without a code for such trouble."""
+    if call.operation_id == "getToken":
+        return replies.oauth_error_reply(status, "invalid_request", message, headers)
+    return replies.error_reply(status, kind, message, headers)
 
 
 FAULTS: Mapping[str, _Fault] = {

@@ -13,6 +13,7 @@ import msgspec
 from icecheck.contract import load
 from icecheck.mock_server import names
 from icecheck.mock_server.app import App
+from icecheck.mock_server.authorization import TOKEN_PATH
 from icecheck.mock_server.clock import Clock, clock_from
 from icecheck.mock_server.context import Context
 from icecheck.mock_server.faults import FaultRule, Faults
@@ -22,6 +23,9 @@ from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.root import Root
+from icecheck.mock_server.security.callers import Security
+from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
+from icecheck.mock_server.security.vending import VendingSettings
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.warehouses import (
     DEFAULT_WAREHOUSE,
@@ -58,13 +62,17 @@ class MockWarehouse(msgspec.Struct, frozen=True):
         """The base address of the server, without `/v1`."""
         return self.mock.uri
 
-    def pyiceberg(self, *, in_process: bool = False, **properties: str) -> "RestCatalog":
+    def pyiceberg(
+        self, *, in_process: bool = False, credential: str | None = None, **properties: str
+    ) -> "RestCatalog":
         """A pyiceberg catalog on this warehouse."""
-        return self.mock.pyiceberg(self.warehouse, in_process=in_process, **properties)
+        return self.mock.pyiceberg(
+            self.warehouse, in_process=in_process, credential=credential, **properties
+        )
 
-    def spark_conf(self, name: str) -> dict[str, str]:
+    def spark_conf(self, name: str, *, credential: str | None = None) -> dict[str, str]:
         """Spark's settings for a catalog of this name on this warehouse."""
-        return self.mock.spark_conf(name, self.warehouse)
+        return self.mock.spark_conf(name, self.warehouse, credential=credential)
 
     def state(self) -> WarehouseState:
         """What the warehouse holds now."""
@@ -79,6 +87,10 @@ class MockCatalog:
     - `warehouses`: names or WarehouseDeclarations; then any other is refused. None opens a
       warehouse, empty, whenever a client asks for it.
     - `token`: if given, every request needs `Authorization: Bearer <token>`.
+    - `oauth2`: if given, every request needs a token that one of these clients got. Both can be
+      given; with neither, nobody is asked who they are, and any client gets a token.
+    - `vending`: the credentials for storage that tables come with, unless a warehouse says else.
+    - `hidden`: operationIds that are not served, as if nobody had written them.
     - `root`: where tables live: a directory or a URI. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
     - `planning`: how scans are planned: at once or asked for, how many tasks come at once.
@@ -102,6 +114,9 @@ class MockCatalog:
         prefix: bool = True,
         journal_entries_max: int = 10_000,
         planning: PlanningSettings | None = None,
+        oauth2: OAuth2Settings | None = None,
+        vending: VendingSettings | None = None,
+        hidden: Iterable[str] = (),
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
@@ -110,8 +125,14 @@ class MockCatalog:
         self.files = Files()
         self.identities = Identities(seed)
         self.registries = default_registries()
+        for operation_id in checked_operations(hidden):
+            if operation_id == "getConfig":
+                raise ValueError("getConfig cannot be hidden: without it there is no catalog")
+            self.registries.operations.pop(operation_id, None)
+        self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
+        self._vending = vending
         self._page_size_max = page_size_max
         self._root = Root(root, seed)
         self._host = host
@@ -120,7 +141,11 @@ class MockCatalog:
         declarations = None if warehouses is None else [_declaration(each) for each in warehouses]
         self.warehouses = Warehouses(declarations, self._new_context, served_prefix=prefix)
         self.app = App(
-            load().operations.values(), self.warehouses, self.registries, self.journal, token=token
+            load().operations.values(),
+            self.warehouses,
+            self.registries,
+            self.journal,
+            self.security,
         )
 
     @property
@@ -223,20 +248,57 @@ class MockCatalog:
         return InProcessAdapter(self.app)
 
     def pyiceberg(
-        self, warehouse: str = DEFAULT_WAREHOUSE, *, in_process: bool = False, **properties: str
+        self,
+        warehouse: str = DEFAULT_WAREHOUSE,
+        *,
+        in_process: bool = False,
+        credential: str | None = None,
+        **properties: str,
     ) -> "RestCatalog":
-        """A pyiceberg catalog on a warehouse; `in_process` needs no started server."""
+        """A pyiceberg catalog on a warehouse; `in_process` needs no started server.
+
+        `credential` is `ID:SECRET`; by default the static token, else the first client's.
+        """
         from icecheck.mock_server.clients import pyiceberg_catalog
 
         adapter = self.requests_adapter() if in_process else None
         uri = IN_PROCESS_URI if in_process else self.uri
-        return pyiceberg_catalog(uri, warehouse, self.token, adapter, properties)
+        brings_token = credential is None and "token" in properties
+        access = {} if brings_token else self._access(credential, uri)
+        return pyiceberg_catalog(uri, warehouse, access, adapter, properties)
 
-    def spark_conf(self, name: str, warehouse: str = DEFAULT_WAREHOUSE) -> dict[str, str]:
-        """Spark's settings for a catalog of this name on a warehouse."""
+    def spark_conf(
+        self, name: str, warehouse: str = DEFAULT_WAREHOUSE, *, credential: str | None = None
+    ) -> dict[str, str]:
+        """Spark's settings for a catalog of this name on a warehouse; as for `pyiceberg`."""
         from icecheck.mock_server.clients import spark_conf
 
-        return spark_conf(name, self.uri, warehouse, self.token)
+        return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
+
+    def _access(self, credential: str | None, uri: str) -> dict[str, str]:
+        """The properties that let a client in: both clients call them the same."""
+        oauth2 = self.security.oauth2
+        if credential is None and self.token is not None:
+            return {"token": self.token}
+        if credential is None and oauth2 is not None:
+            credential = f"{oauth2.clients[0].id}:{oauth2.clients[0].secret}"
+        if credential is None:
+            return {}
+        return {"credential": credential, "oauth2-server-uri": f"{uri}{TOKEN_PATH}"}
+
+    # Access
+
+    def access_token(self, client_id: str, *, seconds: int | None = None) -> str:
+        """A token for one of the `oauth2` clients, as the token endpoint gives it; KeyError."""
+        oauth2 = self.security.oauth2
+        client = None if oauth2 is None else oauth2.client(client_id)
+        if client is None:
+            raise KeyError(f"no such client: {client_id}")
+        return self.security.access_token(client, seconds)
+
+    def revoke_tokens(self) -> None:
+        """Refuse from now on every token that was given so far; the static one stays."""
+        self.security.revoke_tokens()
 
     # State
 
@@ -304,6 +366,8 @@ class MockCatalog:
             registries=self.registries,
             warehouses=warehouses,
             plans=self.plans,
+            security=self.security,
+            vending=declaration.vending or self._vending,
             warehouse=declaration.name,
             location=location.rstrip("/"),
             page_size_max=self._page_size_max,

@@ -18,13 +18,19 @@ __all__ = [
 ]
 
 
+_MESSAGE_LENGTH_MAX = 1000
+
+
 class Problem(Exception):
     """An error reply of the Iceberg REST protocol (document L1915, `ErrorModel`).
 
-    `status` is the HTTP status and the body's `code`; `type` is the body's `type`.
+    `status` is the HTTP status and the body's `code`; `type` is the body's `type`. A message that
+    repeats a name of any length is cut off.
     """
 
     def __init__(self, status: int, type: str, message: str) -> None:  # noqa: A002
+        if len(message) > _MESSAGE_LENGTH_MAX:
+            message = f"{message[:_MESSAGE_LENGTH_MAX]}..."
         super().__init__(message)
         self.status = status
         self.type = type
@@ -50,8 +56,8 @@ def not_authorized(message: str) -> Problem:
 
 
 def forbidden(message: str) -> Problem:
-    """403: the credentials do not permit the operation; the document's example type (L4556)."""
-    return Problem(403, "NotAuthorizedException", message)
+    """403: the credentials do not permit the operation (L4548); the reference's type for it."""
+    return Problem(403, "ForbiddenException", message)
 
 
 def no_such_namespace(namespace: Sequence[str]) -> Problem:

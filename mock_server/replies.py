@@ -30,3 +30,10 @@ def error_reply(
 def problem_reply(problem: Problem) -> Reply:
     """The answer that a Problem stands for."""
     return error_reply(problem.status, problem.type, problem.message)
+
+
+def oauth_error_reply(
+    status: int, error: str, description: str, headers: tuple[tuple[str, str], ...] = ()
+) -> Reply:
+    """A refusal by the token endpoint, as the document's OAuthError (L3849)."""
+    return json_reply({"error": error, "error_description": description}, status, headers)

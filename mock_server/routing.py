@@ -15,6 +15,7 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PREFIX_SEGMENT = "{prefix}"
 _QUERY_PAIRS_MAX = 1000
 _REMEMBERED_MAX = 4096
+_REMEMBERED_LENGTH_MAX = 4096
 
 
 class RoutedOperation(Protocol):
@@ -109,7 +110,7 @@ class Router:
         if known is not None and known.operation_id in served:
             return known
         found = self._searched(method, raw_path, warehouses, served)
-        if isinstance(found, Route):
+        if isinstance(found, Route) and len(raw_path) <= _REMEMBERED_LENGTH_MAX:
             remembered[method, raw_path] = found
         return found
 
@@ -153,7 +154,8 @@ class Router:
     def _explanation(self, segments: list[str]) -> str:
         for length in range(1, len(segments) - 2):
             if _find(self._prefixed, segments, 2 + length) is not None:
-                return f"No warehouse is served under the prefix {'/'.join(segments[2:][:length])}"
+                prefix = "/".join(segments[2:][:length])
+                return f"No warehouse is served under the prefix {prefix[:100]}"
         return "No such path"
 
 

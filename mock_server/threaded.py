@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from icecheck.mock_server.asgi import AsgiApp, Message, Receive, Send
+from icecheck.mock_server.http_protocol import HEAD_BYTES_MAX, protocol_class
 
 KEEP_ALIVE_SECONDS = 600
 """Long, so that no client sends into a connection that is being closed for idleness."""
@@ -126,10 +127,10 @@ def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.Abstrac
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    protocol_class = _protocol_class()
+    door_class = protocol_class()
     config = Config(
         app,
-        http=protocol_class,
+        http=door_class,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -139,6 +140,7 @@ def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.Abstrac
         server_header=False,
         date_header=False,
         proxy_headers=False,
+        h11_max_incomplete_event_size=HEAD_BYTES_MAX,
     )
     config.load()
     server_state = ServerState()
@@ -146,7 +148,7 @@ def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.Abstrac
 
     def new_connection() -> Any:
         reachable: dict[str, Any] = {}
-        protocol = protocol_class(
+        protocol = door_class(
             config=config, server_state=server_state, app_state=reachable, _loop=loop
         )
         protocol.access_log = False
@@ -155,13 +157,3 @@ def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.Abstrac
         return protocol
 
     return new_connection
-
-
-def _protocol_class() -> Any:
-    try:
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-    except ImportError:
-        from uvicorn.protocols.http.h11_impl import H11Protocol
-
-        return H11Protocol
-    return HttpToolsProtocol

@@ -22,6 +22,7 @@ _SOURCES = {
     "truncate": frozenset({"int", "long", "decimal", "string", "binary"}),
     "bucket": _DATES | {"int", "long", "decimal", "time", "string", "uuid", "fixed", "binary"},
 }
+_NEEDS_WIDTH = frozenset({"truncate", "bucket"})
 
 
 def canonical_transform(text: str) -> str:
@@ -50,5 +51,8 @@ def applies_to(transform: str, source: FieldType) -> bool:
     kind = primitive_kind(source)
     if transform == "identity":
         return kind not in _NOT_COMPARABLE
-    sources = _SOURCES.get(transform.partition("[")[0])
+    parametrised = _PARAMETRISED.fullmatch(transform)
+    if parametrised is None and transform in _NEEDS_WIDTH:
+        return True
+    sources = _SOURCES.get(parametrised[1] if parametrised else transform)
     return sources is None or kind in sources

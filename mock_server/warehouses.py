@@ -2,12 +2,16 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from icecheck.mock_server import names
 from icecheck.mock_server.context import Context
 from icecheck.mock_server.state import WarehouseState
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.security.vending import VendingSettings
 
 DEFAULT_WAREHOUSE = "warehouse"
 WAREHOUSES_MAX = 100_000
@@ -18,7 +22,8 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
 
     `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
     `location` None puts it under the server's root. `defaults` and `overrides` are added to
-    what GET /v1/config answers for it.
+    what GET /v1/config answers for it. `vending` None: tables come with the credentials that the
+    server has for all warehouses, if any.
     """
 
     name: str
@@ -26,6 +31,7 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     location: str | None = None
     defaults: Mapping[str, str] = {}
     overrides: Mapping[str, str] = {}
+    vending: "VendingSettings | None" = None
 
 
 class Warehouse:

@@ -3,19 +3,22 @@
 import hashlib
 import html as stdlib_html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from icecheck.card import Clause, clauses_of, describe, legible
 from icecheck.contract import Contract
+from icecheck.expected import Mark
 from icecheck.reports.joined import (
     SparkRow,
     causes_by_check,
     contract_of,
     families,
     gates,
+    is_expected,
+    note_of,
     spark_rows,
     verdicts_by_check,
 )
@@ -94,6 +97,7 @@ class CheckView:
     exchanges: tuple[ExchangeView, ...]
     cause: str | None
     gates: bool
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ class CauseView:
     blocked_left: int
     hurts: tuple[str, ...]
     hurts_left: int
+    expected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,7 @@ class _Page:
     run: Run
     contract: Contract
     budget: _Budget = field(default_factory=_Budget)
+    marks: Mapping[str, Mark] = field(default_factory=dict)
 
     def causes(self) -> list[CauseView]:
         """Return the causes, numbered in the order of severity."""
@@ -144,6 +150,7 @@ class _Page:
                 blocked_left=max(0, len(cause.blocked) - _MEMBERS_MAX),
                 hurts=cause.hurts[:_HURTS_MAX],
                 hurts_left=max(0, len(cause.hurts) - _HURTS_MAX),
+                expected=is_expected(cause, self.marks),
             )
             for number, cause in enumerate(self.run.causes[:_CAUSES_SHOWN_MAX], 1)
         ]
@@ -194,7 +201,8 @@ class _Page:
             curl=self.budget.quote("\n".join([*card.arrange, card.curl])) if wrong else "",
             exchanges=self._exchanges(verdict) if exchanges else (),
             cause=cause.id if cause else None,
-            gates=gates(verdict),
+            gates=gates(verdict, self.marks.get(verdict.check)),
+            note=note_of(self.marks.get(verdict.check)),
         )
 
     def _exchanges(self, verdict: Verdict) -> tuple[ExchangeView, ...]:
@@ -232,7 +240,7 @@ def render(run: Run) -> str:
 
 
 def _context(run: Run) -> dict[str, Any]:
-    page = _Page(run, contract_of(run))
+    page = _Page(run, contract_of(run), marks=run.expectations.by_check)
     causes = page.causes()
     verified = run.complete and totals_of(run.verdicts)["executed"] > 0
     return {
@@ -240,7 +248,8 @@ def _context(run: Run) -> dict[str, Any]:
         "facts": run.facts,
         "words": run.status.replace("-", " "),
         "tone": _TONES[run.status] if verified or run.status == "not-conformant" else "open",
-        "totals": totals_of(run.verdicts),
+        "totals": totals_of(run.verdicts, run.expectations),
+        "expectations": run.expectations,
         "must_causes": [c for c in causes if c.cause.level is Level.MUST],
         "other_causes": [c for c in causes if c.cause.level is not Level.MUST],
         "causes_left": max(0, len(run.causes) - _CAUSES_SHOWN_MAX),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from icecheck.contract import Contract, load
+from icecheck.expected import ExpectationKind, Mark, Met
 from icecheck.verdict import Cause, Group, Level, Outcome, Run, Verdict
 
 __all__ = [
@@ -12,14 +13,19 @@ __all__ = [
     "causes_by_check",
     "checks_by_requirement",
     "contract_of",
+    "excused_words",
     "families",
     "family_of",
     "gates",
+    "is_expected",
+    "is_unexpected",
+    "note_of",
     "result_of",
     "spark_rows",
     "verdicts_by_check",
 ]
 
+_WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 _SPARK_WORDS = {Outcome.PASS: "works", Outcome.FAIL: "broken"}
 
 
@@ -97,6 +103,42 @@ def spark_rows(run: Run) -> tuple[SparkRow, ...]:
     )
 
 
-def gates(verdict: Verdict) -> bool:
-    """Whether a failure of this check would fail the gate."""
-    return verdict.level is Level.MUST
+def gates(verdict: Verdict, mark: Mark | None = None) -> bool:
+    """Whether a failure of this check would fail the gate, given what its entry says of it."""
+    if mark is None or mark.met is Met.NOT_JUDGED:
+        return verdict.level is Level.MUST
+    return not mark.excuses
+
+
+def is_unexpected(verdict: Verdict, mark: Mark | None) -> bool:
+    """Whether nobody foresaw the outcome: a failure without an entry, or against it."""
+    if mark is None or mark.met is Met.NOT_JUDGED:
+        return verdict.outcome in _WRONG
+    return not mark.excuses
+
+
+def note_of(mark: Mark | None) -> str:
+    """Return the mark in one line for a reader; empty for a check of which no entry speaks."""
+    if mark is None:
+        return ""
+    entry = mark.entry
+    issue = f" ({entry.issue})" if entry.issue else ""
+    said = f"{entry.kind}: {entry.reason}{issue}"
+    return said if mark.excuses else f"{said} [{str(mark.met).replace('-', ' ')}]"
+
+
+def is_expected(cause: Cause, marks: Mapping[str, Mark]) -> bool:
+    """Whether every check of a cause is excused: nothing in it is news."""
+    checks = (*cause.members, *cause.blocked)
+    return all(check in marks and marks[check].excuses for check in checks)
+
+
+def excused_words(run: Run) -> str:
+    """Return how many failures the user's entries excuse, by kind of entry; empty for none."""
+    failing = {v.check for v in run.verdicts if v.outcome in _WRONG}
+    counts = dict.fromkeys(ExpectationKind, 0)
+    for mark in run.expectations.marks:
+        counts[mark.entry.kind] += mark.excuses and mark.check in failing
+    plural = "s" if counts[ExpectationKind.KNOWN_FAILURE] != 1 else ""
+    names = {ExpectationKind.KNOWN_FAILURE: f"known failure{plural}"}
+    return ", ".join(f"{many} {names.get(kind, kind)}" for kind, many in counts.items() if many)

@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 from icecheck.card import card_of, legible, one_line
 from icecheck.contract import Contract
-from icecheck.reports.joined import contract_of, family_of, gates
+from icecheck.expected import Mark, Met, UnmetKind
+from icecheck.reports.joined import contract_of, family_of, gates, note_of
 from icecheck.verdict import Outcome, Run, Verdict
 
 __all__ = ["render"]
@@ -16,9 +17,11 @@ _NO_CASE_SAYS = frozenset({"interrupted", "target-unusable", "nothing-verified",
 def render(run: Run) -> str:
     """Return the XML text. ``tests`` counts cases only; what does not gate is never a failure.
 
-    A failure below MUST is ``<skipped type="conformance.should">`` (or interop), and a run that
-    ended badly without a failed check has one case more that says so: a CI system which reads
-    only these elements agrees with the exit code.
+    A failure below MUST is ``<skipped type="conformance.should">`` (or interop), a failure that
+    the user expects ``<skipped type="conformance.known-failure">`` (or flaky, waived). A run that
+    ended badly without a failed check has one case more that says so, and so has every entry of
+    the user's that is stale or expired: a CI system which reads only these elements agrees with
+    the exit code.
     """
     contract = contract_of(run)
     root = ET.Element("testsuites", name="icecheck", id=run.run_id)
@@ -27,9 +30,11 @@ def render(run: Run) -> str:
         by_profile[verdict.profile].append(verdict)
     for profile, verdicts in by_profile.items():
         _suite(root, run, profile, verdicts, contract)
-    _count(root, list(run.verdicts))
+    _count(root, list(run.verdicts), run)
     if run.exit_reason in _NO_CASE_SAYS:
-        _gate(root, run)
+        said = (one_line(run.headline), f"gate.{run.exit_reason}")
+        _add(_extra(root, run, "run"), root, "gate", ("error", "errors"), said)
+    _entries(root, run)
     ET.indent(root, space=" ")
     body = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
@@ -39,7 +44,7 @@ def _suite(
     root: ET.Element, run: Run, profile: str, verdicts: list[Verdict], contract: Contract
 ) -> None:
     suite = ET.SubElement(root, "testsuite", name=profile, timestamp=run.generated_at)
-    _count(suite, verdicts)
+    _count(suite, verdicts, run)
     status = next((p.status for p in run.profiles if p.id == profile), "not-verified")
     facts = {
         "spec": run.facts["spec"]["id"],
@@ -50,21 +55,44 @@ def _suite(
         "run_id": run.run_id,
     }
     _properties(suite, facts)
+    marks = run.expectations.by_check
     for verdict in verdicts:
-        _case(suite, verdict, contract)
+        _case(suite, verdict, contract, marks.get(verdict.check))
 
 
-def _gate(root: ET.Element, run: Run) -> None:
-    suite = ET.SubElement(root, "testsuite", name="run", timestamp=run.generated_at)
-    case = ET.SubElement(suite, "testcase", classname="icecheck.run", name="gate", time="0.000")
-    ET.SubElement(case, "error", message=one_line(run.headline), type=f"gate.{run.exit_reason}")
+def _entries(root: ET.Element, run: Run) -> None:
+    """Add a case for each entry that no check's own case shows to be wrong."""
+    wrong = [u for u in run.expectations.unmet if u.kind is not UnmetKind.FAILS_DIFFERENTLY]
+    if not wrong:
+        return
+    suite = _extra(root, run, "expectations")
+    for unmet in wrong:
+        said = (one_line(unmet.why), f"expectation.{unmet.kind}")
+        _add(suite, root, unmet.entry.words, ("failure", "failures"), said)
+
+
+def _extra(root: ET.Element, run: Run, name: str) -> ET.Element:
+    suite = ET.SubElement(root, "testsuite", name=name, timestamp=run.generated_at)
+    for count in ("tests", "errors", "failures", "skipped"):
+        suite.set(count, "0")
+    return suite
+
+
+def _add(
+    suite: ET.Element, root: ET.Element, name: str, kind: tuple[str, str], said: tuple[str, str]
+) -> None:
+    """Add one case that did not go well to a suite of ours, and to the counts."""
+    where = f"icecheck.{suite.get('name')}"
+    case = ET.SubElement(suite, "testcase", classname=where, name=legible(name), time="0.000")
+    ET.SubElement(case, kind[0], message=said[0], type=said[1])
     for element in (suite, root):
-        for name, more in (("tests", 1), ("errors", 1), ("failures", 0), ("skipped", 0)):
-            element.set(name, str(int(element.get(name, "0")) + more))
+        for count in ("tests", kind[1]):
+            element.set(count, str(int(element.get(count, "0")) + 1))
 
 
-def _count(element: ET.Element, verdicts: list[Verdict]) -> None:
-    kinds = [_kind(v) for v in verdicts]
+def _count(element: ET.Element, verdicts: list[Verdict], run: Run) -> None:
+    marks = run.expectations.by_check
+    kinds = [_kind(v, marks.get(v.check)) for v in verdicts]
     element.set("tests", str(len(verdicts)))
     element.set("failures", str(kinds.count("failure")))
     element.set("errors", str(kinds.count("error")))
@@ -72,19 +100,19 @@ def _count(element: ET.Element, verdicts: list[Verdict]) -> None:
     element.set("time", f"{sum(v.duration_ms for v in verdicts) / 1000:.3f}")
 
 
-def _kind(verdict: Verdict) -> str:
+def _kind(verdict: Verdict, mark: Mark | None) -> str:
     match verdict.outcome:
         case Outcome.PASS:
             return ""
-        case Outcome.ERROR:
+        case Outcome.ERROR if mark is None or not mark.excuses:
             return "error"
-        case Outcome.SKIP:
+        case Outcome.SKIP | Outcome.ERROR:
             return "skipped"
         case _:
-            return "failure" if gates(verdict) else "skipped"
+            return "failure" if gates(verdict, mark) else "skipped"
 
 
-def _case(suite: ET.Element, verdict: Verdict, contract: Contract) -> None:
+def _case(suite: ET.Element, verdict: Verdict, contract: Contract, mark: Mark | None) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
@@ -94,16 +122,22 @@ def _case(suite: ET.Element, verdict: Verdict, contract: Contract) -> None:
     )
     facts = [("severity", str(verdict.level)), ("title", verdict.title)]
     facts += [("requirement", r) for r in verdict.requirements]
+    facts += [("expectation", note_of(mark))] if mark else []
     _properties(case, facts)
-    kind = _kind(verdict)
+    kind = _kind(verdict, mark)
     if not kind:
         return
-    result = ET.SubElement(case, kind, message=one_line(verdict.summary), type=_type(verdict))
+    said = f"{note_of(mark)}; {verdict.summary}" if mark else verdict.summary
+    result = ET.SubElement(case, kind, message=one_line(said), type=_type(verdict, mark))
     if verdict.outcome is not Outcome.SKIP:
         result.text = card_of(verdict, contract)
 
 
-def _type(verdict: Verdict) -> str:
+def _type(verdict: Verdict, mark: Mark | None) -> str:
+    if mark is not None and mark.excuses:
+        return f"conformance.{mark.entry.kind}"
+    if mark is not None and mark.met is Met.FAILS_DIFFERENTLY:
+        return f"conformance.{mark.met}"
     match verdict.outcome:
         case Outcome.FAIL:
             return str(verdict.level) if gates(verdict) else f"conformance.{verdict.level}"

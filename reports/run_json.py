@@ -9,11 +9,13 @@ from typing import Any
 
 from icecheck.card import describe
 from icecheck.contract import Contract, Requirement
+from icecheck.expected import Expectation, Expectations, Mark, UnmetKind
 from icecheck.reports.joined import (
     causes_by_check,
     checks_by_requirement,
     contract_of,
     gates,
+    is_unexpected,
     result_of,
     spark_rows,
 )
@@ -24,7 +26,7 @@ __all__ = ["SCHEMA_ID", "document", "problems_of", "render", "schema"]
 SCHEMA_ID = "urn:icecheck:run:1.0"
 _REPORT_VERSION = "1.0"
 _NAMESPACE = uuid.UUID("5b4f0d6e-8a3c-5f0b-9a55-1f1c6a2f7e11")
-_UNEXPECTED = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
+_WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 
 def render(run: Run) -> str:
@@ -52,6 +54,7 @@ def document(run: Run) -> dict[str, Any]:
     """Return the run as JSON values."""
     contract = contract_of(run)
     causes = causes_by_check(run)
+    marks = run.expectations.by_check
     return {
         "$schema": SCHEMA_ID,
         "kind": "IcebergRestConformanceReport",
@@ -75,7 +78,7 @@ def document(run: Run) -> dict[str, Any]:
             block: run.facts[block]
             for block in ("suite", "spec", "target", "environment", "config", "timing")
         },
-        "totals": totals_of(run.verdicts),
+        "totals": totals_of(run.verdicts, run.expectations),
         "causes": [_cause(cause) for cause in run.causes],
         "capabilities": [
             {
@@ -92,15 +95,11 @@ def document(run: Run) -> dict[str, Any]:
         ],
         "engine_profiles": _engine_profiles(run),
         "requirements": _requirements(run, contract),
-        "checks": [_check(v, run, causes.get(v.check), contract) for v in run.verdicts],
+        "checks": [
+            _check(v, run, causes.get(v.check), contract, marks.get(v.check)) for v in run.verdicts
+        ],
         "observations": list(run.observations),
-        "expectations": {
-            "file": None,
-            "entries": 0,
-            "applied": [],
-            "stale": [],
-            "expired": [],
-        },
+        "expectations": _expectations(run.expectations),
         "safety": run.facts["safety"],
         "comparison": None,
         "artifacts": list(run.facts.get("artifacts", {}).values()),
@@ -174,7 +173,60 @@ def _requirement(
     }
 
 
-def _check(verdict: Verdict, run: Run, cause: Cause | None, contract: Contract) -> dict[str, Any]:
+def _expectations(expectations: Expectations) -> dict[str, Any]:
+    file = expectations.file
+    block: dict[str, Any] = {
+        "file": file.path if file else None,
+        "sha256": file.sha256 if file else None,
+        "entries": len(file.entries) if file else 0,
+        "applied": [],
+        "fails_differently": [],
+        "stale": [],
+        "expired": [],
+    }
+    for entry in file.entries if file else ():
+        mine = [m.check for m in expectations.marks if m.entry is entry and m.excuses]
+        if mine:
+            block["applied"].append({**_entry(entry), "checks": mine})
+    lists = {
+        UnmetKind.FAILS_DIFFERENTLY: "fails_differently",
+        UnmetKind.STALE: "stale",
+        UnmetKind.EXPIRED: "expired",
+    }
+    for unmet in expectations.unmet:
+        row = {**_entry(unmet.entry), "checks": list(unmet.checks), "why": unmet.why}
+        block[lists[unmet.kind]].append(row)
+    return block
+
+
+def _entry(entry: Expectation) -> dict[str, Any]:
+    return {
+        "entry": entry.number,
+        "line": entry.line or None,
+        "check": entry.check,
+        "cause": entry.cause,
+        "kind": str(entry.kind),
+        "reason": entry.reason,
+        "issue": entry.issue or None,
+        "expires": entry.expires.isoformat() if entry.expires else None,
+    }
+
+
+def _mark(mark: Mark | None) -> dict[str, Any] | None:
+    if mark is None:
+        return None
+    entry = mark.entry
+    return {
+        "entry": entry.number,
+        "met": str(mark.met),
+        "reason": entry.reason,
+        "issue": entry.issue or None,
+    }
+
+
+def _check(
+    verdict: Verdict, run: Run, cause: Cause | None, contract: Contract, mark: Mark | None
+) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": verdict.check,
         "title": verdict.title,
@@ -188,9 +240,10 @@ def _check(verdict: Verdict, run: Run, cause: Cause | None, contract: Contract) 
         if verdict.skip is None
         else {"kind": str(verdict.skip.kind), "reason": verdict.skip.reason},
         "blocked_by": list(verdict.blocked_by),
-        "expected": "none",
-        "unexpected": verdict.outcome in _UNEXPECTED,
-        "gates": gates(verdict),
+        "expected": str(mark.entry.kind) if mark else "none",
+        "expectation": _mark(mark),
+        "unexpected": is_unexpected(verdict, mark),
+        "gates": gates(verdict, mark),
         "duration_ms": round(verdict.duration_ms, 2),
         "requests": verdict.requests,
         "passive": verdict.passive,
@@ -201,7 +254,7 @@ def _check(verdict: Verdict, run: Run, cause: Cause | None, contract: Contract) 
         "cause": cause.id if cause else None,
         "exchanges": [_exchange(e) for e in verdict.evidence],
     }
-    if verdict.outcome in _UNEXPECTED:
+    if verdict.outcome in _WRONG:
         register = contract.requirements
         hurts = [register[r].hurts for r in verdict.requirements if r in register]
         row["failure_fingerprint"] = _fingerprint(verdict)

@@ -1,10 +1,10 @@
 """The run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
 from icecheck.card import one_line
-from icecheck.reports.joined import spark_rows
+from icecheck.reports.joined import excused_words, is_expected, spark_rows
 from icecheck.verdict import Cause, Level, Run, totals_of
 
-__all__ = ["render"]
+__all__ = ["markdown", "render"]
 
 _CAUSES_MAX = 20
 _MEMBERS_MAX = 6
@@ -15,7 +15,8 @@ _ESCAPED = str.maketrans(
 
 def render(run: Run) -> str:
     """Return the Markdown text; whatever the catalog said in it is escaped."""
-    parts = [_head(run), _causes(run), _spark(run), _profiles(run), _facts(run)]
+    parts = [_head(run), _expectations(run), _causes(run), _spark(run)]
+    parts += [_profiles(run), _facts(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -26,10 +27,10 @@ def _head(run: Run) -> str:
     if not run.complete:
         words += " (incomplete)"
     counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
-    title = f"## {words}: {_text(target['implementation']['project'])}"
+    title = f"## {words}: {markdown(target['implementation']['project'])}"
     judged = (
-        f"{_text(run.headline)}. Judged by {_text(run.facts['spec']['id'])} "
-        f"on {run.generated_at}; gate: {_text(run.exit_reason)} (exit {run.exit_code})."
+        f"{markdown(run.headline)}. Judged by {markdown(run.facts['spec']['id'])} "
+        f"on {run.generated_at}; gate: {markdown(run.exit_reason)} (exit {run.exit_code})."
     )
     return "\n".join([title, "", judged, "", f"Checks: {counts}.", ""])
 
@@ -38,25 +39,39 @@ def _causes(run: Run) -> str:
     if not run.causes:
         return ""
     lines = ["### Fix these first", ""]
-    lines += [_cause(number, c) for number, c in enumerate(run.causes[:_CAUSES_MAX], 1)]
+    marks = run.expectations.by_check
+    for number, cause in enumerate(run.causes[:_CAUSES_MAX], 1):
+        lines.append(_cause(number, cause, expected=is_expected(cause, marks)))
     left = len(run.causes) - _CAUSES_MAX
     if left > 0:
         lines.append(f"\n… and {left} more: see index.html.")
     return "\n".join([*lines, ""])
 
 
-def _cause(number: int, cause: Cause) -> str:
-    checks = [_text(c) for c in (cause.members or cause.blocked)]
+def _expectations(run: Run) -> str:
+    file = run.expectations.file
+    if file is None:
+        return ""
+    lines = [f"Excused by {markdown(file.path)}: {excused_words(run) or 'nothing'}."]
+    lines += [
+        f"- **{str(u.kind).replace('-', ' ')}**: {markdown(u.entry.words)}: {markdown(u.why)}"
+        for u in run.expectations.unmet
+    ]
+    return "\n".join([lines[0], "", *lines[1:], *([""] * bool(lines[1:]))])
+
+
+def _cause(number: int, cause: Cause, *, expected: bool) -> str:
+    checks = [markdown(c) for c in (cause.members or cause.blocked)]
     shown = ", ".join(checks[:_MEMBERS_MAX])
     if len(checks) > _MEMBERS_MAX:
         shown += f" and {len(checks) - _MEMBERS_MAX} more"
     blocks = f", blocks {len(cause.blocked)}" if cause.blocked and cause.members else ""
     return (
-        f"{number}. **{cause.level}** {_text(cause.title)} "
-        f"(expected {_text(cause.expected)}, got {_text(cause.actual)}; "
+        f"{number}. **{cause.level}** {'(expected) ' * expected}{markdown(cause.title)} "
+        f"(expected {markdown(cause.expected)}, got {markdown(cause.actual)}; "
         f"{len(cause.members)} checks{blocks})\n"
         f"   - {shown}\n"
-        f"   - hurts: {_text('; '.join(cause.hurts))}"
+        f"   - hurts: {markdown('; '.join(cause.hurts))}"
     )
 
 
@@ -65,7 +80,7 @@ def _spark(run: Run) -> str:
     if not rows:
         return ""
     lines = ["### What works in Spark", "", "| statement | status |", "| --- | --- |"]
-    lines += [f"| {_text(row.title)} | {row.status} |" for row in rows]
+    lines += [f"| {markdown(row.title)} | {row.status} |" for row in rows]
     return "\n".join([*lines, ""])
 
 
@@ -84,10 +99,11 @@ def _facts(run: Run) -> str:
     safety = run.facts["safety"]
     left = f", {len(safety['residue'])} objects left behind" if safety["residue"] else ""
     return (
-        f"icecheck {_text(suite['version'])}, run `{run.run_id}`: {timing['requests']} requests "
+        f"icecheck {markdown(suite['version'])}, run `{run.run_id}`: {timing['requests']} requests "
         f"in {timing['wall_s']} s{left}.\n"
     )
 
 
-def _text(value: object) -> str:
+def markdown(value: object) -> str:
+    """Return a value as one line of Markdown that says what it says and formats nothing."""
     return one_line(str(value)).translate(_ESCAPED)

@@ -7,6 +7,7 @@ from icecheck.contract import load
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Registries, Reply, Request
 from icecheck.mock_server.defects import defect
+from icecheck.mock_server.security.callers import Security
 
 Opening = Callable[[Request], bool]
 
@@ -17,8 +18,8 @@ def _open(registries: Registries, opening: Opening, answer: Reply | None = None)
     """Let requests through, or answer them, for which the opening holds and the gate would not."""
     faithful = registries.gates[_GATE]
 
-    def gate(request: Request, token: str | None) -> Reply | None:
-        refusal = faithful(request, token)
+    def gate(request: Request, security: Security) -> Reply | None:
+        refusal = faithful(request, security)
         return answer if refusal is not None and opening(request) else refusal
 
     registries.gates[_GATE] = gate
@@ -32,7 +33,7 @@ def _is_at(request: Request, operation_id: str) -> bool:
     """Whether a request is one for this operation, under whatever prefix."""
     operation = load().operations[operation_id]
     pattern = re.sub(r"/\\?\{prefix\\?\}", "(/.+)?", re.escape(operation.path))
-    pattern = re.sub(r"\\?\{[a-z-]+\\?\}", "[^/]+", pattern)
+    pattern = re.sub(r"\\?\{[a-z\\-]+\}", "[^/]+", pattern)
     return request.method == operation.method and bool(re.fullmatch(pattern, request.raw_path))
 
 
@@ -148,8 +149,13 @@ for _operation_id in (
     "dropTable",
     "renameTable",
     "registerTable",
+    "loadCredentials",
     "reportMetrics",
     "commitTransaction",
+    "planTableScan",
+    "fetchPlanningResult",
+    "cancelPlanning",
+    "fetchScanTasks",
     "listViews",
     "createView",
     "loadView",

@@ -93,6 +93,8 @@ def update_properties(_context: Context, state: WarehouseState, call: Call) -> O
     request = decode_body(UpdatePropertiesRequest, call.request.body)
     updates = request.updates or {}
     removals = dict.fromkeys(request.removals or ())
+    if len(removals) < len(request.removals or ()):
+        raise problem.bad_request("A key is removed twice")
     both = [key for key in removals if key in updates]
     if both:
         raise problem.unprocessable(f"Keys both set and removed: {', '.join(both)}")

@@ -8,6 +8,7 @@ from icecheck.mock_server.metadata import decode, encode
 from icecheck.mock_server.operations.bodies import decode_body
 from icecheck.mock_server.operations.name_conflicts import name_taken
 from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.security.vending import table_path, with_access
 from icecheck.mock_server.state import WarehouseState
 
 _FILE_NAME_PART = ".metadata.json"
@@ -44,4 +45,6 @@ def register_table(context: Context, state: WarehouseState, call: Call) -> Outco
         raise problem.bad_request(f"Cannot read the metadata file: {error}") from error
     metadata = decode(content)
     entry = publication.entry_of(context, metadata, location, encode(metadata))
-    return Outcome(state.with_table(call.namespace, name, entry), publication.load_reply(entry))
+    reply = publication.load_reply(entry)
+    reply = with_access(context, call, metadata, reply, table_path(call, name))
+    return Outcome(state.with_table(call.namespace, name, entry), reply)

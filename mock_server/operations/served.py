@@ -5,8 +5,10 @@ from icecheck.mock_server.context import Registries, RequestGate
 from icecheck.mock_server.operations import (
     commits,
     config,
+    credentials,
     metrics,
     namespaces,
+    oauth,
     planning,
     register,
     registry,
@@ -21,8 +23,10 @@ __all__ = ["default_registries"]
 _MODULES = (
     commits,
     config,
+    credentials,
     metrics,
     namespaces,
+    oauth,
     planning,
     register,
     rename,

@@ -1,11 +1,13 @@
 """Tables: list, create, load, exists, drop."""
 
 from icecheck.mock_server import names, problem, publication, replies
-from icecheck.mock_server.context import Call, Context, Outcome, RemoveFile, Reply
+from icecheck.mock_server.context import Call, Context, Outcome, RemoveFiles, Reply
 from icecheck.mock_server.create import decode_create_table, new_table_metadata
 from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.purge import purged_files
+from icecheck.mock_server.security.vending import table_path, with_access
 from icecheck.mock_server.state import TableEntry, WarehouseState
 
 _REPRESENTATIONS = (publication.ALL_SNAPSHOTS, publication.REFERENCED_SNAPSHOTS)
@@ -38,19 +40,21 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
         raise problem.no_such_namespace(call.namespace)
     check_free(state, call.namespace, name, "table")
     directories = publication.prepared_directories(context, metadata.location)
+    path = table_path(call, name)
     if request.stage_create:
         staged = Reply(200, replies.JSON_CONTENT, publication.staged_body(metadata))
-        return Outcome(state, staged, directories)
+        return Outcome(state, with_access(context, call, metadata, staged, path), directories)
     entry, effects = publication.published(context, metadata)
+    reply = publication.load_reply(entry)
     return Outcome(
         state.with_table(call.namespace, name, entry),
-        publication.load_reply(entry),
+        with_access(context, call, metadata, reply, path),
         (*directories, *effects),
     )
 
 
 @operation("loadTable")
-def load_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
+def load_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the metadata with all snapshots or the referenced ones; 304 if the client has it."""
     representation = call.query.get("snapshots", publication.ALL_SNAPSHOTS)
     if representation not in _REPRESENTATIONS:
@@ -58,6 +62,9 @@ def load_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     entry = existing_table(state, call)
     if_none_match = call.request.headers.get("if-none-match")
     reply = publication.load_reply(entry, representation)
+    if context.vending is not None:
+        path = call.request.raw_path
+        reply = with_access(context, call, entry.metadata, reply, path)
     if if_none_match is not None:
         reply = publication.not_modified(reply, if_none_match) or reply
     return Outcome(state, reply)
@@ -71,18 +78,17 @@ def table_exists(_context: Context, state: WarehouseState, call: Call) -> Outcom
 
 
 @operation("dropTable")
-def drop_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Drop a table; with `purgeRequested` also remove the files that its metadata names."""
+def drop_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Drop a table; with `purgeRequested` its files go too, data included (L1118-L1124)."""
     purge = _BOOLEANS.get(call.query.get("purgeRequested", "false").lower())
     if purge is None:
         raise problem.bad_request("purgeRequested must be true or false")
     entry = existing_table(state, call)
-    files = publication.known_files(entry) if purge else ()
-    return Outcome(
-        state.without_table(call.namespace, call.name),
-        replies.NO_CONTENT,
-        tuple(RemoveFile(file) for file in files),
+    removal = (
+        (RemoveFiles(lambda files: purged_files(files, entry, context.location)),) if purge else ()
     )
+    state = state.without_table(call.namespace, call.name)
+    return Outcome(state, replies.NO_CONTENT, removal)
 
 
 def existing_table(state: WarehouseState, call: Call) -> TableEntry:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.column_types import Int32, Int64
@@ -38,9 +38,10 @@ class AddSnapshotUpdate(Struct, frozen=True, gc=False, tag="add-snapshot", tag_f
         if draft.has_snapshot(snapshot.snapshot_id):
             raise bad_request(f"Snapshot id is taken: {snapshot.snapshot_id}")
         _check_content(snapshot, metadata.format_version)
+        _check_rows(snapshot)
         _check_sequence_number(snapshot, metadata)
         draft.add_snapshot(
-            snapshot,
+            _as_kept(snapshot),
             last_sequence_number=snapshot.sequence_number,
             next_row_id=_next_row_id(snapshot, metadata),
         )
@@ -62,6 +63,26 @@ def _check_content(snapshot: Snapshot, format_version: int) -> None:
         )
 
 
+def _as_kept(snapshot: Snapshot) -> Snapshot:
+    """Leave out what Java clients would lose when they write the table's metadata again."""
+    if snapshot.manifest_list is None:
+        return structs.replace(snapshot, first_row_id=None, added_rows=None, key_id=None)
+    added_rows = None if snapshot.first_row_id is None else snapshot.added_rows
+    return structs.replace(snapshot, manifests=None, added_rows=added_rows)
+
+
+def _check_rows(snapshot: Snapshot) -> None:
+    # Java clients read no metadata in which these are otherwise, whatever its version.
+    first, added = snapshot.first_row_id, snapshot.added_rows
+    refusal = f"Invalid snapshot {snapshot.snapshot_id}: "
+    if first is not None and first < 0:
+        raise bad_request(f"{refusal}first-row-id is negative: {first}")
+    if added is not None and added < 0:
+        raise bad_request(f"{refusal}added-rows is negative: {added}")
+    if first is not None and added is None:
+        raise bad_request(refusal + "added-rows is missing")
+
+
 def _check_sequence_number(snapshot: Snapshot, metadata: TableMetadata) -> None:
     number, last = snapshot.sequence_number, metadata.last_sequence_number
     if number < 0:
@@ -78,13 +99,11 @@ def _next_row_id(snapshot: Snapshot, metadata: TableMetadata) -> int:
     first, added = snapshot.first_row_id, snapshot.added_rows
     if first is None:
         raise bad_request("Invalid snapshot: first-row-id is missing")
-    if added is None:
-        raise bad_request("Invalid snapshot: added-rows is missing")
     if first < metadata.next_row_id:
         raise bad_request(
             f"Invalid snapshot: first-row-id {first} is behind next-row-id {metadata.next_row_id}"
         )
-    if added < 0 or first + added > _INT64_MAX:
+    if added is None or first + added > _INT64_MAX:
         raise bad_request(f"Invalid snapshot: added-rows is out of range: {added}")
     return first + added
 

@@ -86,7 +86,7 @@ class SetLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_f
     def apply(self, draft: Draft) -> None:
         """Store the location without trailing slashes; refuse (400) an empty one."""
         location = canonical_location(self.location)
-        if location != draft.metadata.location:
+        if self.location != draft.metadata.location:
             draft.change(location=location)
 
 

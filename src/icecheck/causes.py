@@ -18,6 +18,10 @@ _REFUSED = 3
 _SHAPE = 4
 _WORDING = 5
 
+_FALSE_ACCEPTANCES = (
+    "effect", "lost-update", "false-acceptance", "changed-although", "anomaly:",
+)  # fmt: skip
+
 _TITLES = {
     "status": "Answers {actual} where {expected} is due",
     "member-missing": "Leaves out a member that is due: {expected}",
@@ -37,6 +41,7 @@ _TITLE_STARTS = {
     "schema:": "Answers do not have the documented shape ({what})",
     "effect-missing:": "Accepts a change and does not carry it out: {what}",
     "effect-on-another:": "A change reaches more than it names: {what}",
+    "anomaly:": "Clients that work at the same time are told what cannot be true together: {what}",
 }
 # Symptoms of one root cause, whatever member they name.
 _FAMILY = {"body-is-no-json": "schema:not-json", "member-missing": "schema:required"}
@@ -93,7 +98,7 @@ def causes_of(
 def severity_of(finding: Finding) -> int:
     """Return how grave a finding is, 0 the gravest (verdict-rules 18)."""
     symptom, expected, actual = finding.key
-    if symptom.startswith(("effect", "lost-update", "false-acceptance", "changed-although")):
+    if symptom.startswith(_FALSE_ACCEPTANCES):
         return _FALSE_ACCEPTANCE
     if symptom.startswith(("leak", "unauthorised")):
         return _EXPOSED

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import Contract, Level
+from icecheck.expected import NOTHING_EXPECTED, Expectations
 from icecheck.target import Offer
 from icecheck.verdict import Capability, Cause, Outcome, Profile, SkipKind, Verdict, totals_of
 
@@ -175,17 +176,21 @@ def conclude(
     complete: bool,
     residue: bool,
     tripped: bool,
+    expectations: Expectations = NOTHING_EXPECTED,
 ) -> Conclusion:
     """Return the run's verdict and what the command line exits with.
 
     ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. A run in
-    which none of the checks asked for judged anything verified nothing.
+    which none of the checks asked for judged anything verified nothing. ``expectations`` change
+    the exit code only; what they waive verifies nothing for the gate.
     """
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
     failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
     gating = [v for v in failed if v.level is Level.MUST]
     judged = totals_of(_asked(verdicts))["executed"]
+    counted = [v for v in _asked(verdicts) if v.check not in expectations.waived]
+    unexcused = [v.check for v in gating if v.check not in expectations.excused]
     headline = _headline(totals, causes, len(gating), verified=bool(judged or gating))
     # The order is that of how little is left to say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
@@ -193,13 +198,14 @@ def conclude(
         code, reason = ExitCode.INTERRUPTED, "interrupted"
     elif tripped:
         code, reason = ExitCode.TARGET_UNUSABLE, "target-unusable"
-    elif totals["error"]:
+    elif any(v.outcome is Outcome.ERROR and v.check not in expectations.excused for v in verdicts):
         code, reason = ExitCode.SUITE_ERROR, "suite-error"
     elif not totals["executed"]:
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
-    elif gating:
-        code, reason = ExitCode.UNEXPECTED, "unexpected-failure"
-    elif not judged:
+    elif unexcused or expectations.unmet:
+        reason = expectations.why_unmet(unexcused) or "unexpected-failure"
+        code = ExitCode.UNEXPECTED
+    elif not totals_of(counted)["executed"]:
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
     elif residue:
         code, reason = ExitCode.RESIDUE, "residue-left"

@@ -9,11 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from icecheck.assembly.expecting import expectations_from, gated, read_text
 from icecheck.assembly.finish import finish
 from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
 from icecheck.cli.closing import unmet_lines
 from icecheck.connection import TargetUnusable
+from icecheck.expectations import DEFAULT_FILE, Selection
+from icecheck.expected import Expectation, ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
 from icecheck.recording import PROPERTY, Recorder, WorkerReport
@@ -27,8 +30,15 @@ __all__ = ["CatalogRun"]
 class CatalogRun:
     """Collects verdicts in the controlling process and concludes at the end of the session."""
 
-    def __init__(self, options: RunOptions, recorder: Recorder, report: str | None) -> None:
+    def __init__(
+        self,
+        options: RunOptions,
+        recorder: Recorder,
+        report: str | None,
+        file: ExpectationFile | None = None,
+    ) -> None:
         self.options = options
+        self.file = file
         self.recorder = recorder
         self.report = report
         self.verdicts: list[Verdict] = []
@@ -45,6 +55,7 @@ class CatalogRun:
         config.option.conformance_run_id = run_id
         try:
             target = _target(config)
+            file = _expectation_file(config.getoption("--conformance-expectations"))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
         worker = getattr(config, "workerinput", {}).get("workerid", "")
@@ -59,8 +70,9 @@ class CatalogRun:
             seed=seed,
             worker=worker,
             ledger=None if report is None else Path(report) / _ledger_file(worker),
+            expected=_in_force(file),
         )
-        return cls(options, recorder, report)
+        return cls(options, recorder, report, file)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Find out in one request whether there is a catalog, before anything is collected."""
@@ -100,7 +112,7 @@ class CatalogRun:
         if not self.workers:
             return
         stopped = bool(session.shouldstop)
-        self.run = finish(
+        run = finish(
             self.options,
             [w.session for w in self.workers],
             self.verdicts,
@@ -110,6 +122,9 @@ class CatalogRun:
             started_at=self._started_at,
             wall_seconds=time.monotonic() - self._started,
         )
+        # What pytest selected is all that was asked for.
+        asked = frozenset(v.check for v in self.verdicts)
+        self.run = gated(run, self.file, Selection(asked, whole=False))
         if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             session.exitstatus = _exit_status(self.run)
         if self.report:
@@ -132,6 +147,19 @@ class CatalogRun:
         for line in unmet_lines(self.run):
             write(line)
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
+
+
+def _expectation_file(named: str | None) -> ExpectationFile | None:
+    """Return the entries of the file that was named, or else of the one that lies here."""
+    path = Path(named or DEFAULT_FILE)
+    if named is None and not path.exists():
+        return None
+    return expectations_from(read_text(path), path)
+
+
+def _in_force(file: ExpectationFile | None) -> tuple[Expectation, ...]:
+    today = datetime.now(UTC).date()
+    return tuple(e for e in file.entries if not e.expired_on(today)) if file else ()
 
 
 def _ledger_file(worker: str) -> str:

@@ -6,6 +6,13 @@ from enum import StrEnum
 from typing import Any
 
 from icecheck.contract import Level
+from icecheck.expected import (
+    NOTHING_EXPECTED,
+    ExpectationKind,
+    Expectations,
+    Met,
+    UnmetKind,
+)
 
 __all__ = [
     "Capability",
@@ -168,7 +175,8 @@ class Run:
     """A finished (or interrupted) run: everything a report is rendered from.
 
     ``facts`` holds the JSON blocks that are recorded rather than computed: suite, spec, target,
-    environment, config, timing, safety. Times are ISO 8601 in UTC, durations end in their unit.
+    environment, config, timing, safety. ``expectations`` bear on the exit code
+    only. Times are ISO 8601 in UTC, durations end in their unit.
     """
 
     run_id: str
@@ -184,20 +192,30 @@ class Run:
     profiles: tuple[Profile, ...]
     observations: tuple[dict[str, Any], ...] = ()
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    expectations: Expectations = NOTHING_EXPECTED
 
 
-def totals_of(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Count outcomes; ``executed`` are those that judged something."""
+def totals_of(
+    verdicts: Iterable[Verdict], expectations: Expectations = NOTHING_EXPECTED
+) -> dict[str, int]:
+    """Count outcomes; ``executed`` are those that judged something.
+
+    ``unexpected`` and what follows it compare the outcomes with a user's expectations.
+    """
+    verdicts = tuple(verdicts)
     totals = dict.fromkeys([*map(str, Outcome)], 0)
     for verdict in verdicts:
         totals[str(verdict.outcome)] += 1
-    executed = totals["pass"] + totals["fail"]
-    unexpected = totals["fail"] + totals["blocked"] + totals["error"]
+    failing = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
+    failed = frozenset(v.check for v in verdicts if v.outcome in failing)
+    excused = [m for m in expectations.marks if m.excuses and m.check in failed]
+    flaky = sum(m.entry.kind is ExpectationKind.FLAKY for m in excused)
+    passing = sum(m.met is Met.PASSES for m in expectations.marks)
     return {
         **totals,
-        "executed": executed,
-        "unexpected": unexpected,
-        "expected_failures": 0,
-        "stale_expectations": 0,
-        "flaky": 0,
+        "executed": totals["pass"] + totals["fail"],
+        "unexpected": sum(totals[o] for o in failing) - len(excused) + passing,
+        "expected_failures": len(excused) - flaky,
+        "stale_expectations": sum(u.kind is UnmetKind.STALE for u in expectations.unmet),
+        "flaky": flaky,
     }

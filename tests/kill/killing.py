@@ -11,6 +11,7 @@ from icecheck.check import Check, check_of
 from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.judge import judge
+from icecheck.mock_server import Client, OAuth2Settings, VendingSettings
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningSettings
@@ -22,6 +23,7 @@ from icecheck.verdict import Outcome, Verdict
 WAREHOUSE = "kill"
 ADDRESS = "http://mock.invalid"
 TOKEN = "kill-token"  # what the mock wants, so that checks of credentials apply
+CREDENTIAL = "kill:kill-secret"  # or a token for this, so that those of its token endpoint do
 GIVEN_PARENT: Namespace = ("given_parent",)
 ISOLATIONS = ("nested", "flat", "parent")
 """The three modes every check must work in; "parent" is made before the session opens."""
@@ -59,7 +61,14 @@ def mock_session(
     meet them; capabilities are still probed with them, as on a real catalog. Its files are on
     this machine, in a directory of its own.
     """
-    mock = MockCatalog(seed=1, token=TOKEN, planning=planning)
+    client_id, _, secret = CREDENTIAL.partition(":")
+    mock = MockCatalog(
+        seed=1,
+        token=TOKEN,
+        planning=planning,
+        oauth2=OAuth2Settings(clients=(Client(client_id, secret),)),
+        vending=VendingSettings(storage="s3"),
+    )
     transport = mock.httpx_transport()
     try:
         if isolation == "parent":
@@ -78,7 +87,7 @@ def mock_session(
 
 
 def _target(**options: Any) -> Target:
-    return Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **options)
+    return Target(ADDRESS, warehouse=WAREHOUSE, credential=CREDENTIAL, **options)
 
 
 @contextmanager

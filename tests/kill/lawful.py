@@ -29,6 +29,7 @@ from icecheck.mock_server.defects.rewriting import (
 )
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.state import WarehouseState
 from icecheck.session import Session, open_session
 from icecheck.target import Target
@@ -147,8 +148,8 @@ def _narrow_names(registries: Registries) -> None:
 def _pass_if(registries: Registries, passes: Callable[[Request], bool]) -> None:
     faithful = registries.gates["authorization"]
 
-    def gate(request: Request, token: str | None) -> Reply | None:
-        return None if passes(request) else faithful(request, token)
+    def gate(request: Request, security: Security) -> Reply | None:
+        return None if passes(request) else faithful(request, security)
 
     registries.gates["authorization"] = gate
 
@@ -167,8 +168,8 @@ def _hidden(registries: Registries) -> None:
     """What may not be seen without credentials is said not to exist."""
     faithful = registries.gates["authorization"]
 
-    def gate(request: Request, token: str | None) -> Reply | None:
-        refusal = faithful(request, token)
+    def gate(request: Request, security: Security) -> Reply | None:
+        refusal = faithful(request, security)
         if refusal is None or request.headers.get("authorization"):
             return refusal
         body = {"error": {"message": "Not found", "type": "NoSuchNamespaceException", "code": 404}}

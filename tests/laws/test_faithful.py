@@ -12,14 +12,14 @@ from tests.kill.killing import ISOLATIONS
 
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.client import Catalog
-from icecheck.mock_server import MockCatalog
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome, Run
 
 ROOT = Path(__file__).parents[2]
 WAREHOUSE = "wh"
-TOKEN = "law-token"
+CREDENTIAL = "law:law-secret"
 PARENT = "given_parent"
 ADDRESS = "http://mock.invalid"
 BY_PATH = ("conformance", "scenarios")
@@ -27,15 +27,26 @@ BY_NAME = ("--pyargs", "icecheck.conformance", "icecheck.scenarios")
 SECONDS_MAX = 600
 
 
+def faithful() -> MockCatalog:
+    """The mock with all that can be asked of a catalog: tokens, and credentials for storage."""
+    client_id, _, secret = CREDENTIAL.partition(":")
+    return MockCatalog(
+        seed=1,
+        oauth2=OAuth2Settings(clients=(Client(client_id, secret),)),
+        vending=VendingSettings(storage="s3"),
+        warehouses=[WAREHOUSE],
+    )
+
+
 def target(mock: MockCatalog, isolation: str, url: str = ADDRESS) -> Target:
     """Where the run goes; "parent" gets the namespace that a user would have made."""
-    plain = Target(url, warehouse=WAREHOUSE, token=TOKEN, isolation="flat")
+    plain = Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL, isolation="flat")
     if isolation != "parent":
-        return Target(url, warehouse=WAREHOUSE, token=TOKEN, isolation=isolation)
+        return Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL, isolation=isolation)
     session = open_session(plain, run_id="given", transport=mock.httpx_transport())
     Catalog(session, "parent").create_namespace((PARENT,)).expect(200)
     session.close()
-    return Target(url, warehouse=WAREHOUSE, token=TOKEN, namespace=(PARENT,))
+    return Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL, namespace=(PARENT,))
 
 
 def left_on(mock: MockCatalog) -> list[tuple[str, ...]]:
@@ -47,7 +58,7 @@ def left_on(mock: MockCatalog) -> list[tuple[str, ...]]:
 @cache
 def direct_run(isolation: str) -> tuple[Run, tuple[tuple[str, ...], ...]]:
     """A run in process, and what it left."""
-    mock = MockCatalog(seed=1, token=TOKEN, warehouses=[WAREHOUSE], root="memory://law")
+    mock = faithful()
     options = RunOptions(target(mock, isolation), run_id="law")
     run = run_checks(options, transport=mock.httpx_transport())
     left = tuple(left_on(mock))
@@ -79,7 +90,7 @@ def test_the_verdicts_are_the_same_in_all_three_modes() -> None:
 
 @pytest.fixture
 def running() -> Iterator[MockCatalog]:
-    with MockCatalog(seed=1, token=TOKEN, warehouses=[WAREHOUSE], root="memory://law") as mock:
+    with faithful() as mock:
         yield mock
 
 
@@ -98,7 +109,7 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     reached = target(running, isolation, running.uri)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, *where]
     command += ["--catalog-url", reached.url, "--catalog-warehouse", WAREHOUSE]
-    command += ["--catalog-token", TOKEN, "--conformance-run-id", "law"]
+    command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
     command += ["--catalog-isolation", reached.isolation]
     command += ["--catalog-namespace", PARENT] if reached.namespace else []
     command += ["--conformance-report", str(tmp_path / "report")]

@@ -14,7 +14,7 @@ NAMESPACE = ("sales", "eu")
         (problem.bad_request("m", type="IllegalArgumentException"), 400,
          "IllegalArgumentException", "m"),
         (problem.not_authorized("m"), 401, "NotAuthorizedException", "m"),
-        (problem.forbidden("m"), 403, "NotAuthorizedException", "m"),
+        (problem.forbidden("m"), 403, "ForbiddenException", "m"),
         (problem.no_such_namespace(NAMESPACE), 404, "NoSuchNamespaceException",
          "Namespace does not exist: sales.eu"),
         (problem.no_such_table(NAMESPACE, "t"), 404, "NoSuchTableException",

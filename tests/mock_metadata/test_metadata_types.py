@@ -45,6 +45,10 @@ def test_a_new_type_is_known_since_version_3(text):
         ("decimal(38,38)", "decimal(38, 38)"),
         ("decimal(1,1)", "decimal(1, 1)"),
         ("fixed[016]", "fixed[16]"),
+        ("LONG", "long"),
+        ("Decimal(9,2)", "decimal(9, 2)"),
+        ("FIXED[4]", "fixed[4]"),
+        ("Geometry(SRID:4326)", "geometry(SRID:4326)"),
         ("geometry( srid:4326 )", "geometry(srid:4326)"),
         ("geography( srid:4326 ,spherical )", "geography(srid:4326, spherical)"),
     ],
@@ -56,7 +60,7 @@ def test_a_type_has_one_spelling(sent, stored):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "banana", "INT", "struct", "list", "decimal", "decimal(39, 2)", "decimal(0, 0)",
+        "", "banana", "struct", "list", "decimal", "decimal(39, 2)", "decimal(0, 0)",
         "decimal(2, 3)", "fixed", "fixed[-1]", "fixed[x]", "int[3]", "geometry()",
         "geography(a, flat)", "decimal(" + "9" * 5000 + ", 1)", "decimal(\u0663, \u0661)",
     ],
@@ -95,12 +99,28 @@ def test_nested_types_and_variant_are_no_plain_values():
         ("timestamptz_ns", "2024-02-29T01:02:03.123456789Z"),
         ("string", ""),
         ("uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7"),
-        ("fixed[2]", "00ff"),
+        ("fixed[2]", "00FF"),
         ("binary", ""),
     ],
 )
 def test_a_default_of_its_type_is_kept(kind, value):
     assert canonical_default(kind, value) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "stored"),
+    [
+        ("fixed[2]", "00ff", "00FF"),
+        ("binary", "aB", "AB"),
+        (
+            "uuid",
+            "F79C3E09-677C-4BBD-A479-3F349CB785E7",
+            "f79c3e09-677c-4bbd-a479-3f349cb785e7",
+        ),
+    ],
+)
+def test_a_default_has_the_case_that_the_document_demands(kind, sent, stored):
+    assert canonical_default(kind, sent) == stored
 
 
 def test_a_whole_default_of_a_float_is_stored_as_a_float():
@@ -157,6 +177,7 @@ def test_a_default_of_another_type_is_refused(kind, value, refused):
         ("void", "void"),
         ("zorder", "zorder"),
         ("bucket[x]", "bucket[x]"),
+        ("truncate[ 3 ]", "truncate[ 3 ]"),
     ],
 )
 def test_a_known_transform_has_one_spelling_and_an_unknown_one_is_kept(sent, stored):
@@ -186,6 +207,9 @@ def test_a_transform_of_no_width_is_refused(text, refused):
         ("day", ("date", "timestamptz_ns"), ("long",)),
         ("hour", ("timestamp", "timestamptz_ns"), ("date", "time")),
         ("zorder", ("int", "boolean"), ("variant", StructType(fields=()))),
+        ("truncate[ 3 ]", ("timestamptz", "boolean"), ("variant",)),
+        ("bucket", ("float",), ("variant",)),
+        ("year[3]", ("int",), ("variant",)),
         ("void", ("int", "variant", StructType(fields=())), ()),
     ],
 )

@@ -198,6 +198,7 @@ def test_a_range_of_snapshots_without_manifest_lists_has_only_its_own_files(
         ({"filter": {"type": "eq", "term": "absent", "value": 1}}, "does not exist: absent"),
         ({"filter": {"type": "like", "term": "id", "value": 1}}, "Unknown expression type"),
         ({"filter": {"type": "eq", "term": "id", "value": "a"}}, "Invalid value for long"),
+        ({"filter": None}, "Cannot parse expression"),
         ({"case-sensitive": "yes"}, "Malformed"),
         ([], "Malformed"),
     ],
@@ -218,10 +219,12 @@ def test_a_request_without_a_body_is_refused(http: httpx.Client, table: Handmade
         assert checked(id_, answer)["error"]["code"] == 400
 
 
-def test_null_is_the_same_as_nothing(http: httpx.Client, table: Handmade) -> None:
+def test_null_is_the_same_as_nothing_but_for_the_filter(
+    http: httpx.Client, table: Handmade
+) -> None:
     table.commit(Manifest([file("a")]))
     members = (
-        "snapshot-id", "select", "filter", "case-sensitive", "use-snapshot-schema",
+        "snapshot-id", "select", "case-sensitive", "use-snapshot-schema",
         "start-snapshot-id", "end-snapshot-id", "stats-fields", "min-rows-requested",
     )  # fmt: skip
     assert paths(all_tasks(http, "t", dict.fromkeys(members))) == ["file:///t/a.parquet"]

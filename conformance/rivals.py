@@ -1,0 +1,161 @@
+"""Clients that do the same thing at the same time: their moves, and what is judged of a history."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from icecheck.client import Catalog, Table
+from icecheck.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.history import (
+    Anomaly,
+    AnomalyKind,
+    Answer,
+    Deed,
+    Event,
+    Seen,
+    anomalies_in,
+    tell,
+)
+from icecheck.racing import Move, race
+from icecheck.target import Namespace
+from icecheck.verdict import SkipKind
+
+__all__ = [
+    "MARK",
+    "RIVALS",
+    "ROUNDS",
+    "commit_to",
+    "expect_no_anomaly",
+    "expect_success",
+    "given",
+    "load",
+    "look",
+    "named",
+    "rename",
+    "violation_of",
+]
+
+ROUNDS = 5
+"""How often rivals start together. Three rivals are three pairs: a round counts for three."""
+RIVALS = ("client 1", "client 2", "client 3")
+"""Who competes in a round, each on a connection of its own."""
+MARK = "icecheck.mark"
+"""The property that tells the rivals' objects apart."""
+
+Json = dict[str, Any]
+
+# What is compared between runs: the same words whoever was faster.
+_WORDS = {
+    AnomalyKind.DUPLICATE_SUCCESS: ("one success", "several successes"),
+    AnomalyKind.LOST_UPDATE: ("what was acknowledged", "its loss"),
+    AnomalyKind.RESURRECTED: ("what was dropped stays dropped", "it is there again"),
+    AnomalyKind.PHANTOM_SUCCESS: ("nothing of a refused request", "its effect"),
+    AnomalyKind.HALF_VISIBLE: ("all of a transaction, or nothing of it", "a part of it"),
+}
+
+
+# ----------------------------------------------------------------------------- moves
+
+
+def named(namespace: Namespace, name: str = "") -> str:
+    """Return what a history calls an object."""
+    return ".".join((*namespace, *filter(None, (name,))))
+
+
+def commit_to(table: Table, updates: Sequence[Json], *requirements: Json, deeds: Any) -> Move:
+    """Return a commit to a table under these requirements."""
+    return Move(
+        "updateTable",
+        {"namespace": table.namespace, "table": table.name},
+        {
+            "identifier": table.identifier,
+            "requirements": [*requirements],
+            "updates": [*updates],
+        },
+        deeds=tuple(deeds),
+    )
+
+
+def rename(source: Table, name: str, deeds: Iterable[Deed] = ()) -> Move:
+    """Return the renaming of a table within its namespace."""
+    destination = {"namespace": [*source.namespace], "name": name}
+    body = {"source": source.identifier, "destination": destination}
+    return Move("renameTable", body=body, deeds=tuple(deeds))
+
+
+def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
+    """Return a look at a table or view: whether it is there, whose it is, and its fields.
+
+    The fields are its properties, and ``main``, the snapshot of that branch.
+    """
+    label = named(namespace, name)
+
+    def reads(reply: Reply) -> tuple[Deed, ...]:
+        if reply.status == 404:
+            return (Seen(label, present=False),)
+        if reply.status != 200:
+            return ()
+        metadata = reply.member("metadata")
+        if not isinstance(metadata, dict):
+            return (Seen(label, present=True),)
+        properties = metadata.get("properties") or {}
+        branch = (metadata.get("refs") or {}).get("main") or {}
+        main = branch.get("snapshot-id", metadata.get("current-snapshot-id"))
+        shown = {**properties, "main": main}
+        return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
+
+    return Move(f"load{kind.title()}", {"namespace": namespace, kind: name}, reads=reads)
+
+
+def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:
+    """Look at objects one after another, when all else is over."""
+    return race(catalog, {"reader": moves})
+
+
+def given(*deeds: Deed) -> Event:
+    """Return what was so before anybody competed."""
+    return Event("before", 0, 0, Answer.OK, deeds, label="as it was before")
+
+
+# ------------------------------------------------------------------------- judgements
+
+
+def expect_no_anomaly(history: Sequence[Event]) -> None:
+    """Judge that some order of the requests explains what everybody was told."""
+    found = anomalies_in(history)
+    if found:
+        # Of several with one story, the one whose events are closest together shows it best.
+        alike = (anomaly for anomaly in found if anomaly.kind is found[0].kind)
+        raise violation_of(max(alike, key=lambda anomaly: min(_exchanges(anomaly), default=0)))
+
+
+def violation_of(anomaly: Anomaly) -> Violation:
+    """Return the finding of an anomaly: its kind for the cause, its witness for the reader."""
+    expected, actual = _WORDS[anomaly.kind]
+    return Violation(
+        f"anomaly:{anomaly.kind}",
+        expected,
+        actual,
+        detail="; ".join(tell(anomaly).splitlines()),
+        exchange=max(_exchanges(anomaly), default=None),
+    )
+
+
+def _exchanges(anomaly: Anomaly) -> list[int]:
+    return [event.exchange for event in anomaly.witness if event.exchange is not None]
+
+
+def expect_success(history: Iterable[Event], due: str) -> None:
+    """End the check, without a verdict on anything, unless somebody succeeded at some time.
+
+    ``due`` is the row of the response table that says what success is. Where everybody is always
+    refused, or nobody gets a reliable answer, nothing was seen of how the catalog decides.
+    """
+    asked = [event for event in history if event.process in RIVALS]
+    if any(event.answer is Answer.OK for event in asked):
+        return
+    labels = {event.label for event in asked}
+    if labels and all(label.endswith((", 403", ", 406")) for label in labels):
+        why = f"every attempt was answered so: {'; '.join(sorted(labels))}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    why = f"no attempt of any client succeeded: {'; '.join(sorted(labels)[:3])}"
+    raise Blocked(due, why, exchange=max((e.exchange or 0 for e in asked), default=None))

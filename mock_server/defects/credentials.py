@@ -1,0 +1,147 @@
+"""Ways in which credentials for storage are vended wrongly."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_body, answer_status, refuse_as, wrap
+from icecheck.mock_server.state import WarehouseState
+
+_CREDENTIALS = "storage-credentials"
+
+
+def _alter_each(registries: Registries, alter: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change every credential that loadCredentials answers."""
+
+    def altered(body: Any) -> Any:
+        return {_CREDENTIALS: [alter(each) for each in body[_CREDENTIALS]]}
+
+    alter_body(registries, "loadCredentials", altered)
+
+
+@defect(
+    "credentials-created",
+    breaks="loadCredentials.200",
+    suffering="Java clients take the answer for an error.",
+)
+def _created(registries: Registries) -> None:
+    """Credentials are answered 201, as something that was created."""
+    answer_status(registries, "loadCredentials", 201)
+
+
+@defect(
+    "credentials-as-bare-list",
+    breaks="loadCredentials.200",
+    suffering="No client can read the answer.",
+)
+def _bare_list(registries: Registries) -> None:
+    """Credentials are answered as a list, without the object around it."""
+    alter_body(registries, "loadCredentials", lambda body: body[_CREDENTIALS])
+
+
+@defect(
+    "credentials-of-nothing",
+    breaks="loadCredentials.404",
+    suffering="A table that is gone looks like one without credentials.",
+)
+def _of_nothing(registries: Registries) -> None:
+    """A table that does not exist has an empty answer."""
+    refuse_as(registries, "loadCredentials", 404, 200)
+
+
+@defect(
+    "credentials-of-a-neighbour",
+    breaks="loadCredentials.covers-the-table",
+    suffering="Clients have credentials, and none that fits.",
+)
+def _neighbour(registries: Registries) -> None:
+    """Credentials are for the directory beside the table's."""
+    _alter_each(registries, lambda each: each | {"prefix": f"{each['prefix']}-old/"})
+
+
+@defect(
+    "credentials-for-everything",
+    breaks="loadCredentials.usable",
+    suffering="Java clients refuse an empty prefix, and with it the answer.",
+)
+def _everything(registries: Registries) -> None:
+    """A credential for everywhere has an empty prefix."""
+    _alter_each(registries, lambda each: each | {"prefix": ""})
+
+
+@defect(
+    "credentials-without-config",
+    breaks="loadCredentials.usable",
+    suffering="Clients are told that there are credentials, and get none.",
+)
+def _without_config(registries: Registries) -> None:
+    """A credential has a prefix and nothing else."""
+    _alter_each(registries, lambda each: each | {"config": {}})
+
+
+@defect(
+    "credentials-refresh-elsewhere",
+    breaks="loadCredentials.refresh",
+    suffering="Spark jobs fail when their first credentials end.",
+)
+def _refresh_elsewhere(registries: Registries) -> None:
+    """The endpoint for refreshing is announced without the prefix of its warehouse."""
+
+    def alter(body: Any) -> Any:
+        config = {
+            key: f"/v1/nowhere/{value.rpartition('/namespaces/')[2]}"
+            if key.endswith("refresh-credentials-endpoint")
+            else value
+            for key, value in body.get("config", {}).items()
+        }
+        return body | {"config": config}
+
+    alter_body(registries, "loadTable", alter)
+
+
+@defect(
+    "credentials-refreshed-to-none",
+    breaks="loadCredentials.refresh",
+    suffering="Spark jobs lose the credentials that they had.",
+)
+def _refreshed_to_none(registries: Registries) -> None:
+    """Only loading a table vends credentials; asking for them alone gives an empty list."""
+    alter_body(registries, "loadCredentials", lambda _body: {_CREDENTIALS: []})
+
+
+@defect(
+    "credentials-that-have-ended",
+    breaks="loadCredentials.refresh",
+    suffering="Clients ask again and again, and never have credentials that last.",
+)
+def _ended(registries: Registries) -> None:
+    """Refreshed credentials carry an end that has passed."""
+
+    def alter(each: dict[str, Any]) -> dict[str, Any]:
+        config = {k: "1" if "expires-at" in k else v for k, v in each["config"].items()}
+        return each | {"config": config}
+
+    _alter_each(registries, alter)
+
+
+@defect(
+    "credentials-without-tag-of-their-own",
+    breaks="loadTable.tag-per-access",
+    suffering="A client that knows the table is told 304, and stays without credentials.",
+)
+def _shared_tag(registries: Registries) -> None:
+    """The entity tag is that of the table's version, whatever else is in the answer."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        headers = tuple(
+            (name, f'{value.partition("-vended")[0].rstrip(chr(34))}"' if name == "etag" else value)
+            for name, value in outcome.reply.headers
+        )
+        reply = msgspec.structs.replace(outcome.reply, headers=headers)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, "loadTable", around)

@@ -1,0 +1,94 @@
+"""Building blocks for defects that lose races: operations that see others' writes too late.
+
+A server that checks and then writes, without a lock around both, decides on a state that somebody
+else may be replacing. Here the replacing is immediate and the seeing is late: for a while after a
+write, the operations that share a `LateSight` decide as if it had not happened. The answer to the
+write is held back for as long, so whoever sends one request after another never notices: it takes
+requests that overlap. Nothing waits on a thread or inside the server's lock, so the same requests
+lose the same races in process and on a server that handles one request at a time.
+"""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, Delay, Operation, Outcome, Registries
+from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+__all__ = ["LateSight", "Publish", "decide_late", "note_writes", "refuse_late"]
+
+Publish = Callable[[WarehouseState, WarehouseState, Call], WarehouseState]
+"""Puts what a late decision made (second) into the present state (first)."""
+
+_WINDOW_MS = 50
+# An event loop may wake up a little early; a client must not be answered inside the window.
+_MARGIN_MS = 10
+
+
+class LateSight:
+    """For each warehouse, the states that were replaced less than a window ago, oldest first."""
+
+    __slots__ = ("_replaced",)
+
+    def __init__(self) -> None:
+        self._replaced: dict[str, list[tuple[float, WarehouseState]]] = {}
+
+    def state(self, context: Context, present: WarehouseState) -> WarehouseState:
+        """The state as it was a window ago: what an operation sees that is too late."""
+        since = time.monotonic() - _WINDOW_MS / 1000
+        recent = self._replaced.get(context.warehouse, [])
+        while recent and recent[0][0] < since:
+            del recent[0]
+        return recent[0][1] if recent else present
+
+    def wrote(self, context: Context, before: WarehouseState, outcome: Outcome) -> Outcome:
+        """Note a write, and hold its answer back until everybody sees it."""
+        if outcome.state is before:
+            return outcome
+        moment = (time.monotonic(), before)
+        self._replaced.setdefault(context.warehouse, []).append(moment)
+        held = (*outcome.effects, Delay(_WINDOW_MS + _MARGIN_MS))
+        return msgspec.structs.replace(outcome, effects=held)
+
+
+def decide_late(
+    registries: Registries, operation_id: str, publish: Publish, sight: LateSight | None = None
+) -> None:
+    """Let an operation decide on what it sees late, and write over what is there by then."""
+    seen = LateSight() if sight is None else sight
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, seen.state(context, state), call)
+        published = publish(state, outcome.state, call)
+        return seen.wrote(context, state, msgspec.structs.replace(outcome, state=published))
+
+    wrap(registries, operation_id, around)
+
+
+def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> None:
+    """Let an operation notice a conflict only after it has written: refused, and done."""
+    seen = LateSight()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return seen.wrote(context, state, faithful(context, state, call))
+        except Problem as problem:
+            late = faithful(context, seen.state(context, state), call)
+            published = publish(state, late.state, call)
+            reply = replies.problem_reply(problem)
+            return msgspec.structs.replace(late, state=published, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+def note_writes(registries: Registries, operation_id: str, sight: LateSight) -> None:
+    """Let others see late what a faithful operation writes."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        return sight.wrote(context, state, faithful(context, state, call))
+
+    wrap(registries, operation_id, around)

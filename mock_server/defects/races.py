@@ -1,0 +1,196 @@
+"""Ways in which servers go wrong only when clients work at once: check first, write afterwards."""
+
+from msgspec import structs
+
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.late_sight import (
+    LateSight,
+    decide_late,
+    note_writes,
+    refuse_late,
+)
+from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.defects.versions import with_body
+from icecheck.mock_server.state import WarehouseState
+
+_TWO_OWNERS = "Two clients own one name; the work of the first one is gone."
+
+
+# ---- one name
+
+
+def _publish_namespace(
+    present: WarehouseState, decided: WarehouseState, call: Call
+) -> WarehouseState:
+    namespace = tuple(sent_json(call)["namespace"])
+    entry = decided.namespace(namespace)
+    return present if entry is None else present.with_namespace(namespace, entry.properties)
+
+
+def _publish_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put the table that a request names, in its path or in its body, into the present state."""
+    name = call.name or sent_json(call)["name"]
+    entry = decided.table(call.namespace, name)
+    if entry is None or call.namespace not in present.namespaces:
+        return present
+    return present.with_table(call.namespace, name, entry)
+
+
+def _publish_view(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    name = call.name or sent_json(call)["name"]
+    entry = decided.view(call.namespace, name)
+    if entry is None or call.namespace not in present.namespaces:
+        return present
+    return present.with_view(call.namespace, name, entry)
+
+
+def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    source, target = (sent_json(call)[end] for end in ("source", "destination"))
+    moved = decided.table(tuple(target["namespace"]), target["name"])
+    if moved is None:
+        return present
+    if present.table(tuple(source["namespace"]), source["name"]) is not None:
+        present = present.without_table(tuple(source["namespace"]), source["name"])
+    return present.with_table(tuple(target["namespace"]), target["name"], moved)
+
+
+@defect(
+    "race-namespace-created-twice",
+    breaks="race.create-namespace",
+    suffering="Two clients take themselves for the owner of one namespace.",
+)
+def _namespace_created_twice(registries: Registries) -> None:
+    """Whether a namespace exists is looked up before it is inserted, without a lock."""
+    decide_late(registries, "createNamespace", _publish_namespace)
+
+
+@defect("race-table-created-twice", breaks="race.create-table", suffering=_TWO_OWNERS)
+def _table_created_twice(registries: Registries) -> None:
+    """Whether a table exists is looked up before it is inserted, without a lock."""
+    decide_late(registries, "createTable", _publish_table)
+
+
+@defect(
+    "race-loser-replaces-table",
+    breaks="race.create-table",
+    suffering="A client that was refused has replaced the table of the one that was not.",
+)
+def _loser_replaces_table(registries: Registries) -> None:
+    """A conflict is noticed after the row was written, and nothing takes it back."""
+    refuse_late(registries, "createTable", _publish_table)
+
+
+@defect("race-view-created-twice", breaks="race.create-view", suffering=_TWO_OWNERS)
+def _view_created_twice(registries: Registries) -> None:
+    """Whether a view exists is looked up before it is inserted, without a lock."""
+    decide_late(registries, "createView", _publish_view)
+
+
+@defect(
+    "race-staged-table-over-another",
+    breaks="race.create-and-commit",
+    suffering="A CREATE TABLE AS SELECT replaces the table that somebody else has just created.",
+)
+def _staged_table_over_another(registries: Registries) -> None:
+    """A creating commit checks that the table is missing on a replica that lags behind."""
+    sight = LateSight()
+    decide_late(registries, "createTable", _publish_table, sight)
+    decide_late(registries, "updateTable", _publish_table, sight)
+
+
+@defect("race-registered-twice", breaks="race.register-table", suffering=_TWO_OWNERS)
+def _registered_twice(registries: Registries) -> None:
+    """Whether a name is free is looked up before the metadata file is read."""
+    decide_late(registries, "registerTable", _publish_table)
+
+
+@defect(
+    "race-renamed-over-another",
+    breaks="race.rename-table",
+    suffering="A table is gone: another one was renamed over it.",
+)
+def _renamed_over_another(registries: Registries) -> None:
+    """A rename checks its target first, and then overwrites it."""
+    decide_late(registries, "renameTable", _publish_rename)
+
+
+# ---- one table
+
+
+@defect(
+    "race-requirements-before-lock",
+    breaks="race.commits-on-one-base",
+    suffering="Of two writers, the slower one wins and the other one's rows are gone.",
+)
+def _requirements_before_lock(registries: Registries) -> None:
+    """Requirements are checked before the lock is taken under which updates are applied."""
+    sight = LateSight()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        faithful(context, sight.state(context, state), call)
+        return sight.wrote(
+            context, state, faithful(context, state, with_body(call, requirements=[]))
+        )
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "race-last-writer-wins",
+    breaks="race.independent-commits",
+    suffering="Acknowledged commits are lost.",
+)
+def _last_writer_wins(registries: Registries) -> None:
+    """The new metadata replaces whatever is there, not only what it was made from."""
+    decide_late(registries, "updateTable", _publish_table)
+
+
+@defect(
+    "race-commit-undoes-drop",
+    breaks="race.drop-and-commit",
+    suffering="A dropped table is there again, without its files if they were purged.",
+)
+def _commit_undoes_drop(registries: Registries) -> None:
+    """A commit writes the table that it has loaded, whether or not it is still there."""
+    sight = LateSight()
+    note_writes(registries, "dropTable", sight)
+    decide_late(registries, "updateTable", _publish_table, sight)
+
+
+# ---- several tables
+
+
+def _first_only(before: WarehouseState, after: WarehouseState, call: Call) -> WarehouseState:
+    """The state in which only the first table of a transaction is as the transaction left it."""
+    changes = sent_json(call)["table-changes"]
+    first = changes[0]["identifier"]
+    entry = after.table(tuple(first["namespace"]), first["name"])
+    if entry is None:
+        return before
+    return before.with_table(tuple(first["namespace"]), first["name"], entry)
+
+
+def _publish_nothing(
+    present: WarehouseState, _decided: WarehouseState, _call: Call
+) -> WarehouseState:
+    return present
+
+
+@defect(
+    "race-transaction-table-by-table",
+    breaks="race.half-visible-transaction",
+    suffering="A query joins a table from after a transaction with one from before it.",
+)
+def _transaction_table_by_table(registries: Registries) -> None:
+    """The tables of a transaction are published one after another."""
+    sight = LateSight()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        half = _first_only(state, outcome.state, call)
+        noted = sight.wrote(context, half, outcome)
+        return structs.replace(noted, state=outcome.state)
+
+    wrap(registries, "commitTransaction", around)
+    decide_late(registries, "loadTable", _publish_nothing, sight)

@@ -1,0 +1,18 @@
+"""loadCredentials: new credentials for a table's storage, when those that came with it end."""
+
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.operations.tables import existing_table
+from icecheck.mock_server.security.vending import storage_credentials
+from icecheck.mock_server.state import WarehouseState
+
+_UNCACHED = (("cache-control", "no-store"),)
+
+
+@operation("loadCredentials")
+def load_credentials(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Answer credentials for a table (L1188-L1222); an empty list where none are vended."""
+    entry = existing_table(state, call)
+    body = {"storage-credentials": storage_credentials(context, entry.metadata)}
+    return Outcome(state, replies.json_reply(body, headers=_UNCACHED))

@@ -1,0 +1,133 @@
+"""Who sends a request: read from its Authorization header, and remembered while a token lasts."""
+
+import hmac
+from enum import Enum
+
+import msgspec
+
+from icecheck.mock_server.clock import Clock
+from icecheck.mock_server.identity import Identities
+from icecheck.mock_server.security.settings import (
+    CATALOG_SCOPE,
+    Client,
+    OAuth2Settings,
+    Permissions,
+)
+from icecheck.mock_server.security.tokens import AccessToken, Tokens
+
+__all__ = ["Caller", "Security", "Unknown"]
+
+_REMEMBERED_MAX = 4096
+_SECONDS_DEFAULT = 3600
+
+
+class Unknown(Enum):
+    """Why nobody is known to send a request."""
+
+    MISSING = "no bearer token"
+    INVALID = "a token that this server did not give"
+    EXPIRED = "a token whose time is over"
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Somebody with a valid token; all of their `permissions` must permit what they ask.
+
+    `expires_ms` is None for the server's own static token, which permits everything.
+    """
+
+    name: str
+    scopes: tuple[str, ...] = ()
+    permissions: tuple[Permissions, ...] = ()
+    expires_ms: int | None = None
+
+
+class Security:
+    """The callers of one server: its static token, its clients, and the tokens they were given."""
+
+    __slots__ = ("_known", "_token", "clock", "is_open", "oauth2", "restricts", "tokens")
+
+    def __init__(
+        self,
+        clock: Clock,
+        identities: Identities,
+        *,
+        token: str | None = None,
+        oauth2: OAuth2Settings | None = None,
+    ) -> None:
+        self.clock = clock
+        self.oauth2 = oauth2
+        self.tokens = Tokens(identities)
+        self.is_open = token is None and oauth2 is None
+        self.restricts = oauth2 is not None and oauth2.restricts
+        self._token = token
+        self._known: dict[str, Caller] = {}
+
+    @property
+    def expired_status(self) -> int:
+        """What an expired token is answered with."""
+        return 401 if self.oauth2 is None else self.oauth2.expired_status
+
+    @property
+    def token_seconds(self) -> int:
+        """How long a new token is valid."""
+        return _SECONDS_DEFAULT if self.oauth2 is None else self.oauth2.token_seconds
+
+    @property
+    def exchange_seconds(self) -> int:
+        """For how long after its end a client may exchange its own token."""
+        return _SECONDS_DEFAULT if self.oauth2 is None else self.oauth2.exchange_seconds
+
+    def identify(self, authorization: str | None) -> Caller | Unknown:
+        """The sender of a request with this Authorization header."""
+        if not authorization:
+            return Unknown.MISSING
+        caller = self._known.get(authorization)
+        if caller is None:
+            found = self._read(authorization)
+            if isinstance(found, Unknown):
+                return found
+            if len(self._known) >= _REMEMBERED_MAX:
+                self._known = {}
+            caller = self._known[authorization] = found
+        if caller.expires_ms is not None and caller.expires_ms <= self.clock.now_ms():
+            return Unknown.EXPIRED
+        return caller
+
+    def access_token(self, client: Client, seconds: int | None = None) -> str:
+        """A token for a client without asking the token endpoint, for tests of what it may do."""
+        issued = self.clock.now_ms() // 1000
+        lasting = self.token_seconds if seconds is None else seconds
+        scopes = (CATALOG_SCOPE,) if client.scopes is None else client.scopes
+        token = AccessToken(client.id, client.id, " ".join(scopes), issued, issued + lasting)
+        return self.tokens.sign(token)
+
+    def revoke_tokens(self) -> None:
+        """Refuse from now on every token that the server gave; the static one stays."""
+        self.tokens.revoke_all()
+        self._known = {}
+
+    def client_of(self, token: AccessToken) -> Client | None:
+        """The client that a token was given to; on an open server it may be anybody."""
+        if self.oauth2 is None:
+            return Client(token.client_id, "-")
+        return self.oauth2.client(token.client_id)
+
+    def _read(self, authorization: str) -> Caller | Unknown:
+        scheme, _, text = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not text:
+            return Unknown.MISSING
+        if self._token is not None and hmac.compare_digest(text.encode(), self._token.encode()):
+            return Caller("the static token")
+        token = self.tokens.read(text)
+        client = None if token is None else self.client_of(token)
+        if token is None or client is None:
+            return Unknown.INVALID
+        permissions = [client.permissions]
+        if self.oauth2 is not None and token.subject in self.oauth2.users:
+            permissions.append(self.oauth2.users[token.subject])
+        return Caller(
+            token.subject,
+            token.scopes,
+            tuple(each for each in permissions if each.restricts),
+            token.expires_seconds * 1000,
+        )

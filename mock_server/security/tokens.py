@@ -1,0 +1,140 @@
+"""Access tokens: signed JWTs whose times are those of the server's clock."""
+
+import base64
+import binascii
+import hashlib
+import re
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.identity import Identities
+
+__all__ = ["AccessToken", "Tokens", "foreign_subject"]
+
+_ISSUER = "icecheck"
+_ALGORITHM = "HS256"
+_TOKEN_CHARACTERS_MAX = 8192
+_SAML_SUBJECT = re.compile(r"<(?:[\w.-]+:)?(?:NameID|NameIdentifier)(?:\s[^<>]*)?>([^<]+)</")
+# Times and audiences are judged here, not by the library: it would ask the system's clock.
+_UNJUDGED = {
+    f"verify_{claim}": False for claim in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")
+}
+
+
+class AccessToken(msgspec.Struct, frozen=True):
+    """What a token of this server says; times are seconds since the epoch.
+
+    `subject` is the user or, without one, the client itself.
+    """
+
+    client_id: str
+    subject: str
+    scope: str
+    issued_seconds: int
+    expires_seconds: int
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The single scopes."""
+        return tuple(self.scope.split())
+
+
+class Tokens:
+    """Signs and reads the tokens of one server; those signed before `revoke_all` are no longer."""
+
+    __slots__ = ("_generation", "_identities", "_key")
+
+    def __init__(self, identities: Identities) -> None:
+        self._identities = identities
+        self._generation = -1
+        self._key = b""
+        self.revoke_all()
+
+    def revoke_all(self) -> None:
+        """Forget the key that everything so far was signed with."""
+        self._generation += 1
+        number = self._generation.to_bytes(4, "big")
+        seed = self._identities.token_key
+        self._key = hashlib.blake2b(number, key=seed, digest_size=32, person=b"jwt").digest()
+
+    def sign(self, token: AccessToken) -> str:
+        """The token as a JWT (RFC 9068 names for its claims)."""
+        import jwt
+
+        claims: dict[str, Any] = {
+            "iss": _ISSUER,
+            "sub": token.subject,
+            "client_id": token.client_id,
+            "scope": token.scope,
+            "iat": token.issued_seconds,
+            "exp": token.expires_seconds,
+            "jti": self._identities.new_uuid(),
+        }
+        if token.subject != token.client_id:
+            claims["act"] = {"sub": token.client_id}
+        return jwt.encode(claims, self._key, algorithm=_ALGORITHM)
+
+    def read(self, text: str) -> AccessToken | None:
+        """What a JWT of this server says, whether or not its time is over; None for all else."""
+        if text.count(".") != 2 or len(text) > _TOKEN_CHARACTERS_MAX:
+            return None
+        import jwt
+
+        try:
+            claims = jwt.decode(text, self._key, algorithms=[_ALGORITHM], options=_options())
+            return AccessToken(
+                client_id=claims["client_id"],
+                subject=claims["sub"],
+                scope=claims["scope"],
+                issued_seconds=claims["iat"],
+                expires_seconds=claims["exp"],
+            )
+        except (jwt.PyJWTError, KeyError, ValueError, RecursionError):
+            return None
+
+
+def _options() -> Any:
+    return dict(_UNJUDGED)
+
+
+def foreign_subject(text: str, now_seconds: int) -> str | None:
+    """Whom a token of somebody else is about, or None if that cannot be read or is over.
+
+    The document lets users come with any kind of token, unsecured JWTs among them (L221): nobody
+    can check the signature here, so none is looked at. A JWT that claims to be of this server and
+    is not is none. SAML assertions are read as base64url, the way RFC 8693 wants them.
+    """
+    if len(text) > _TOKEN_CHARACTERS_MAX:
+        return None
+    return _jwt_subject(text, now_seconds) if text.count(".") == 2 else _saml_subject(text)
+
+
+def _jwt_subject(text: str, now_seconds: int) -> str | None:
+    try:
+        claims = msgspec.json.decode(_base64url(text.split(".")[1]))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(claims, dict) or claims.get("iss") == _ISSUER:
+        return None
+    ends = claims.get("exp")
+    if isinstance(ends, int | float) and ends <= now_seconds:
+        return None
+    subject = claims.get("sub")
+    return subject if isinstance(subject, str) and subject else None
+
+
+def _saml_subject(text: str) -> str | None:
+    try:
+        found = _SAML_SUBJECT.search(_base64url(text).decode())
+    except ValueError:
+        return None
+    return found[1].strip() or None if found else None
+
+
+def _base64url(text: str) -> bytes:
+    padded = text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)
+    try:
+        return base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
+    except binascii.Error as error:
+        raise ValueError(str(error)) from error

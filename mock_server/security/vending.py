@@ -1,0 +1,230 @@
+"""Credentials for storage, made up for one table: in the shapes of S3, GCS and ADLS."""
+
+import hashlib
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Any, Literal, TypeAlias
+from urllib.parse import quote
+
+import msgspec
+
+from icecheck.mock_server.context import Call, Context, Reply
+from icecheck.mock_server.model import TableMetadata
+
+__all__ = [
+    "REMOTE_SIGNING",
+    "VENDED_CREDENTIALS",
+    "Storage",
+    "VendingSettings",
+    "storage_credentials",
+    "table_path",
+    "with_access",
+]
+
+Storage: TypeAlias = Literal["s3", "gcs", "adls"]
+
+VENDED_CREDENTIALS = "vended-credentials"
+REMOTE_SIGNING = "remote-signing"
+
+_SCHEMES: Mapping[str, tuple[str, ...]] = {
+    "s3": ("s3", "s3a", "s3n"),
+    "gcs": ("gs",),
+    "adls": ("abfs", "abfss", "wasb", "wasbs"),
+}
+# Where nobody needs credentials they do no harm: clients can be tried on local files.
+_LOCAL_SCHEMES = ("file", "memory")
+_REFRESHING: Mapping[str, str] = {
+    "s3": "client.refresh-credentials-endpoint",
+    "gcs": "gcs.oauth2.refresh-credentials-endpoint",
+    "adls": "adls.refresh-credentials-endpoint",
+}
+_OTHER_PLACES = ("write.metadata.path", "write.data.path", "write.object-storage.path")
+_ADLS_HOST = "icecheck.dfs.core.windows.net"
+
+
+class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Which credentials the tables of a warehouse come with, for clients that ask for them.
+
+    - `seconds`: how long they are valid, on the server's clock.
+    - `prefixes`: one credential for each of these; by default there is one, for the table's own
+      location, because that is what Java's S3 client wants.
+    - `config`: added to every credential and winning over what is made up, for a storage that
+      knows its keys.
+    - `table_config`: what a table's `config` tells besides.
+    - `signer_uri`: where remote signing is served, if it is; this server does not.
+    """
+
+    storage: Storage
+    seconds: int = 3600
+    prefixes: tuple[str, ...] = ()
+    config: Mapping[str, str] = {}
+    table_config: Mapping[str, str] = {}
+    region: str = "us-east-1"
+    signer_uri: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse (ValueError) what no client could use."""
+        if self.storage not in _SCHEMES:
+            raise ValueError(f"storage is one of {', '.join(_SCHEMES)}, not {self.storage!r}")
+        if self.seconds < 2:
+            raise ValueError("credentials must be valid for at least 2 seconds")
+        msgspec.structs.force_setattr(self, "prefixes", tuple(self.prefixes))
+        if not all(self.prefixes):
+            raise ValueError("a prefix cannot be empty: clients do not read such credentials")
+        if self.signer_uri is not None and self.storage != "s3":
+            raise ValueError("remote signing is for s3 only")
+
+    def __repr__(self) -> str:
+        """Show what is no secret."""
+        return f"VendingSettings({self.storage!r}, seconds={self.seconds}, {self.prefixes!r})"
+
+
+def with_access(
+    context: Context, call: Call, metadata: TableMetadata, reply: Reply, path: str
+) -> Reply:
+    """A LoadTableResult with what the client asks for in `X-Iceberg-Access-Delegation` (L1857).
+
+    The header is a list; its members are as the document spells them, and others are ignored.
+    Where both are offered, credentials win. The same credentials are given for half of their
+    life, so that the answer is one representation for so long: its entity tag says which.
+    `path` is the raw path of the table.
+    """
+    settings = context.vending
+    if settings is None:
+        return reply
+    asked = _asked(call)
+    if VENDED_CREDENTIALS in asked:
+        half_ms = settings.seconds * 500
+        period = context.clock.now_ms() // half_ms
+        credentials = _credentials(context, settings, metadata, period * half_ms)
+        if credentials:
+            config = _table_config(context, settings, metadata, credentials, path)
+            more = {"config": config, "storage-credentials": credentials}
+            return _extended(reply, more, f"vended-{period}")
+    if REMOTE_SIGNING in asked and settings.signer_uri is not None:
+        config = {
+            **settings.table_config,
+            "client.region": settings.region,
+            "s3.remote-signing-enabled": "true",
+            "s3.signer.uri": settings.signer_uri,
+        }
+        return _extended(reply, {"config": config}, "signing")
+    return reply
+
+
+def storage_credentials(context: Context, metadata: TableMetadata) -> list[dict[str, Any]]:
+    """The credentials for a table that are valid for their whole time from now on."""
+    if context.vending is None:
+        return []
+    return _credentials(context, context.vending, metadata, context.clock.now_ms())
+
+
+def _asked(call: Call) -> set[str]:
+    header = call.request.headers.get("x-iceberg-access-delegation")
+    return {member.strip() for member in header.split(",")} if header else set()
+
+
+def _credentials(
+    context: Context, settings: VendingSettings, metadata: TableMetadata, from_ms: int
+) -> list[dict[str, Any]]:
+    """A credential for every prefix, the table's own location always covered; none if foreign."""
+    scheme, colon, _ = metadata.location.partition(":")
+    if colon and scheme.lower() not in (*_SCHEMES[settings.storage], *_LOCAL_SCHEMES):
+        return []
+    prefixes = list(settings.prefixes)
+    own = _own_prefix(metadata)
+    if not any(own.startswith(prefix) for prefix in prefixes):
+        prefixes.append(own)
+    expires_ms = from_ms + settings.seconds * 1000
+    return [
+        {"prefix": prefix, "config": _config(context, settings, prefix, expires_ms)}
+        for prefix in prefixes
+    ]
+
+
+def _own_prefix(metadata: TableMetadata) -> str:
+    """The table's location, or what it has in common with the other places it writes to."""
+    places = [metadata.location]
+    places += [metadata.properties[key] for key in _OTHER_PLACES if metadata.properties.get(key)]
+    if all(_lies_in(place, metadata.location) for place in places):
+        return metadata.location
+    scheme, separator, _ = metadata.location.partition("://")
+    if not separator:
+        return metadata.location
+    scheme += separator
+    segments = [place.split("/") for place in places if place.startswith(scheme)]
+    first, last = min(segments), max(segments)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    shared = "/".join(segment for segment, _ in same)
+    return shared if len(shared) > len(scheme) else scheme
+
+
+def _lies_in(place: str, location: str) -> bool:
+    return place == location or place.startswith(location.rstrip("/") + "/")
+
+
+def _config(
+    context: Context, settings: VendingSettings, prefix: str, expires_ms: int
+) -> dict[str, str]:
+    def secret(name: str) -> str:
+        text = f"{name}\0{context.warehouse}\0{prefix}\0{expires_ms}".encode()
+        return hashlib.blake2b(text, key=context.identities.token_key, digest_size=20).hexdigest()
+
+    match settings.storage:
+        case "s3":
+            made_up = {
+                "s3.access-key-id": f"ICECHECK{secret('id')[:12].upper()}",
+                "s3.secret-access-key": secret("secret"),
+                "s3.session-token": secret("token"),
+                "s3.session-token-expires-at-ms": str(expires_ms),
+                "client.region": settings.region,
+            }
+        case "gcs":
+            made_up = {
+                "gcs.oauth2.token": secret("token"),
+                "gcs.oauth2.token-expires-at": str(expires_ms),
+            }
+        case "adls":
+            host = _adls_host(prefix)
+            made_up = {}
+            # Some clients look for the host, others for the account alone.
+            for account in dict.fromkeys((host, host.partition(".")[0])):
+                made_up[f"adls.sas-token.{account}"] = f"sv=2026-01-01&sig={secret('sas')}"
+                made_up[f"adls.sas-token-expires-at-ms.{account}"] = str(expires_ms)
+    return {**made_up, **settings.config}
+
+
+def _adls_host(prefix: str) -> str:
+    authority = prefix.partition("://")[2].partition("/")[0]
+    return authority.partition("@")[2] or _ADLS_HOST
+
+
+def _table_config(
+    context: Context,
+    settings: VendingSettings,
+    metadata: TableMetadata,
+    credentials: list[dict[str, Any]],
+    path: str,
+) -> dict[str, str]:
+    """What clients find in `config` that do not look at `storage-credentials`."""
+    covering = [each for each in credentials if metadata.location.startswith(each["prefix"])]
+    best = max(covering, key=lambda each: len(each["prefix"]))
+    config = {**settings.table_config, **best["config"]}
+    if "loadCredentials" in context.registries.operations:
+        config[_REFRESHING[settings.storage]] = f"{path}/credentials"
+    return config
+
+
+def table_path(call: Call, name: str) -> str:
+    """The raw path of a table, from the call that makes it in a namespace."""
+    namespace_path = call.request.raw_path.rpartition("/")[0]
+    return f"{namespace_path}/tables/{quote(name, safe='')}"
+
+
+def _extended(reply: Reply, more: Mapping[str, Any], representation: str) -> Reply:
+    members = msgspec.json.encode(more)
+    headers = tuple(
+        (name, f'{value[:-1]}-{representation}"' if name == "etag" else value)
+        for name, value in reply.headers
+    )
+    return Reply(reply.status, headers, reply.body[:-1] + b"," + members[1:])

@@ -1,0 +1,71 @@
+"""A run's gate: finds the user's file, knows what the run set out to judge, applies the one to
+the other.
+"""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from icecheck.assembly.collect import collect, select
+from icecheck.contract import load
+from icecheck.expectations import (
+    Selection,
+    apply,
+    parse,
+    refuse_unknown_checks,
+)
+from icecheck.expected import ExpectationFile
+from icecheck.passive import passive_checks
+from icecheck.target import UsageError
+from icecheck.verdict import Group, Run
+
+__all__ = [
+    "expectations_from",
+    "gated",
+    "known_checks",
+    "read_text",
+    "selection_of",
+]
+
+_DEFAULT_GROUPS = frozenset({Group.CHECKS, Group.GENERATED, Group.SCENARIOS})
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text; UsageError when there is none to be read."""
+    try:
+        # As bytes, so that line endings stay what they are.
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: no UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def expectations_from(text: str, path: Path) -> ExpectationFile | None:
+    """Read and verify the entries of a text; None when it holds none: then nothing changes."""
+    file = parse(text, str(path))
+    if not file.entries:
+        return None
+    if any(entry.check is not None for entry in file.entries):
+        refuse_unknown_checks(file, known_checks())
+    return file
+
+
+def known_checks() -> tuple[str, ...]:
+    """Return the ids of all checks there are, whatever a run selects, passive ones included."""
+    return (*(check.id for check in collect(tuple(Group))), *passive_checks(load()))
+
+
+def selection_of(groups: Iterable[Group], globs: tuple[str, ...], spec: str) -> Selection:
+    """Return what a run of these groups and globs sets out to judge."""
+    groups = frozenset(groups)
+    checks = {check.id for check in select(collect(groups), globs)}
+    if Group.CHECKS in groups:
+        passive = passive_checks(load(spec))
+        checks.update(c for c in passive if not globs or any(fnmatchcase(c, g) for g in globs))
+    return Selection(frozenset(checks), whole=not globs and groups >= _DEFAULT_GROUPS)
+
+
+def gated(run: Run, file: ExpectationFile | None, selection: Selection) -> Run:
+    """Return the run with its gate decided by the entries, if there are any."""
+    return run if file is None else apply(run, file, selection)

@@ -1,0 +1,169 @@
+"""What a user expects of checks, and what became of it in a run, as plain data."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+__all__ = [
+    "NOTHING_EXPECTED",
+    "Expectation",
+    "ExpectationFile",
+    "ExpectationKind",
+    "Expectations",
+    "FailsWith",
+    "Mark",
+    "Met",
+    "Unmet",
+    "UnmetKind",
+]
+
+
+class ExpectationKind(StrEnum):
+    """What an entry says about the checks it names."""
+
+    KNOWN_FAILURE = "known-failure"
+    FLAKY = "flaky"
+    WAIVED = "waived"
+
+
+class Met(StrEnum):
+    """How the outcome of a check compares with the entry that names it."""
+
+    AS_EXPECTED = "as-expected"
+    FAILS_DIFFERENTLY = "fails-differently"
+    PASSES = "passes"
+    NOT_JUDGED = "not-judged"
+
+
+class UnmetKind(StrEnum):
+    """Why an entry fails the gate."""
+
+    FAILS_DIFFERENTLY = "fails-differently"
+    EXPIRED = "expired"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class FailsWith:
+    """One way to fail: globs on a finding's symptom and on what came instead of what was due.
+
+    The symptom of a blocked check is ``blocked``, and what came is the name of what blocks it.
+    """
+
+    symptom: str = "*"
+    actual: str = "*"
+
+    def covers(self, symptom: str, actual: str) -> bool:
+        """Whether a finding is this way to fail."""
+        return fnmatchcase(symptom, self.symptom) and fnmatchcase(actual, self.actual)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One entry of the file: exactly one of ``check`` and ``cause`` is a glob on ids.
+
+    ``expires`` is the last day (UTC) on which it holds; ``number`` counts entries from 1 and
+    ``line`` is where it begins in the file, 0 when that is not known.
+    """
+
+    kind: ExpectationKind
+    reason: str
+    number: int
+    check: str | None = None
+    cause: str | None = None
+    fails_with: tuple[FailsWith, ...] = ()
+    issue: str = ""
+    expires: date | None = None
+    line: int = 0
+
+    def names(self, check: str, cause: str | None) -> bool:
+        """Whether the entry speaks of a check that has this cause (None: it did not fail)."""
+        if self.check is not None:
+            return fnmatchcase(check, self.check)
+        return cause is not None and fnmatchcase(cause, self.cause or "")
+
+    def expired_on(self, today: date) -> bool:
+        """Whether its last day is over."""
+        return self.expires is not None and today > self.expires
+
+    @property
+    def words(self) -> str:
+        """The entry as a message names it."""
+        at = f", line {self.line}" if self.line else ""
+        glob = f"check {self.check}" if self.check is not None else f"cause {self.cause}"
+        return f"entry {self.number}{at} ({self.kind}, {glob})"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationFile:
+    """The entries of one file; ``path`` as the user named it."""
+
+    path: str
+    sha256: str
+    entries: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The annotation of one check: which entry speaks of it, and whether it did as expected."""
+
+    check: str
+    entry: Expectation
+    met: Met
+
+    @property
+    def excuses(self) -> bool:
+        """Whether the check is kept out of the gate."""
+        return self.met is Met.AS_EXPECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """One entry that fails the gate, the checks that show it, and what to do about it."""
+
+    kind: UnmetKind
+    entry: Expectation
+    checks: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What became of a file's entries in one run: a mark per check that an entry names."""
+
+    file: ExpectationFile | None = None
+    marks: tuple[Mark, ...] = ()
+    unmet: tuple[Unmet, ...] = ()
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """The checks whose outcome does not count for the gate."""
+        return frozenset(m.check for m in self.marks if m.excuses)
+
+    @property
+    def waived(self) -> frozenset[str]:
+        """The checks that are not judged for the gate at all, whatever they did."""
+        return frozenset(m.check for m in self.marks if m.entry.kind is ExpectationKind.WAIVED)
+
+    @property
+    def by_check(self) -> dict[str, Mark]:
+        """Check id -> its mark."""
+        return {m.check: m for m in self.marks}
+
+    def why_unmet(self, failing: Iterable[str]) -> str | None:
+        """Return what fails the gate when entries explain every one of these failing checks.
+
+        None: some check fails of which no entry speaks, or there is nothing unmet.
+        """
+        explained = {check for unmet in self.unmet for check in unmet.checks}
+        if not self.unmet or not explained.issuperset(failing):
+            return None
+        kinds = {unmet.kind for unmet in self.unmet}
+        first = next(kind for kind in UnmetKind if kind in kinds)
+        return f"{first}-expectation" if first is not UnmetKind.FAILS_DIFFERENTLY else str(first)
+
+
+NOTHING_EXPECTED = Expectations()
+"""What a run without a file of expectations has."""

@@ -1,0 +1,1 @@
+"""Every request that schemathesis derives from the contract, against the mock."""

@@ -1,0 +1,173 @@
+"""Under pytest a known failure is a strict xfail, and an entry that is wrong fails the run."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.problem import Problem
+
+TOKEN = "tok-canary-1"
+FEW = "icecheck.conformance.test_metrics"
+TEAPOT = 'fails_with = { symptom = "status", actual = "418" }\n'
+
+
+def entry(check="reportMetrics.*", kind="known-failure", more=""):
+    return f'[[expectation]]\ncheck = "{check}"\nkind = "{kind}"\nreason = "ticket 7"\n{more}'
+
+
+@pytest.fixture
+def mock():
+    with MockCatalog(seed=1, token=TOKEN, warehouses=["wh"]) as running:
+        yield running
+
+
+@pytest.fixture
+def broken(mock):
+    def teapot(context, state, call):
+        raise Problem(418, "TeapotException", "not today")
+
+    mock.registries.operations["reportMetrics"] = teapot
+    return mock
+
+
+@pytest.fixture
+def verify(tmp_path):
+    def run(mock, text, *more):
+        if text is not None:
+            (tmp_path / "icecheck.toml").write_text(text)
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        target = ["--catalog-url", mock.uri, "--catalog-warehouse", "wh", "--catalog-token", TOKEN]
+        return subprocess.run(
+            [*command, "--pyargs", FEW, "-q", *target, "--conformance-report", "out", *more],
+            cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def document(tmp_path):
+    return json.loads((tmp_path / "out" / "run.json").read_text())
+
+
+def test_a_known_failure_is_xfail_and_the_verdict_stays(verify, broken, tmp_path):
+    assert verify(broken, None).returncode == 1
+    done = verify(broken, entry(more=TEAPOT), "-rx")
+    assert done.returncode == 0, done.stdout
+    assert " xfailed" in done.stdout
+    assert " failed" not in done.stdout
+    assert "known-failure: ticket 7 (expected 204, got 418" in done.stdout
+    assert "not-conformant" in done.stdout
+    run = document(tmp_path)
+    assert run["verdict"]["status"] == "not-conformant"
+    assert run["verdict"]["exit_code"] == 0
+    assert run["totals"]["expected_failures"] > 0
+
+
+def test_workers_know_the_entries_too(verify, broken):
+    done = verify(broken, entry(more=TEAPOT), "-n", "2")
+    assert done.returncode == 0, done.stdout
+    assert " xfailed" in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["flaky", "waived"])
+def test_a_flaky_or_waived_check_may_fail_and_may_pass(verify, mock, broken, kind):
+    failing = verify(broken, entry(kind=kind))
+    assert failing.returncode == 0, failing.stdout
+    assert " xfailed" in failing.stdout
+
+
+def test_a_known_failure_that_passes_fails_the_run(verify, mock):
+    done = verify(mock, entry())
+    assert done.returncode == 1
+    assert "[XPASS(strict)] known-failure: ticket 7" in done.stdout
+    assert "stale: entry 1, line 1 (known-failure, check reportMetrics.*)" in done.stdout
+
+
+def test_a_known_failure_that_fails_differently_fails_the_run(verify, broken):
+    done = verify(broken, entry(more=TEAPOT.replace("418", "500")))
+    assert done.returncode == 1
+    assert "not as entry 1, line 1" in done.stdout
+    assert "fails differently: entry 1" in done.stdout
+
+
+def test_an_expired_entry_fails_the_run_of_a_faithful_catalog(verify, mock):
+    done = verify(mock, entry(kind="flaky", more="expires = 2020-01-01\n"))
+    assert done.returncode == 1
+    assert "failed" not in done.stdout.splitlines()[0]
+    assert "expired: entry 1, line 1" in done.stdout
+
+
+def test_what_pytest_did_not_select_is_not_judged(verify, mock):
+    done = verify(mock, entry("createTable.*") + entry("schema.createTable.*"))
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_passive_failure_that_is_known_does_not_fail_the_run(verify, mock, tmp_path):
+    faithful = mock.registries.operations["reportMetrics"]
+
+    def talkative(context, state, call):
+        outcome = faithful(context, state, call)
+        reply = type(outcome.reply)(outcome.reply.status, outcome.reply.headers, b"{}")
+        return type(outcome)(outcome.state, reply, outcome.effects)
+
+    mock.registries.operations["createNamespace"] = _renamed(mock, "createNamespace")
+    mock.registries.operations["reportMetrics"] = talkative
+    plain = verify(mock, None)
+    assert plain.returncode == 1
+    assert "schema.createNamespace.200" in plain.stdout
+    known = entry("*", more="").replace("known-failure", "flaky")
+    done = verify(mock, known)
+    assert done.returncode == 0, done.stdout
+    rows = {c["id"]: c for c in document(tmp_path)["checks"]}
+    assert rows["schema.createNamespace.200"]["outcome"] == "fail"
+    assert rows["schema.createNamespace.200"]["unexpected"] is False
+
+
+def _renamed(mock, operation):
+    faithful = mock.registries.operations[operation]
+
+    def renamed(context, state, call):
+        outcome = faithful(context, state, call)
+        body = outcome.reply.body.replace(b'"namespace"', b'"name_space"')
+        reply = type(outcome.reply)(outcome.reply.status, outcome.reply.headers, body)
+        return type(outcome)(outcome.state, reply, outcome.effects)
+
+    return renamed
+
+
+def test_failures_by_cause_are_xfail(verify, broken):
+    text = entry().replace('check = "reportMetrics.*"', 'cause = "status-418-for-*"')
+    done = verify(broken, text)
+    assert done.returncode == 0, done.stdout
+    assert " xfailed" in done.stdout
+
+
+def test_runxfail_shows_the_failures_as_they_are(verify, broken):
+    done = verify(broken, entry(more=TEAPOT), "--runxfail")
+    assert done.returncode == 1
+    assert " failed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (entry(more='owner = "me"\n'), "unknown key 'owner'"),
+        (entry("reportMetrics.nothing"), "no check matches"),
+    ],
+)
+def test_a_bad_file_is_a_usage_error(verify, mock, text, words):
+    done = verify(mock, text)
+    assert done.returncode == 4
+    assert words in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_another_file_can_be_named(verify, mock, tmp_path):
+    (tmp_path / "known.toml").write_text(entry())
+    assert verify(mock, "", "--conformance-expectations", "known.toml").returncode == 1
+    gone = verify(mock, "", "--conformance-expectations", "gone.toml")
+    assert gone.returncode == 4
+    assert "gone.toml cannot be read" in gone.stderr + gone.stdout

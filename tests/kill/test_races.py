@@ -1,0 +1,257 @@
+"""Races: each check is proven by a defect in process and over HTTP, and lawful catalogs pass."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from msgspec import structs
+from tests.kill.killing import (
+    ISOLATIONS,
+    TOKEN,
+    WAREHOUSE,
+    checks_of,
+    defects_of,
+    mock_session,
+    not_caught,
+    not_killed,
+    run_check,
+    words,
+)
+from tests.kill.lawful import LAWFUL, Install, lawful_session
+from tests.kill.lawful_commits import LAWFUL_COMMITS
+from tests.kill.lawful_tables import LAWFUL_TABLES
+
+from icecheck.client import Catalog
+from icecheck.judge import judge
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.late_sight import LateSight
+from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+from icecheck.session import Session, open_session
+from icecheck.target import Target
+from icecheck.verdict import Outcome as Ending
+from icecheck.verdict import SkipKind, Verdict
+
+MODULES = ("test_races",)
+DEFECTS = ("races",)
+CHECKS = checks_of(*MODULES)
+NAMES = defects_of(*DEFECTS)
+REQUESTS_MAX = 300
+CONTENDED = (
+    "createNamespace",
+    "createTable",
+    "createView",
+    "updateTable",
+    "registerTable",
+    "renameTable",
+    "dropTable",
+    "commitTransaction",
+)
+
+
+@contextmanager
+def http_session(defect_name: str | None = None) -> Iterator[Session]:
+    """A session with a mock of its own behind a socket, which may have a defect."""
+    with MockCatalog(seed=1, token=TOKEN) as mock:
+        session = open_session(Target(mock.uri, warehouse=WAREHOUSE, token=TOKEN), run_id="kill")
+        if defect_name is not None:
+            defects()[defect_name].install(mock.registries)
+        yield session
+        session.close()
+
+
+def judged(session: Session) -> list[Verdict]:
+    return [judge(check, Catalog(session, check.id)) for check in CHECKS]
+
+
+# ---- nobody is blamed
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_every_check_passes_on_the_faithful_mock_and_leaves_nothing(isolation: str) -> None:
+    with mock_session(isolation=isolation) as (_, session):
+        verdicts = judged(session)
+    assert words(verdicts) == []
+    assert sum(verdict.requests for verdict in verdicts) <= REQUESTS_MAX
+    assert (session.residue, session.foreign) == ([], [])
+
+
+def test_every_check_passes_on_the_faithful_mock_over_http() -> None:
+    with http_session() as session:
+        assert words(judged(session)) == []
+    assert session.residue == []
+
+
+def test_the_requests_do_not_depend_on_who_is_faster() -> None:
+    def said() -> list[tuple[Any, ...]]:
+        with mock_session() as (_, session):
+            session.exchanges.clear()
+            judged(session)
+            sent = [
+                (e.check, e.ordinal, e.method, e.url, (e.request_body or b"").decode())
+                for e in session.exchanges
+                if e.step != "probe"
+            ]
+        return [(*rest, _without_server_values(body)) for *rest, body in sent]
+
+    assert said() == said()
+
+
+def _without_server_values(body: str) -> str:
+    """What is left of a body without identities, places and times that the server has made."""
+    body = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID", body)
+    body = re.sub(r'"(metadata-location|location|manifest-list)":"[^"]*"', r'"\1":""', body)
+    return re.sub(r'"timestamp-ms":\d+', '"timestamp-ms":0', body)
+
+
+EVERY_LAWFUL: dict[str, Install] = {**LAWFUL, **LAWFUL_TABLES, **LAWFUL_COMMITS}
+# Those that differ in what rivals do; whatever changes a single answer only is tested elsewhere.
+ELSEWHERE = (
+    "one-level-namespaces", "no-namespace-properties", "no-endpoints-listed", "read-only",
+    "narrow-names", "vending-credentials", "current-snapshot-only", "no-rename",
+    "one-table-a-location", "no-staging", "main-only", "version-3-by-default", "without-loadTable",
+    "refs-guard-snapshots", "views-are-unsupported", "no-transactions",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_lawful_catalogs_are_not_blamed(name: str) -> None:
+    with lawful_session(EVERY_LAWFUL[name]) as session:
+        verdicts = judged(session)
+    blamed = [v for v in verdicts if v.outcome not in {Ending.PASS, Ending.SKIP}]
+    assert words(blamed) == []
+
+
+def _trouble_for_losers(registries: Registries, status: int, *, applied: bool) -> None:
+    """Answer so whoever comes while another request is under way, whether or not it took effect."""
+    sight = LateSight()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if sight.state(context, state) is state:
+            return sight.wrote(context, state, faithful(context, state, call))
+        trouble = replies.error_reply(status, "Trouble", "Not now")
+        if not applied:
+            return Outcome(state, trouble)
+        try:
+            return structs.replace(faithful(context, state, call), reply=trouble)
+        except Problem:
+            return Outcome(state, trouble)
+
+    for operation_id in CONTENDED:
+        wrap(registries, operation_id, around)
+
+
+@pytest.mark.parametrize(
+    ("status", "applied"), [(429, False), (500, True), (500, False), (503, True), (504, False)]
+)
+def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
+    with mock_session() as (mock, session):
+        session.connection._sleep = lambda _: None  # the weather takes no time here
+        _trouble_for_losers(mock.registries, status, applied=applied)
+        session.exchanges.clear()
+        verdicts = judged(session)
+    assert words(verdicts) == []
+    assert len([e for e in session.exchanges if e.status == status]) > 20
+
+
+def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed() -> None:
+    """Optimistic locking of the whole warehouse: a conflict is a conflict, whoever it is with."""
+    sight = LateSight()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if sight.state(context, state) is not state:
+            raise Problem(409, "CommitFailedException", "Somebody else is faster")
+        return sight.wrote(context, state, faithful(context, state, call))
+
+    with mock_session() as (mock, session):
+        for operation_id in CONTENDED:
+            wrap(mock.registries, operation_id, around)
+        verdicts = judged(session)
+    assert words(verdicts) == []
+
+
+def test_a_catalog_without_renaming_or_views_is_not_blamed() -> None:
+    def refuse(_: Operation, _context: Context, _state: WarehouseState, _call: Call) -> Outcome:
+        raise Problem(406, "UnsupportedOperationException", "Not here")
+
+    with mock_session() as (mock, session):
+        for operation_id in ("renameTable", "createView"):
+            wrap(mock.registries, operation_id, refuse)
+        verdicts = {verdict.check: verdict for verdict in judged(session)}
+    for check_id in ("race.rename-table", "race.create-view"):
+        skip = verdicts.pop(check_id).skip
+        assert skip is not None
+        assert skip.kind is SkipKind.NOT_APPLICABLE
+    assert words(verdicts.values()) == []
+
+
+def test_where_nobody_succeeds_nothing_is_proven() -> None:
+    def refuse(_: Operation, _context: Context, _state: WarehouseState, _call: Call) -> Outcome:
+        raise Problem(409, "AlreadyExistsException", "Not now")
+
+    with mock_session() as (mock, session):
+        wrap(mock.registries, "registerTable", refuse)
+        wrap(mock.registries, "commitTransaction", refuse)
+        verdicts = {verdict.check: verdict for verdict in judged(session)}
+    registering = verdicts["race.register-table"]
+    assert registering.outcome is Ending.BLOCKED
+    assert registering.blocked_by == ("registerTable.200",)
+    assert verdicts["race.half-visible-transaction"].outcome is Ending.BLOCKED
+
+
+# ---- who loses a race is blamed
+
+
+def test_every_check_is_failed_by_a_defect() -> None:
+    assert not_killed(MODULES, DEFECTS) == []
+
+
+def test_every_defect_fails_a_check() -> None:
+    assert not_caught(MODULES, DEFECTS) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_defect_fails_its_check_over_http(name: str) -> None:
+    with http_session(name) as session:
+        (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
+        verdict = judge(check, Catalog(session, check.id))
+    assert verdict.outcome is Ending.FAIL
+    assert verdict.findings[0].symptom.startswith("anomaly:")
+    assert "contradiction: " in verdict.findings[0].detail
+    # What the witness speaks of is in the evidence.
+    told = {int(n) for n in re.findall(r"\(exchange (\d+)\)", verdict.findings[0].detail)}
+    assert told <= {each.ordinal for each in verdict.evidence}
+
+
+WITHOUT_RIVALS = {
+    "race-namespace-created-twice": "createNamespace.already-exists",
+    "race-table-created-twice": "createTable.already-exists",
+    "race-loser-replaces-table": "createTable.already-exists",
+    "race-registered-twice": "registerTable.already-exists",
+    "race-renamed-over-another": "renameTable.target-exists",
+    "race-requirements-before-lock": "commit.one-winner",
+    "race-last-writer-wins": "commit.independent-writers",
+    "race-transaction-table-by-table": "transaction.every-table-changes",
+}
+
+
+@pytest.mark.parametrize(("name", "check_id"), WITHOUT_RIVALS.items())
+def test_who_sends_one_request_after_another_notices_nothing(name: str, check_id: str) -> None:
+    """They are defects of races only: the check of the same sentence without rivals passes."""
+    families = ("test_namespaces", "test_tables", "test_register", "test_rename")
+    others = ("test_commits_together", "test_transactions")
+    (alone,) = [each for each in checks_of(*families, *others) if each.id == check_id]
+    assert words([run_check(alone, (name,))]) == []
+
+
+def test_a_resurrected_table_is_removed_all_the_same() -> None:
+    with mock_session(("race-commit-undoes-drop",)) as (_, session):
+        (check,) = [check for check in CHECKS if check.id == "race.drop-and-commit"]
+        assert judge(check, Catalog(session, check.id)).outcome is Ending.FAIL
+    assert session.residue == []

@@ -1,0 +1,228 @@
+"""The token endpoint and credentials: each check is proven by a defect and blames no lawful one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.kill.killing import (
+    ADDRESS,
+    CREDENTIAL,
+    ISOLATIONS,
+    TOKEN,
+    WAREHOUSE,
+    checks_of,
+    defects_of,
+    killed_by,
+    mock_session,
+    not_caught,
+    not_killed,
+    residue_of,
+    run_checks,
+    words,
+)
+
+from icecheck.client import Catalog
+from icecheck.judge import judge
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import alter_body, wrap
+from icecheck.mock_server.state import WarehouseState
+from icecheck.session import open_session
+from icecheck.target import Target
+from icecheck.verdict import Outcome as Ending
+from icecheck.verdict import SkipKind, Verdict
+
+FAMILIES = {
+    "oauth2": (("test_oauth2",), ("oauth2",)),
+    "credentials": (("test_credentials",), ("credentials",)),
+}
+CHECKS = checks_of(*(module for modules, _ in FAMILIES.values() for module in modules))
+
+
+def verdicts_on(mock: MockCatalog, **options: Any) -> dict[str, Verdict]:
+    """The verdicts of all these checks on a server, reached with these options of a Target."""
+    target = Target(ADDRESS, warehouse=WAREHOUSE, **options)
+    session = open_session(target, run_id="kill", transport=mock.httpx_transport())
+    try:
+        return {check.id: judge(check, Catalog(session, check.id)) for check in CHECKS}
+    finally:
+        session.close()
+        mock.stop()
+
+
+def server(**options: Any) -> MockCatalog:
+    client_id, _, secret = CREDENTIAL.partition(":")
+    oauth2 = OAuth2Settings(clients=(Client(client_id, secret),))
+    return MockCatalog(**{"seed": 1, "oauth2": oauth2, "root": "s3://kill", **options})
+
+
+# ------------------------------------------------------------------- the faithful mock
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
+    verdicts = run_checks(CHECKS, isolation=isolation)
+    assert set(verdicts) >= {check.id for check in CHECKS}
+    assert words(verdicts.values()) == []
+
+
+@pytest.mark.parametrize("storage", ["s3", "gcs", "adls"])
+def test_every_shape_of_credentials_passes(storage: Any) -> None:
+    mock = server(vending=VendingSettings(storage=storage), root="memory://kill")
+    assert words(verdicts_on(mock, credential=CREDENTIAL).values()) == []
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
+    assert residue_of(CHECKS, isolation=isolation) == ([], [])
+
+
+def test_the_families_stay_small() -> None:
+    with mock_session() as (_, session):
+        session.exchanges.clear()
+        for check in CHECKS:
+            judge(check, Catalog(session, check.id))
+        assert len(session.exchanges) < 80
+
+
+def test_no_secret_is_recorded() -> None:
+    with mock_session() as (_, session):
+        for check in CHECKS:
+            judge(check, Catalog(session, check.id))
+        recorded = repr(session.exchanges)
+    assert "kill-secret" not in recorded
+    assert "eyJ" not in recorded  # as every JWT begins
+    assert "ICECHECK" not in recorded  # as the mock's key ids begin
+
+
+# ---------------------------------------------------------------------------- killing
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_check_is_failed_by_a_defect(family: str) -> None:
+    assert not_killed(*FAMILIES[family]) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_defect_fails_a_check(family: str) -> None:
+    assert not_caught(*FAMILIES[family]) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_defect_fails_what_proves_the_requirement_it_breaks(family: str) -> None:
+    modules, homes = FAMILIES[family]
+    # What is missing from a body is the schema verdict's.
+    passive = {
+        "token-under-another-name": {"schema.getToken.200"},
+        "credentials-as-bare-list": {"schema.loadCredentials.200"},
+    }
+    for name in defects_of(*homes):
+        aimed = {c.id for c in checks_of(*modules) if defects()[name].breaks in c.proves}
+        aimed |= passive.get(name, set())
+        assert aimed & killed_by(name, modules), name
+
+
+def test_a_defect_says_who_suffers() -> None:
+    for name in defects_of("oauth2", "credentials"):
+        assert defects()[name].suffering.endswith("."), name
+
+
+def test_credentials_need_a_token_like_all_else() -> None:
+    modules = ("test_authorization",)
+    assert "loadCredentials.bad-token" in killed_by("auth-any-token-loadCredentials", modules)
+
+
+# --------------------------------------------------------------------- what is lawful
+
+
+def skipped(verdicts: dict[str, Verdict]) -> dict[str, SkipKind]:
+    """What was skipped and why; everything else must have passed."""
+    wrong = [v for v in verdicts.values() if v.outcome not in {Ending.PASS, Ending.SKIP}]
+    assert words(wrong) == []
+    return {id_: v.skip.kind for id_, v in verdicts.items() if v.skip is not None}
+
+
+def test_a_catalog_without_credentials_for_storage_is_not_judged_by_them() -> None:
+    verdicts = verdicts_on(server(), credential=CREDENTIAL)
+    assert skipped(verdicts) == dict.fromkeys(
+        [
+            "loadCredentials.covers-the-table",
+            "loadCredentials.usable",
+            "loadCredentials.refresh",
+            "loadTable.tag-per-access",
+        ],
+        SkipKind.NOT_APPLICABLE,
+    )
+
+
+def test_a_catalog_that_does_not_announce_them_is_not_asked() -> None:
+    mock = server(vending=VendingSettings(storage="s3"), hidden=("loadCredentials",))
+    found = skipped(verdicts_on(mock, credential=CREDENTIAL))
+    assert {id_ for id_, kind in found.items() if kind is SkipKind.NOT_DECLARED} == {
+        id_ for id_ in found if id_.startswith("loadCredentials.")
+    }
+    assert len(found) == 5
+
+
+OTHER_SERVER = "http://other.invalid/v1/oauth/tokens"
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({"token": TOKEN}, 0),
+        ({"credential": CREDENTIAL, "oauth2_server_uri": OTHER_SERVER}, 1),
+    ],
+)
+def test_no_token_is_asked_for_without_a_credential_for_this_server(
+    options: dict[str, str], asked: int
+) -> None:
+    """In process every address is the mock: only the session's own token is asked for."""
+    mock = server(token=TOKEN, vending=VendingSettings(storage="s3"))
+    found = skipped(verdicts_on(mock, **options))
+    assert set(found) == {check.id for check in checks_of("test_oauth2")}
+    assert mock.journal.count("getToken") == asked
+
+
+def test_an_open_catalog_that_gives_anybody_a_token_is_only_told_of_its_errors() -> None:
+    mock = MockCatalog(seed=1, root="s3://kill", vending=VendingSettings(storage="s3"))
+    assert skipped(verdicts_on(mock, credential=CREDENTIAL)) == {
+        "getToken.wrong-secret": SkipKind.NOT_APPLICABLE
+    }
+
+
+def _fresh_each_time(registries: Registries) -> None:
+    """Every load vends new credentials, and then has no entity tag."""
+    turn = iter(range(10_000))
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        headers = tuple(h for h in outcome.reply.headers if h[0] != "etag")
+        reply = outcome.reply
+        return Outcome(
+            outcome.state,
+            type(reply)(reply.status, (*headers, ("x-turn", str(next(turn)))), reply.body),
+        )
+
+    wrap(registries, "loadTable", around)
+
+
+def _for_the_bucket(registries: Registries) -> None:
+    """Credentials for the whole bucket, in the other spelling of the scheme."""
+
+    def alter(body: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
+        return {
+            "storage-credentials": [
+                {**each, "prefix": "s3a://kill"} for each in body["storage-credentials"]
+            ]
+        }
+
+    alter_body(registries, "loadCredentials", alter)
+
+
+@pytest.mark.parametrize("install", [_fresh_each_time, _for_the_bucket])
+def test_no_check_fails_on_a_lawful_catalog(install: Callable[[Registries], None]) -> None:
+    mock = server(vending=VendingSettings(storage="s3"))
+    install(mock.registries)
+    skipped(verdicts_on(mock, credential=CREDENTIAL))
