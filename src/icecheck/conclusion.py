@@ -1,6 +1,6 @@
 """What a run's verdicts add up to: capabilities, profiles, the verdict and the exit code."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import Contract, Level
@@ -105,14 +105,23 @@ def _assess(declared: bool, observed: str) -> str:
 
 
 def profiles_of(
-    verdicts: Sequence[Verdict], offer: Offer, contract: Contract
+    verdicts: Sequence[Verdict],
+    offer: Offer,
+    contract: Contract,
+    in_part: Collection[str] = (),
 ) -> tuple[Profile, ...]:
     """Return every profile with its status; conformant needs a MUST check that ran and passed.
+
+    Profiles that are named ``in_part`` have checks that nobody asked for: at best they are partial.
 
     A client reaches every profile through the core: where the core fails and nothing of a claimed
     profile was judged, that failure is what is known of it.
     """
-    core, *others = (_profile(p, verdicts, offer, contract) for p in PROFILES)
+    whole = (_profile(p, verdicts, offer, contract) for p in PROFILES)
+    core, *others = (
+        replace(p, status="partial") if p.id in in_part and p.status == "conformant" else p
+        for p in whole
+    )
     if core.status != "not-conformant":
         return (core, *others)
     unknown = {p.id for p in others if p.claimed and not any(map(sum, _outcomes(p)))}

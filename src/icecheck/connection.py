@@ -61,6 +61,9 @@ class Connection:
         self._token = target.token
         self._token_expires = float("inf")
         self._lock = threading.RLock()
+        limit = target.requests_per_second
+        self._interval_seconds = 0.0 if limit is None else 1 / limit
+        self._next_at = 0.0
         self._http = httpx.Client(
             transport=transport,
             verify=_verification(target),
@@ -107,7 +110,19 @@ class Connection:
                 self._sleep(min(wait or 0.0, _WAIT_SECONDS_MAX))
         raise Unreachable(f"{wire.method} {wire.url}: {trouble}")
 
+    def _keep_pace(self) -> None:
+        """Wait for this request's turn, if the user has limited how many are sent."""
+        if not self._interval_seconds:
+            return
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next_at)
+            self._next_at = turn + self._interval_seconds
+        if turn > now:
+            self._sleep(turn - now)
+
     def _once(self, wire: Wire) -> Exchange:
+        self._keep_pace()
         headers = self._headers(wire)
         sent = Exchange(
             check=wire.check,

@@ -130,6 +130,9 @@ def open_session(
     if not _RUN_ID.fullmatch(run_id):
         raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
     contract = load(spec)
+    unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
+    if unknown:
+        raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
     connection = Connection(target, transport)
     recorded: list[Exchange] = []
     try:

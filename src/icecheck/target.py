@@ -30,6 +30,7 @@ class Target:
     ``prefix`` None means: as the config announces; a string is used verbatim (rule 12 of
     the verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent
     to work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
+    ``claims`` are operationIds that the catalog is held to although it does not list them.
     Without token and credential no Authorization header is sent.
     """
 
@@ -46,6 +47,8 @@ class Target:
     namespace: Namespace = ()
     isolation: str = "auto"
     accept_residue: bool = False
+    claims: tuple[str, ...] = ()
+    requests_per_second: float | None = None
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -65,6 +68,8 @@ class Target:
             raise UsageError(
                 f"the timeout must be more than 0 and at most {_TIMEOUT_SECONDS_MAX} seconds"
             )
+        if self.requests_per_second is not None and not self.requests_per_second > 0:
+            raise UsageError("the rate limit must be more than 0 requests a second")
         if self.isolation not in {"auto", "nested", "flat", "parent"}:
             raise UsageError(f"isolation {self.isolation!r}: use auto, nested, flat or parent")
         if self.isolation == "parent" and not self.namespace:
@@ -123,6 +128,7 @@ class Offer:
     endpoints: tuple[str, ...] | None
     prefix: str
     separator: str
+    held_to: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, config: Mapping[str, Any], target: Target) -> "Offer":
@@ -145,6 +151,7 @@ class Offer:
             prefix=target.prefix if target.prefix is not None else str(announced or ""),
             # 1.10.0 fixes the separator; a newer catalog announces its own (verdict-rules 10).
             separator=separator if isinstance(separator, str) and separator else "%1F",
+            held_to=frozenset(target.claims),
         )
 
     def claims(self, operation_id: str, contract: Contract) -> bool:
@@ -152,7 +159,7 @@ class Offer:
 
         Only an absent list means the 14 default endpoints; an empty one claims nothing.
         """
-        if operation_id in {"getConfig", "getToken"}:
+        if operation_id in {"getConfig", "getToken"} or operation_id in self.held_to:
             return True
         endpoint = contract.operations[operation_id].endpoint
         claimed = contract.default_endpoints if self.endpoints is None else self.endpoints

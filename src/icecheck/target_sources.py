@@ -199,10 +199,16 @@ def _text(value: Any) -> str:
     return value
 
 
-def _seconds(value: Any) -> float:
+def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError("must be a number of seconds")
+        raise TypeError("must be a number")
     return float(value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError("must be a list of operationIds")
+    return tuple(value)
 
 
 def _flag(value: Any) -> bool:
@@ -227,7 +233,9 @@ def _headers(value: Any) -> dict[str, str]:
 
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     **{key: (name, _text) for key, name in _TEXTS.items()},
-    "timeout": ("timeout_seconds", _seconds),
+    "timeout": ("timeout_seconds", _number),
+    "rate-limit": ("requests_per_second", _number),
+    "claims": ("claims", _names),
     "accept-residue": ("accept_residue", _flag),
     "namespace": ("namespace", _levels),
     "headers": ("headers", _headers),

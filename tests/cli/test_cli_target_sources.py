@@ -103,7 +103,7 @@ def test_the_environment_is_read_as_the_compatibility_kit_reads_it():
     ("text", "words"),
     [
         ('[target]\nurll = "x"', "did you mean 'url'"),
-        ("[target]\ntimeout = true", "number of seconds"),
+        ("[target]\ntimeout = true", "must be a number"),
         ('[target]\naccept-residue = "yes"', "true or false"),
         ("[target]\nurl = 1", "string"),
         ('target = "x"', "[target]"),

@@ -1,14 +1,15 @@
 """Turns what one or several workers saw into the finished run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from icecheck.assembly.facts import facts_of
 from icecheck.causes import causes_of
+from icecheck.check import Check
 from icecheck.conclusion import capabilities_of, conclude, profiles_of
-from icecheck.contract import load
+from icecheck.contract import Level, load
 from icecheck.passive import Observed, passive_verdicts
 from icecheck.session import SessionSummary
 from icecheck.target import Offer
@@ -30,14 +31,20 @@ def finish(
     tripped: bool,
     started_at: datetime,
     wall_seconds: float,
+    left_out: Collection[Check] = (),
 ) -> Run:
-    """Return the run: passive verdicts added, causes grouped, profiles and exit code computed."""
+    """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
+
+    ``left_out`` are checks of the same groups that the user did not select: a profile that lacks
+    one of MUST is verified in part only.
+    """
     contract = load(options.spec)
     session = _together(sessions)
     offer = Offer.read(session.config, options.target)
     everything = (*verdicts, *passive_verdicts(observed, contract))
     causes = causes_of(everything, contract.requirements)
-    profiles = profiles_of(everything, offer, contract)
+    in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
+    profiles = profiles_of(everything, offer, contract, in_part)
     conclusion = conclude(
         everything,
         profiles,

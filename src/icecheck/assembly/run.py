@@ -16,14 +16,16 @@ from icecheck.breaker import Breaker
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.exchange import Exchange
-from icecheck.judge import judge
+from icecheck.judge import judge, not_run
 from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, open_session
 from icecheck.target import Target
-from icecheck.verdict import Group, Run, Verdict
+from icecheck.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
 
 __all__ = ["Progress", "RunOptions", "Silent", "run_checks"]
+
+_STOPPED = "the run was to end at the first failure (--fail-fast)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class RunOptions:
     """What to run and how.
 
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
-    which everything that the run makes is written down.
+    which everything that the run makes is written down. ``fail_fast`` ends the run at
+    the first failure of a MUST check; the rest is skipped as the user's wish.
     """
 
     target: Target
@@ -44,6 +47,7 @@ class RunOptions:
     implementation: str = ""
     spark_options: dict[str, str] = field(default_factory=dict)
     ledger: Path | None = None
+    fail_fast: bool = False
 
 
 class Progress(Protocol):
@@ -114,7 +118,8 @@ def run_checks(
     Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
     """
     told = progress or Silent()
-    checks = select(collect(options.groups), options.globs)
+    every = collect(options.groups)
+    checks = select(every, options.globs)
     started_at = datetime.now(UTC)
     started = time.monotonic()
     session = open_session(
@@ -135,7 +140,15 @@ def run_checks(
         resources.prepare(checks)
         with _drained(session, observed), contextlib.suppress(KeyboardInterrupt):
             told.started(checks, session)
-            tripped = _judge_all(checks, session, resources, told, verdicts, observed)
+            one_is_enough = options.fail_fast
+            tripped = _judge_all(
+                checks, session, resources, told, verdicts, observed, one_is_enough=one_is_enough
+            )
+            if one_is_enough and not tripped:
+                verdicts += [
+                    not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
+                    for check in checks[len(verdicts) :]
+                ]
             complete = not tripped
     finally:
         resources.stop()
@@ -150,6 +163,7 @@ def run_checks(
         tripped=tripped,
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
+        left_out=frozenset(every) - frozenset(checks),
     )
 
 
@@ -160,6 +174,8 @@ def _judge_all(
     told: Progress,
     verdicts: list[Verdict],
     observed: dict[str, Observed],
+    *,
+    one_is_enough: bool,
 ) -> bool:
     """Judge the checks in order; returns whether the circuit breaker opened."""
     breaker = Breaker()
@@ -172,6 +188,8 @@ def _judge_all(
         session.exchanges.clear()
         if breaker.opened_by(verdict):
             return True
+        if one_is_enough and verdict.outcome is Outcome.FAIL and verdict.level is Level.MUST:
+            break
     return False
 
 

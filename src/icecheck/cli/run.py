@@ -11,6 +11,7 @@ import click
 from icecheck.cli.ending import LastResort, fail
 from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
+from icecheck.cli.selection import selected, selection_options
 from icecheck.cli.target_options import read_url, target_facts, target_of, target_options
 
 if TYPE_CHECKING:
@@ -37,13 +38,7 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 @click.option(
     "--only", "only", multiple=True, type=click.Choice(_GROUPS), help="Run this group; repeatable."
 )
-@click.option(
-    "--check",
-    "globs",
-    multiple=True,
-    metavar="GLOB",
-    help="Run the checks whose id matches; repeatable.",
-)
+@selection_options
 @click.option("--run-id", metavar="ID", help="Token in every name of the run; default: random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Drives generated data.")
 @click.option("--implementation", metavar="NAME", help="What the report calls the catalog.")
@@ -72,6 +67,8 @@ def command(output: Path, **options: Any) -> int:
     url = read_url(options["url"], options["catalog_url"])
     if options["mock"] and url is not None:
         raise click.UsageError("name one catalog: either its URL or --mock")
+    if options["smoke"]:
+        options["only"] = ("checks",)
     groups = _groups(options["only"], spark=options["spark"])
     require_suite()
     if "spark" in groups:
@@ -97,7 +94,8 @@ def command(output: Path, **options: Any) -> int:
                 run_id=options["run_id"] or secrets.token_hex(3),
                 seed=options["seed"],
                 groups=tuple(Group(g) for g in groups),
-                globs=options["globs"],
+                globs=selected(options, output),
+                fail_fast=options["fail_fast"],
                 command=shown_command(click.get_current_context()),
                 implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
                 spark_options=_spark_options(options),

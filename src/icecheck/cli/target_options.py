@@ -58,6 +58,20 @@ _OPTIONS = (
         help="Verify a catalog that does not delete; what is made stays on it.",
     ),
     click.option(
+        "--claim",
+        "claims",
+        multiple=True,
+        metavar="OPERATION",
+        help="Hold the catalog to an operation that it does not list; repeatable.",
+    ),
+    click.option(
+        "--rate-limit",
+        "requests_per_second",
+        type=float,
+        metavar="N",
+        help="Send at most N requests a second.",
+    ),
+    click.option(
         "--config",
         metavar="FILE",
         help="Read this file instead of icecheck.toml in the working directory.",
@@ -96,12 +110,14 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "ca_bundle",
         "timeout_seconds",
         "isolation",
+        "requests_per_second",
     )
     given = {
         **{name: options[name] for name in as_they_are},
         "headers": read_headers(options["headers"], "--header") or None,
         "namespace": _read_namespace(options["namespaces"]) or None,
         "accept_residue": options["accept_residue"] or None,
+        "claims": options["claims"] or None,
     }
     return {name: value for name, value in given.items() if value is not None}
 

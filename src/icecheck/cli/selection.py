@@ -1,0 +1,64 @@
+"""The options that choose among the checks, and end a run early."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["selected", "selection_options"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
+"""Whether the wiring is right: one request of each kind that has to go through."""
+_FAILED = frozenset({"fail", "blocked", "error"})
+
+_OPTIONS = (
+    click.option(
+        "--check",
+        "globs",
+        multiple=True,
+        metavar="GLOB",
+        help="Run the checks whose id matches; repeatable.",
+    ),
+    click.option("--smoke", is_flag=True, help="Only what shows whether the wiring is right."),
+    click.option(
+        "--last-failed", is_flag=True, help="Only what did not pass in the report that is in DIR."
+    ),
+    click.option("--fail-fast", is_flag=True, help="End the run at the first failure of a MUST."),
+)
+
+
+def selection_options(function: Function) -> Function:
+    """Add the options of a selection to a command."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
+    """Return the globs that choose the checks; UsageError when the options contradict."""
+    from icecheck.target import UsageError
+
+    if sum(bool(options[name]) for name in ("globs", "smoke", "last_failed")) > 1:
+        raise UsageError("choose in one way: by --check, --smoke or --last-failed")
+    if options["smoke"]:
+        return SMOKE
+    if not options["last_failed"]:
+        return tuple(options["globs"])
+    failed = _failed_in(report / "run.json")
+    if not failed:
+        raise UsageError(f"everything in {report} passed: there is nothing to run again")
+    return failed
+
+
+def _failed_in(path: Path) -> tuple[str, ...]:
+    from icecheck.target import UsageError
+
+    try:
+        checks = json.loads(path.read_text(encoding="utf-8"))["checks"]
+        return tuple(c["id"] for c in checks if c["outcome"] in _FAILED and not c["passive"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"--last-failed needs a report, and {path} is none ({error})") from None
