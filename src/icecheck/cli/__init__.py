@@ -16,6 +16,7 @@ __all__ = ["main"]
 _INTERRUPTED = 130
 _COMMANDS = {
     "run": "Verify a catalog and write a report.",
+    "doctor": "Say what would go wrong, and which options would help.",
     "plan": "Say what a run would create and call, without doing it.",
     "clean": "Remove what a run that was cut short has left behind.",
     "compare": "Say what changed between two runs.",

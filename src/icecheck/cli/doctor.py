@@ -1,0 +1,44 @@
+"""``icecheck doctor``: say what would go wrong in a run, and which options would help."""
+
+from typing import Any
+
+import click
+
+from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.target_options import target_of, target_options
+
+__all__ = ["command"]
+
+_USAGE = 2
+_TARGET_UNUSABLE = 4
+
+
+@click.command("doctor", short_help="Say what would go wrong, and which options would help.")
+@target_options
+def command(**options: Any) -> int:
+    """Look at the catalog at URL with a few requests, as a run would meet it.
+
+    One namespace and one table are made, and removed again. The exit code is 4 when a run could
+    not verify anything, else 0: what a catalog does wrong is for a run to say.
+    """
+    with LastResort() as last_resort:
+        from icecheck.card import one_line
+        from icecheck.doctor import examine
+        from icecheck.exchange import Redactor
+        from icecheck.target import UsageError
+
+        redactor = Redactor()
+        try:
+            target = target_of(options)
+            last_resort.secrets = target.secrets
+            redactor = Redactor(target.secrets)
+            found = list(examine(target))
+        except UsageError as misuse:
+            fail(redactor.text(str(misuse)), _USAGE)
+    for advice in found:
+        mark = "ok  " if advice.well else "!!  "
+        click.echo(one_line(redactor.text(f"{mark}{advice.what}"), 400))
+        if advice.help:
+            click.echo(one_line(redactor.text(f"    try: {advice.help}"), 400))
+    usable = any(advice.well for advice in found)
+    return 0 if usable else _TARGET_UNUSABLE

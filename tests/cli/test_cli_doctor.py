@@ -1,0 +1,86 @@
+"""`icecheck doctor`: what stands in the way of a run, and what helps."""
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as, wrap
+from icecheck.mock_server.problem import Problem
+
+
+def lines_of(result):
+    return [line for line in result.output.splitlines() if line]
+
+
+def test_a_catalog_that_is_well_is_said_to_be(icecheck):
+    with MockCatalog(token="t0ken") as mock:
+        result = icecheck("doctor", mock.uri, "--token", "t0ken")
+        assert result.exit_code == 0, result.output
+        assert all(line.startswith("ok") for line in lines_of(result))
+        assert len(mock.journal.entries()) <= 10
+        assert len(mock.state().namespaces) == 0
+
+
+@pytest.mark.parametrize("given", [(), ("--token", "wrong-token-1")], ids=["none", "wrong"])
+def test_missing_credentials_are_named_and_not_repeated(icecheck, given):
+    with MockCatalog(token="t0ken") as mock:
+        result = icecheck("doctor", mock.uri, *given)
+    assert result.exit_code == 4
+    assert "--token" in result.output
+    assert "wrong-token-1" not in result.output
+
+
+def test_a_catalog_that_wants_a_warehouse(icecheck):
+    with MockCatalog() as mock:
+
+        def around(faithful, context, state, call):
+            if "warehouse" not in call.query:
+                raise Problem(400, "BadRequestException", "Please specify a warehouse")
+            return faithful(context, state, call)
+
+        wrap(mock.registries, "getConfig", around)
+        result = icecheck("doctor", mock.uri)
+        assert result.exit_code == 4
+        assert "--warehouse" in result.output
+        assert icecheck("doctor", mock.uri, "--warehouse", "w").exit_code == 0
+
+
+def test_nothing_listens_there(icecheck):
+    result = icecheck("doctor", "http://127.0.0.1:9")
+    assert result.exit_code == 4
+    assert "check the host" in result.output
+
+
+def test_a_catalog_without_endpoints_in_its_config(icecheck):
+    with MockCatalog() as mock:
+        from icecheck.mock_server.defects.rewriting import alter_body
+
+        def without(body):
+            return {name: value for name, value in body.items() if name != "endpoints"}
+
+        alter_body(mock.registries, "getConfig", without)
+        result = icecheck("doctor", mock.uri)
+        assert "14 default" in result.output
+        assert "--claim" in result.output
+
+
+def test_a_catalog_that_takes_no_namespaces_at_the_top(icecheck):
+    with MockCatalog() as mock:
+        mock.pyiceberg(in_process=True).create_namespace("given")
+
+        def around(faithful, context, state, call):
+            if b'["icecheck' in call.request.body:
+                raise Problem(403, "ForbiddenException", "Only below given")
+            return faithful(context, state, call)
+
+        wrap(mock.registries, "createNamespace", around)
+        assert "may not write" in icecheck("doctor", mock.uri).output
+        result = icecheck("doctor", mock.uri, "--namespace", "given")
+        assert "a table can be created" in result.output
+
+
+def test_a_catalog_that_does_not_delete(icecheck):
+    with MockCatalog() as mock:
+        refuse_as(mock.registries, "dropTable", 404, 500)
+        forget_effect(mock.registries, "dropTable")
+        result = icecheck("doctor", mock.uri)
+        assert "--accept-residue" in result.output
