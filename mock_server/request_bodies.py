@@ -19,10 +19,11 @@ __all__ = ["BODY_VALUES_MAX", "check_body"]
 BODY_VALUES_MAX = 1_000_000
 """How many values a body may hold: an empty array takes 3 bytes of a body, and 64 of memory."""
 
+_USUAL_MEDIA = "application/json"
 _JSON = re.compile(r"application/(json|[^\s/;+][^\s/;]*\+json)", re.IGNORECASE)
 _MEMBER = b'":'
-# A quotation mark that is written so, or a space behind one: members cannot be counted then.
-_UNCOUNTABLE = (rb"\u0022", b'" ', b'"\t', b'"\r', b'"\n')
+_ESCAPED_QUOTE = rb"\u0022"
+_RARE_BLANKS = (b"\t", b"\r", b"\n")
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _encode = msgspec.json.Encoder().encode
 
@@ -50,8 +51,8 @@ def check_body(operation_id: str, headers: Mapping[str, str], body: bytes) -> No
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
-    media = headers.get("content-type")
-    if media is not None and not _JSON.fullmatch(media.partition(";")[0].strip()):
+    media = headers.get("content-type", _USUAL_MEDIA)
+    if media != _USUAL_MEDIA and not _JSON.fullmatch(media.partition(";")[0].strip()):
         raise problem.bad_request(f"The body must be application/json, not {media[:100]!r}")
     coding = headers.get("content-encoding")
     if coding is not None and coding.strip().lower() not in {"", "identity"}:
@@ -74,8 +75,12 @@ def _may_repeat_members(body: bytes, value: Any) -> bool:
     What was read is written again without it: then there are fewer members. Quotation marks
     in text are escaped in both, and count alike.
     """
-    if any(each in body for each in _UNCOUNTABLE):
+    # With a blank before a colon, or a quotation mark spelt otherwise, they count otherwise.
+    if b" :" in body or _ESCAPED_QUOTE in body:
         return True
+    for blank in _RARE_BLANKS:
+        if blank in body and blank + b":" in body:
+            return True
     return body.count(_MEMBER) != _encode(value).count(_MEMBER)
 
 

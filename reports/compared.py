@@ -17,7 +17,9 @@ _SUMMARY_CHARACTERS_MAX = 160
 def sentence(comparison: Comparison) -> str:
     """Return the outcome in a line."""
     counts = {c: len(comparison.of(c)) for c in Category}
-    parts = [f"{many} {category.replace('-', ' ')}" for category, many in counts.items() if many]
+    names = {c: c.replace("-", " ") for c in Category}
+    names[Category.REGRESSION] += "s" * (counts[Category.REGRESSION] != 1)
+    parts = [f"{many} {names[category]}" for category, many in counts.items() if many]
     moved = ", ".join([*parts, f"{comparison.unchanged} unchanged"])
     lost = len(comparison.lost)
     if lost:

@@ -30,19 +30,20 @@ _MARGIN_MS = 10
 
 
 class LateSight:
-    """For each warehouse, the states that were replaced less than a window ago, oldest first."""
+    """For each warehouse, the states that were replaced less than a window ago, oldest first.
 
-    __slots__ = ("_replaced",)
+    Only who holds the warehouse's lock writes; readers see one list or the next.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_replaced", "_window_ms")
+
+    def __init__(self, window_ms: int = _WINDOW_MS) -> None:
+        self._window_ms = window_ms
         self._replaced: dict[str, list[tuple[float, WarehouseState]]] = {}
 
     def state(self, context: Context, present: WarehouseState) -> WarehouseState:
         """The state as it was a window ago: what an operation sees that is too late."""
-        since = time.monotonic() - _WINDOW_MS / 1000
-        recent = self._replaced.get(context.warehouse, [])
-        while recent and recent[0][0] < since:
-            del recent[0]
+        recent = self._recent(context)
         return recent[0][1] if recent else present
 
     def wrote(self, context: Context, before: WarehouseState, outcome: Outcome) -> Outcome:
@@ -50,9 +51,13 @@ class LateSight:
         if outcome.state is before:
             return outcome
         moment = (time.monotonic(), before)
-        self._replaced.setdefault(context.warehouse, []).append(moment)
-        held = (*outcome.effects, Delay(_WINDOW_MS + _MARGIN_MS))
+        self._replaced[context.warehouse] = [*self._recent(context), moment]
+        held = (*outcome.effects, Delay(self._window_ms + _MARGIN_MS))
         return msgspec.structs.replace(outcome, effects=held)
+
+    def _recent(self, context: Context) -> list[tuple[float, WarehouseState]]:
+        since = time.monotonic() - self._window_ms / 1000
+        return [each for each in self._replaced.get(context.warehouse, []) if each[0] >= since]
 
 
 def decide_late(

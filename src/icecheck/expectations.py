@@ -36,6 +36,8 @@ __all__ = [
     "apply",
     "entry_for",
     "failures_of",
+    "in_force",
+    "is_foreseen",
     "met_by",
     "parse",
     "refuse_unknown_checks",
@@ -227,16 +229,16 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
     """
     today = date.fromisoformat(run.generated_at[:10])
     causes = _cause_ids(run)
-    in_force = [e for e in file.entries if not e.expired_on(today)]
+    lasting = in_force(file, today)
     marks = []
     for verdict in run.verdicts:
-        entry = entry_for(verdict.check, causes.get(verdict.check), in_force)
+        entry = entry_for(verdict.check, causes.get(verdict.check), lasting)
         if entry is not None:
             met = met_by(entry, verdict, selected=verdict.check in selection.checks)
             marks.append(Mark(verdict.check, entry, met))
     found = (
         _unmet(entry, [m for m in marks if m.entry is entry], run, causes, selection)
-        if entry in in_force
+        if entry in lasting
         else _expired(entry, run, causes, selection)
         for entry in file.entries
     )
@@ -285,6 +287,17 @@ def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Me
             return Met.PASSES
         case _:
             return Met.NOT_JUDGED
+
+
+def is_foreseen(verdict: Verdict, entries: Sequence[Expectation]) -> bool:
+    """Whether an entry that names the check by its id excuses it for what it did."""
+    entry = entry_for(verdict.check, None, entries)
+    return entry is not None and met_by(entry, verdict) is Met.AS_EXPECTED
+
+
+def in_force(file: ExpectationFile | None, today: date) -> tuple[Expectation, ...]:
+    """Return the entries that have not expired."""
+    return tuple(e for e in file.entries if not e.expired_on(today)) if file else ()
 
 
 def failures_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:

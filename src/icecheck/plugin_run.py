@@ -15,8 +15,8 @@ from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
 from icecheck.cli.closing import unmet_lines
 from icecheck.connection import TargetUnusable
-from icecheck.expectations import DEFAULT_FILE, Selection
-from icecheck.expected import Expectation, ExpectationFile
+from icecheck.expectations import DEFAULT_FILE, Selection, in_force
+from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
 from icecheck.recording import PROPERTY, Recorder, WorkerReport
@@ -70,7 +70,7 @@ class CatalogRun:
             seed=seed,
             worker=worker,
             ledger=None if report is None else Path(report) / _ledger_file(worker),
-            expected=_in_force(file),
+            expected=in_force(file, datetime.now(UTC).date()),
         )
         return cls(options, recorder, report, file)
 
@@ -155,11 +155,6 @@ def _expectation_file(named: str | None) -> ExpectationFile | None:
     if named is None and not path.exists():
         return None
     return expectations_from(read_text(path), path)
-
-
-def _in_force(file: ExpectationFile | None) -> tuple[Expectation, ...]:
-    today = datetime.now(UTC).date()
-    return tuple(e for e in file.entries if not e.expired_on(today)) if file else ()
 
 
 def _ledger_file(worker: str) -> str:

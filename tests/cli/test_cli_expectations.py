@@ -94,6 +94,20 @@ def test_an_entry_of_another_group_or_check_is_left_alone(verify, tmp_path):
     assert run["expectations"]["stale"] == []
 
 
+def test_a_known_failure_does_not_end_a_run_that_ends_at_the_first(verify, tmp_path):
+    def judged():
+        rows = document(tmp_path)["checks"]
+        return sum(c["outcome"] in {"pass", "fail"} for c in rows if not c["passive"])
+
+    verify("--fail-fast")
+    stopped = judged()
+    assert document(tmp_path)["totals"]["skip"] > 0
+    (tmp_path / "icecheck.toml").write_text(KNOWN.format("*").replace("known-failure", "flaky"))
+    assert verify("--fail-fast").exit_code == 0
+    assert judged() > stopped
+    assert document(tmp_path)["totals"]["skip"] == 0
+
+
 MISUSE = {
     "unknown key": (KNOWN.format(CREATED) + 'owner = "me"\n', "line 5: expectation 1: unknown key"),
     "bad date": (KNOWN.format(CREATED) + 'expires = "soon"\n', "`expires` is no date"),

@@ -291,7 +291,7 @@ def report_of_nothing(body: Any, _: WorldFacts) -> bool:
 
 def empty_subject_token(body: Any, _: WorldFacts) -> bool:
     """A token is to be exchanged, and none is sent."""
-    return body.get("subject_token") == ""
+    return "" in members(body, "subject_token")
 
 
 def token_of_another_kind(body: Any, _: WorldFacts) -> bool:

@@ -91,6 +91,19 @@ def test_a_value_that_only_one_check_judges_is_a_cause_of_that_check():
     assert {one.members, other.members} == {("a",), ("b",)}
 
 
+def test_races_that_are_lost_alike_are_one_cause_and_a_grave_one():
+    lost = ("anomaly:duplicate-success", "one success", "several successes", "a: …; b: …")
+    first, second = causes(
+        verdict("unrelated", finding=("status", "404", "500")),
+        verdict("race.create-table", finding=lost),
+        verdict("race.rename-table", finding=(*lost[:3], "other clients")),
+    )
+    assert first.members == ("race.create-table", "race.rename-table")
+    assert first.severity == 0
+    assert first.title.endswith("duplicate success")
+    assert second.members == ("unrelated",)
+
+
 def test_the_gravest_comes_first():
     ordered = causes(
         verdict("shape", finding=("schema:type", "x", "y")),

@@ -24,7 +24,10 @@ VERSION = {
 }
 TABLE: dict[str, Any] = {"namespace": ["ns"], "name": "t"}
 OTHER = {"namespace": ["ns"], "name": "u"}
-COMMIT: dict[str, Any] = {"requirements": [], "updates": [{"action": "set-properties", "updates": {"k": "v"}}]}
+COMMIT: dict[str, Any] = {
+    "requirements": [],
+    "updates": [{"action": "set-properties", "updates": {"k": "v"}}],
+}
 
 GOOD: dict[str, dict[str, Any]] = {
     "createNamespace": {"namespace": ["new"], "properties": {"k": "v"}},

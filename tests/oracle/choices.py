@@ -52,7 +52,7 @@ class Choices:
     def damaged(self, body: dict[str, Any]) -> dict[str, Any]:
         """The body with one member lost, null or of another type."""
         member = self.one(sorted(body))
-        damage = self.one(["lost", None, "2", 2.0, True, [], {}, -1])
+        damage: Any = self.one(["lost", None, "2", 2.0, True, [], {}, -1])
         if damage == "lost":
             return {name: value for name, value in body.items() if name != member}
         return {**body, member: damage}

@@ -189,7 +189,7 @@ class Drawing:
         return {"order-id": choices.mostly(usual, [0, 1, -1], 20), "fields": fields}
 
     def _source(self, schema: Json) -> int:
-        plain = [f["id"] for f in schema["fields"] if isinstance(f["type"], str)]
+        plain: list[int] = [f["id"] for f in schema["fields"] if isinstance(f["type"], str)]
         every = [column.id for column in columns(schema["fields"])]
         return self._choices.mostly(plain, [*every, 99], 16)
 

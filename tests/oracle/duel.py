@@ -137,19 +137,15 @@ class Duel:
     def _blamed(self, step: Step, found: Difference, before: Json | None) -> Difference:
         """Find the change that makes a difference, by sending parts of the commit again.
 
-        A refusal is made by the change with which it begins. Other differences too; but what
-        comes first in a commit that creates may be no table yet, so there it is the last change
+        A refusal is made by the change with which it begins. Other differences too; but the
+        first changes of a commit that creates make no table yet, so there it is the last change
         without which the difference is gone.
         """
         if found.of_the_whole:
             return found.by(WHOLE)
         requirements, updates = step.body["requirements"], step.body["updates"]
         if found.operation == CREATING_COMMIT and found.what != ANSWER:
-            for at, update in reversed(list(enumerate(updates))):
-                rest = updates[:at] + updates[at + 1 :]
-                if found not in self._again(requirements, rest, found.operation, before):
-                    return found.by(str(update.get("action")))
-            return found.by(WHOLE)
+            return found.by(self._gone_without(found, requirements, updates))
         for at, requirement in enumerate(requirements):
             if self._begins(found, requirements[: at + 1], [], before):
                 return found.by(str(requirement.get("type")))
@@ -158,11 +154,26 @@ class Duel:
                 return found.by(str(update.get("action")))
         return found.by(str(updates[-1].get("action")))
 
+    def _gone_without(
+        self, found: Difference, requirements: list[Json], updates: list[Json]
+    ) -> str:
+        """The action of the last update, or of all but the first of an action, in question."""
+        shorter = [(update, updates[:at] + updates[at + 1 :]) for at, update in enumerate(updates)]
+        for update in updates:
+            first = next(each for each in updates if each.get("action") == update.get("action"))
+            rest = [u for u in updates if u is first or u.get("action") != update.get("action")]
+            shorter.insert(0, (update, rest))
+        for update, rest in reversed(shorter):
+            again = self._again(requirements, rest, found.operation, None)
+            if again is not None and found not in again:
+                return str(update.get("action"))
+        return WHOLE
+
     def _begins(
         self, found: Difference, requirements: list[Json], updates: list[Json], before: Json | None
     ) -> bool:
         if found.what != ANSWER:
-            return found in self._again(requirements, updates, found.operation, before)
+            return found in (self._again(requirements, updates, found.operation, before) or [])
         body = self._sides[1].written({"requirements": requirements, "updates": updates})
         if found.ours != "200":
             answer = self._subject.tried(body)
@@ -173,14 +184,17 @@ class Duel:
 
     def _again(
         self, requirements: list[Json], updates: list[Json], operation: str, before: Json | None
-    ) -> list[Difference]:
-        """What differs when this is sent to the table as it was, but for the names of files."""
+    ) -> list[Difference] | None:
+        """What differs when this is sent to the table as it was, but for the names of files.
+
+        None if one of the sides refuses it.
+        """
         held = self._reference.hold(before)
         ours = self._sides[1]
         body = ours.written({"requirements": requirements, "updates": updates})
         one, other = self._reference.update_table(body), self._subject.tried(body)
         if not (one.accepted and other.accepted):
-            return answer_differences(operation, one, other)
+            return None
         documents = []
         for answer in (one, other):
             uuid = _metadata(answer)["table-uuid"]

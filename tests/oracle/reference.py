@@ -1,7 +1,6 @@
 """Iceberg's own handlers in a JVM of their own, with an in-memory catalog behind them."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +41,7 @@ _GAVE_UP = "java.lang.InterruptedException: sleep interrupted"
 def running_reference(folder: Path) -> Iterator["Reference"]:
     """Start the JVM, give the catalog, end the JVM. SparkUnavailable says what is missing."""
     installation = find_installation()
+    log = (folder / "jvm.log").open("w", encoding="utf-8")
     port, token, process = launch_gateway(
         jarpath=str(_jars(installation, "py4j")[0]),
         classpath=":".join(map(str, _class_path(installation))),
@@ -50,17 +50,19 @@ def running_reference(folder: Path) -> Iterator["Reference"]:
         die_on_exit=True,
         enable_auth=True,
         return_proc=True,
-        redirect_stdout=subprocess.DEVNULL,
-        redirect_stderr=subprocess.DEVNULL,
+        redirect_stdout=log,
+        redirect_stderr=log,
     )
-    parameters = GatewayParameters(port=port, auth_token=token)
-    gateway = JavaGateway(gateway_parameters=parameters)
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
     try:
         yield Reference(gateway.jvm, folder)
     finally:
-        gateway.close()
+        # Without this, what is left of Java's objects would still call the JVM when collected.
+        gateway.shutdown()
         process.stdin.close()  # which ends it
         process.wait(30)
+        process.stdout.close()
+        log.close()
 
 
 def _jars(installation: SparkInstallation, name: str) -> list[Path]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,8 @@ from icecheck.breaker import Breaker
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.exchange import Exchange
+from icecheck.expectations import is_foreseen
+from icecheck.expected import Expectation
 from icecheck.judge import judge, not_run
 from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
@@ -34,7 +37,8 @@ class RunOptions:
 
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
     which everything that the run makes is written down. ``fail_fast`` ends the run at
-    the first failure of a MUST check; the rest is skipped as the user's wish.
+    the first failure of a MUST check that is none of the ``foreseen``; the rest is skipped as
+    the user's wish.
     """
 
     target: Target
@@ -48,6 +52,7 @@ class RunOptions:
     spark_options: dict[str, str] = field(default_factory=dict)
     ledger: Path | None = None
     fail_fast: bool = False
+    foreseen: tuple[Expectation, ...] = ()
 
 
 class Progress(Protocol):
@@ -140,11 +145,9 @@ def run_checks(
         resources.prepare(checks)
         with _drained(session, observed), contextlib.suppress(KeyboardInterrupt):
             told.started(checks, session)
-            one_is_enough = options.fail_fast
-            tripped = _judge_all(
-                checks, session, resources, told, verdicts, observed, one_is_enough=one_is_enough
-            )
-            if one_is_enough and not tripped:
+            ends = partial(_ends, options)
+            tripped = _judge_all(checks, session, resources, told, verdicts, observed, ends)
+            if options.fail_fast and not tripped:
                 verdicts += [
                     not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
                     for check in checks[len(verdicts) :]
@@ -174,8 +177,7 @@ def _judge_all(
     told: Progress,
     verdicts: list[Verdict],
     observed: dict[str, Observed],
-    *,
-    one_is_enough: bool,
+    ends: Callable[[Verdict], bool],
 ) -> bool:
     """Judge the checks in order; returns whether the circuit breaker opened."""
     breaker = Breaker()
@@ -188,9 +190,16 @@ def _judge_all(
         session.exchanges.clear()
         if breaker.opened_by(verdict):
             return True
-        if one_is_enough and verdict.outcome is Outcome.FAIL and verdict.level is Level.MUST:
+        if ends(verdict):
             break
     return False
+
+
+def _ends(options: RunOptions, verdict: Verdict) -> bool:
+    """Whether a verdict ends the run before the rest was judged."""
+    if not options.fail_fast or verdict.level is not Level.MUST:
+        return False
+    return verdict.outcome is Outcome.FAIL and not is_foreseen(verdict, options.foreseen)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from icecheck.assembly.run import RunOptions
     from icecheck.expectations import Selection
-    from icecheck.expected import ExpectationFile
+    from icecheck.expected import Expectation, ExpectationFile
     from icecheck.verdict import Run
 
 __all__ = ["Gate", "gate_options"]
@@ -61,10 +62,19 @@ class Gate:
         text = read_text(path)
         return cls(path, text, expectations_from(text, path), update)
 
+    @property
+    def foreseen(self) -> "tuple[Expectation, ...]":
+        """The entries that hold today: what ends no run that is to end at the first failure."""
+        from icecheck.expectations import in_force
+
+        return in_force(self.file, datetime.now(UTC).date())
+
     def concluded(self, run: "Run", wanted: "RunOptions") -> "Run":
         """Return the run with its exit code decided, after an update by the file as it is then."""
         from icecheck.assembly.expecting import gated, selection_of
 
+        if self.file is None and not self.update:
+            return run
         selection = selection_of(wanted.groups, wanted.globs, wanted.spec)
         judged = gated(run, self.file, selection)
         if not self.update:

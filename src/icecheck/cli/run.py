@@ -96,6 +96,7 @@ def command(output: Path, **options: Any) -> int:
                 groups=tuple(Group(g) for g in groups),
                 globs=selected(options, output),
                 fail_fast=options["fail_fast"],
+                foreseen=gate.foreseen,
                 command=shown_command(click.get_current_context()),
                 implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
                 spark_options=_spark_options(options),
