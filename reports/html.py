@@ -15,9 +15,9 @@ from icecheck.reports.joined import (
     SparkRow,
     causes_by_check,
     contract_of,
+    expected_causes,
     families,
     gates,
-    is_expected,
     note_of,
     spark_rows,
     verdicts_by_check,
@@ -139,6 +139,7 @@ class _Page:
     def causes(self) -> list[CauseView]:
         """Return the causes, numbered in the order of severity."""
         verdicts = verdicts_by_check(self.run)
+        known = expected_causes(self.run)
         return [
             CauseView(
                 number=number,
@@ -150,7 +151,7 @@ class _Page:
                 blocked_left=max(0, len(cause.blocked) - _MEMBERS_MAX),
                 hurts=cause.hurts[:_HURTS_MAX],
                 hurts_left=max(0, len(cause.hurts) - _HURTS_MAX),
-                expected=is_expected(cause, self.marks),
+                expected=cause.id in known,
             )
             for number, cause in enumerate(self.run.causes[:_CAUSES_SHOWN_MAX], 1)
         ]

@@ -14,10 +14,10 @@ __all__ = [
     "checks_by_requirement",
     "contract_of",
     "excused_words",
+    "expected_causes",
     "families",
     "family_of",
     "gates",
-    "is_expected",
     "is_unexpected",
     "note_of",
     "result_of",
@@ -127,10 +127,17 @@ def note_of(mark: Mark | None) -> str:
     return said if mark.excuses else f"{said} [{str(mark.met).replace('-', ' ')}]"
 
 
-def is_expected(cause: Cause, marks: Mapping[str, Mark]) -> bool:
-    """Whether every check of a cause is excused: nothing in it is news."""
-    checks = (*cause.members, *cause.blocked)
-    return all(check in marks and marks[check].excuses for check in checks)
+def expected_causes(run: Run) -> frozenset[str]:
+    """Return the ids of the causes that are no news: something is excused, and nothing gates."""
+    marks, verdicts = run.expectations.by_check, verdicts_by_check(run)
+    excused = run.expectations.excused
+    known = []
+    for cause in run.causes:
+        checks = (*cause.members, *cause.blocked)
+        gating = any(gates(verdicts[c], marks.get(c)) for c in checks if c in verdicts)
+        if not gating and not excused.isdisjoint(checks):
+            known.append(cause.id)
+    return frozenset(known)
 
 
 def excused_words(run: Run) -> str:

@@ -1,7 +1,7 @@
 """The run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
 from icecheck.card import one_line
-from icecheck.reports.joined import excused_words, is_expected, spark_rows
+from icecheck.reports.joined import excused_words, expected_causes, spark_rows
 from icecheck.verdict import Cause, Level, Run, totals_of
 
 __all__ = ["markdown", "render"]
@@ -39,9 +39,9 @@ def _causes(run: Run) -> str:
     if not run.causes:
         return ""
     lines = ["### Fix these first", ""]
-    marks = run.expectations.by_check
+    known = expected_causes(run)
     for number, cause in enumerate(run.causes[:_CAUSES_MAX], 1):
-        lines.append(_cause(number, cause, expected=is_expected(cause, marks)))
+        lines.append(_cause(number, cause, expected=cause.id in known))
     left = len(run.causes) - _CAUSES_MAX
     if left > 0:
         lines.append(f"\n… and {left} more: see index.html.")

@@ -19,7 +19,7 @@ HIDDEN = "icecheck_hidden"
 
 @pytest.fixture(scope="module")
 def session():
-    mock = MockCatalog(seed=1, token="tok-canary-1")
+    mock = MockCatalog(seed=1, token="tok-canary-1", hidden=("loadCredentials",))
     opened = open_session(
         Target("http://mock.invalid", warehouse="w", token="tok-canary-1"),
         run_id="r1",

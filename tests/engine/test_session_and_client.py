@@ -82,6 +82,7 @@ def test_a_parent_that_the_user_gave_is_worked_under_and_left_alone(mock):
     assert Catalog(given, "x").load_namespace_metadata(("theirs",)).status == 200
 
 
+@pytest.mark.parametrize("run_id", ["", "UPPER", "with space", "x" * 17, "a_b"])
 def test_a_run_id_that_is_no_plain_token_is_refused(run_id):
     with pytest.raises(UsageError, match="run id"):
         open_session(Target("http://h"), run_id=run_id, transport=scripted(lambda *_: (404, {})))

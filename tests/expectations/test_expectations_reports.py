@@ -11,6 +11,7 @@ import pytest
 
 from icecheck.cli.closing import closing_lines
 from icecheck.reports import html, junit, run_json, summary
+from icecheck.reports.joined import expected_causes
 from icecheck.verdict import Level
 
 EXISTS = "createNamespace.already-exists"
@@ -203,6 +204,19 @@ def test_the_closing_lines_say_both_gate_and_verdict(a):
     assert gate.startswith("gate: satisfied (1 known failure, 1 flaky excused), exit 0")
     assert not any(line.startswith("expectations:") for line in rest)
     assert any("(expected)" in line for line in rest)
+
+
+def test_a_cause_is_expected_when_nothing_in_it_gates_and_something_is_excused(a):
+    low = a.failed(DROPPED, level=Level.SHOULD)
+    plain = a.finished(a.passed(CREATED), a.failed(EXISTS), low)
+    (cause,) = plain.causes
+    assert expected_causes(plain) == frozenset()
+    assert expected_causes(a.expecting(plain, a.entry(EXISTS))) == {cause.id}
+    assert expected_causes(a.expecting(plain, a.entry(DROPPED))) == frozenset()
+    excused = a.expecting(plain, a.entry(EXISTS))
+    assert '<span class="mark">expected</span>' in html.render(excused)
+    assert '<span class="mark">expected</span>' not in html.render(plain)
+    assert "1. **must** (expected) Answers" in summary.render(excused)
 
 
 @pytest.mark.parametrize("name", ["stale", "expired", "differs", "matches nothing"])

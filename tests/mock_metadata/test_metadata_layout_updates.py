@@ -145,8 +145,7 @@ def test_a_void_field_outlives_its_column(new_table, commit, schema_of):
     assert after.partition_specs == table.partition_specs
 
 
-def test_a_void_sort_field_needs_its_column(new_table, commit, schema_of, refused):
-    # Java clients refuse to read a table whose default order sorts by a column that is gone.
+def test_a_void_sort_field_needs_its_column_as_in_java(new_table, commit, schema_of, refused):
     table = new_table(write_order={"fields": [sort(2, "void")]})
     with refused(400, "A sort field has no source"):
         commit(table, add_schema(schema_of({**EXTRA, "id": 1})), set_current(-1))

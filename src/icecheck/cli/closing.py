@@ -4,7 +4,7 @@ from pathlib import Path
 
 from icecheck.card import one_line
 from icecheck.ledger_file import LEDGER_FILE
-from icecheck.reports.joined import excused_words, is_expected
+from icecheck.reports.joined import excused_words, expected_causes
 from icecheck.verdict import Cause, Run, totals_of
 
 __all__ = ["closing_lines", "say_conclusion", "unmet_lines"]
@@ -44,8 +44,9 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     lines += unmet_lines(run)
     if run.causes:
         lines.append(f"causes: {len(run.causes)}")
+    known = expected_causes(run)
     for number, cause in enumerate(run.causes[:_CAUSES_MAX], 1):
-        lines += _cause(number, cause, expected=is_expected(cause, run.expectations.by_check))
+        lines += _cause(number, cause, expected=cause.id in known)
     if len(run.causes) > _CAUSES_MAX:
         lines.append(f"  … and {len(run.causes) - _CAUSES_MAX} more in the report")
     residue = run.facts["safety"]["residue"]
