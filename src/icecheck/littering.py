@@ -30,7 +30,7 @@ def refuse_to_litter(session: Session) -> None:
                 f"the catalog claims {creates} and not {drops}: what a run makes would stay, so "
                 f"it stops before it litters{_HOW_TO_GO_ON}"
             )
-    catalog = Catalog(session, "probe.deletion")
+    catalog = Catalog(session, session.probe_id("deletion"))
     try:
         _try_deleting(catalog)
     except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):

@@ -16,7 +16,7 @@ def has_capability(catalog: Catalog, name: str) -> bool:
     """
     known = catalog.session.capabilities
     if name not in known:
-        prober = Catalog(catalog.session, f"probe.{name}")
+        prober = Catalog(catalog.session, catalog.session.probe_id(name))
         try:
             known[name] = CAPABILITIES[name](prober)
         except (Blocked, NotOffered, *SHAPE_ERRORS):

@@ -63,11 +63,16 @@ class Session:
     capabilities: dict[str, bool] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None
     journal: LedgerFile | None = None
+    worker: str = ""
 
     @property
     def owner(self) -> str:
         """The token that stands in every name of this run."""
         return f"icecheck_{self.run_id}"
+
+    def probe_id(self, name: str) -> str:
+        """Return the check id of a probe: every worker makes objects of its own."""
+        return f"probe.{name}{self.worker}"
 
     def record(self, exchange: Exchange) -> None:
         """Keep an exchange without its secrets."""
@@ -157,6 +162,7 @@ def open_session(
             server_header=exchange.header("server"),
             on_exchange=on_exchange,
             journal=journal,
+            worker=worker,
         )
         for one in recorded:
             session.record(one)

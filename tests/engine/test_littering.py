@@ -3,10 +3,12 @@
 import pytest
 
 from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.context import Registries
 from icecheck.mock_server.defects.rewriting import answer_status, forget_effect
+from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Run
 
@@ -62,4 +64,17 @@ def test_a_catalog_that_deletes_under_another_status_is_judged() -> None:
     install(mock.registries)
     run = run_on(mock)
     assert run.facts["safety"]["residue"] == []
+    mock.stop()
+
+
+def test_two_workers_under_one_parent_try_it_on_objects_of_their_own() -> None:
+    mock = MockCatalog(seed=1)
+    target = Target("http://mock.test", namespace=("given",))
+    transport = mock.httpx_transport()
+    sessions = [
+        open_session(target, run_id="r1", worker=worker, transport=transport)
+        for worker in ("gw0", "gw1")
+    ]
+    names = [Catalog(each, each.probe_id("deletion")).new_name() for each in sessions]
+    assert len(set(names)) == 2
     mock.stop()

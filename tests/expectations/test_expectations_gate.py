@@ -1,7 +1,7 @@
 """What expectations do to the gate, as a truth table; and that they never touch the verdict."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -12,7 +12,6 @@ EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"
 STATUS_200 = '{ symptom = "status", actual = "200" }'
 STATUS_500 = '{ symptom = "status", actual = "500" }'
-TODAY = datetime.now(UTC).date()
 
 MET, PASSES, DIFFERS, UNJUDGED = Met.AS_EXPECTED, Met.PASSES, Met.FAILS_DIFFERENTLY, Met.NOT_JUDGED
 FAILURE, STALE = "unexpected-failure", "stale-expectation"
@@ -71,9 +70,9 @@ def test_the_verdict_is_never_changed(a, kind, fails_with, outcome, met, code, w
 @pytest.mark.parametrize("kind", ["known-failure", "flaky", "waived"])
 def test_a_day_after_its_last_an_entry_fails_the_gate_and_excuses_nothing(a, kind):
     plain = a.finished(a.passed(CREATED), a.failed(EXISTS))
-    today = a.expecting(plain, entry_of(a, kind, expires=TODAY))
-    assert today.exit_code == 0
-    over = a.expecting(plain, entry_of(a, kind, expires=TODAY - timedelta(days=1)))
+    day = date.fromisoformat(plain.generated_at[:10])
+    assert a.expecting(plain, entry_of(a, kind, expires=day)).exit_code == 0
+    over = a.expecting(plain, entry_of(a, kind, expires=day - timedelta(days=1)))
     assert (over.exit_code, over.exit_reason) == (1, "expired-expectation")
     (unmet,) = over.expectations.unmet
     assert (unmet.kind, unmet.checks) == (UnmetKind.EXPIRED, (EXISTS,))
