@@ -8,7 +8,7 @@ from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.reading import namespaces_in, not_applicable, tables_in
-from icecheck.conformance.viewing import create_view_body, given_view
+from icecheck.conformance.viewing import create_view_body, given_view, some_view
 from icecheck.expect import Reply
 from icecheck.target import Namespace
 
@@ -40,12 +40,14 @@ def _named(operation_id: str, body: Any = None) -> Send:
     def send(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
         path = catalog.session.contract.operations[operation_id].path
         if "{table}" in path:
-            return _of_table(catalog, operation_id, catalog.given_table(), headers, body)
+            table = catalog.some_table() if body is None else catalog.given_table()
+            return _of_table(catalog, operation_id, table, headers, body)
         if "{view}" in path:
             return _of_view(catalog, operation_id, headers, body)
         names: dict[str, str | Namespace] = {}
         if "{namespace}" in path:
-            names["namespace"] = catalog.given_namespace()
+            reads = body is None
+            names["namespace"] = catalog.some_namespace() if reads else catalog.given_namespace()
         if body is None:
             return catalog.call(operation_id, names, headers=headers)
         return catalog.call(operation_id, names, body=body, headers=headers)
@@ -71,7 +73,7 @@ def _of_table(
 def _of_view(
     catalog: Catalog, operation_id: str, headers: Mapping[str, str], body: Any = None
 ) -> Reply:
-    view = given_view(catalog)
+    view = some_view(catalog)
     names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
     if body is None:
         return catalog.call(operation_id, names, headers=headers)

@@ -63,14 +63,14 @@ def _same_scheme(location: str) -> str:
 @check("loadCredentials.succeeds", proves="loadCredentials.200")
 def test_load_credentials(catalog: Catalog) -> None:
     """Asking for a table's credentials is answered 200, with a list."""
-    table = catalog.given_table()
+    table = catalog.some_table()
     _credentials_in(_load(catalog, table.namespace, table.name).expect(200))
 
 
 @check("loadCredentials.missing", proves="loadCredentials.404")
 def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
     """Asking for credentials of a table that does not exist is refused, in any namespace."""
-    table = catalog.given_table()
+    table = catalog.some_table()
     _load(catalog, table.namespace, catalog.new_name()).expect(404)
     _load(catalog, catalog.new_namespace_name(), table.name).expect(404)
 
@@ -78,7 +78,7 @@ def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
 @check("loadCredentials.covers-the-table", proves="loadCredentials.covers-the-table")
 def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     """At least one of a table's credentials is for the place where the table is."""
-    table = catalog.given_table()
+    table = catalog.some_table()
     location = table.metadata.get("location")
     reply, credentials = _vended(catalog, table)
     inside = f"{_same_scheme(str(location)).rstrip('/')}/"

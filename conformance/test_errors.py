@@ -29,7 +29,7 @@ def test_an_error_has_message_type_and_code(catalog: Catalog) -> None:
 @check("http.json-content-type", proves="http.json-content-type")
 def test_bodies_say_that_they_are_json(catalog: Catalog) -> None:
     """An answer with a JSON body says application/json, a success as well as an error."""
-    table = catalog.given_table()
+    table = catalog.some_table()
     _expect_json(catalog.load_table(table.namespace, table.name).expect(200))
     _expect_json(catalog.load_table(table.namespace, catalog.new_name()).expect(404))
 

@@ -123,7 +123,7 @@ def test_a_malformed_creation_is_refused(catalog: Catalog) -> None:
 @check("loadNamespaceMetadata.loaded", proves="loadNamespaceMetadata.200")
 def test_loading_a_namespace_answers_it(catalog: Catalog) -> None:
     """Loading a namespace is answered 200, with that namespace."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.some_namespace()
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     expect_levels(reply, namespace)
 
@@ -140,7 +140,7 @@ def test_loading_a_missing_namespace_is_refused(catalog: Catalog) -> None:
 @check("namespaceExists.exists", proves="namespaceExists.204")
 def test_head_finds_a_namespace(catalog: Catalog) -> None:
     """HEAD on a namespace that exists is answered 204."""
-    catalog.namespace_exists(catalog.given_namespace()).expect(204)
+    catalog.namespace_exists(catalog.some_namespace()).expect(204)
 
 
 @check("namespaceExists.missing", proves="namespaceExists.404")

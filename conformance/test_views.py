@@ -21,6 +21,7 @@ from icecheck.conformance.viewing import (
     load_view,
     loaded_view,
     settled_view,
+    some_view,
     version_with,
     view_exists,
     view_version,
@@ -174,7 +175,7 @@ def test_properties_kept(catalog: Catalog) -> None:
 @check("loadView.succeeds", proves="loadView.200")
 def test_load_view(catalog: Catalog) -> None:
     """Loading a view answers its metadata and where it is."""
-    view = given_view(catalog)
+    view = some_view(catalog)
     reply = load_view(catalog, view.namespace, view.name).expect(200)
     reply.expect_json({"metadata": {"view-uuid": ANY_STRING}, "metadata-location": ANY_STRING})
 
@@ -182,21 +183,21 @@ def test_load_view(catalog: Catalog) -> None:
 @check("loadView.missing", proves="loadView.404")
 def test_load_missing_view(catalog: Catalog) -> None:
     """Loading a view that does not exist is refused, in a namespace that exists or not."""
-    load_view(catalog, catalog.given_namespace(), catalog.new_name()).expect(404)
+    load_view(catalog, catalog.some_namespace(), catalog.new_name()).expect(404)
     load_view(catalog, catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
 
 @check("viewExists.succeeds", proves="viewExists.204")
 def test_view_exists(catalog: Catalog) -> None:
     """The existence check of an existing view is answered 204."""
-    view = given_view(catalog)
+    view = some_view(catalog)
     view_exists(catalog, view.namespace, view.name).expect(204)
 
 
 @check("viewExists.missing", proves="viewExists.404")
 def test_missing_view_does_not_exist(catalog: Catalog) -> None:
     """The existence check of a missing view is answered 404."""
-    view_exists(catalog, catalog.given_namespace(), catalog.new_name()).expect(404)
+    view_exists(catalog, catalog.some_namespace(), catalog.new_name()).expect(404)
 
 
 # --------------------------------------------------------------------------- listing

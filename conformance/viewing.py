@@ -28,6 +28,7 @@ __all__ = [
     "rename_view",
     "replace_view",
     "settled_view",
+    "some_view",
     "version_with",
     "view_exists",
     "view_version",
@@ -179,6 +180,17 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
     names = {"namespace": where}
     reply = catalog.given("createView", lambda: catalog.call("createView", names, body=body))
     return View(where, name, _usable(reply), reply.json().get("metadata-location"))
+
+
+def some_view(catalog: Catalog) -> View:
+    """Return a view to look at: one of the run's own, or where it may only read, theirs."""
+    if not catalog.target.read_only:
+        return given_view(catalog)
+    if catalog.target.given.view is None:
+        raise NotOffered("name a view to read with --given-view", SkipKind.SAFETY_LEVEL)
+    namespace, name = catalog.target.given.view
+    reply = catalog.given("loadView", lambda: load_view(catalog, namespace, name))
+    return View(namespace, name, _usable(reply), reply.json().get("metadata-location"))
 
 
 def loaded_view(catalog: Catalog, view: View) -> View:

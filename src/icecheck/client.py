@@ -12,17 +12,21 @@ from icecheck import bodies
 from icecheck.connection import Wire
 from icecheck.effects import Effect, effect_of
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
+from icecheck.expect import Blocked, NotOffered, Reply
 from icecheck.ledger import Entry, Ledger
+from icecheck.removal import remove_all
 from icecheck.session import Session
 from icecheck.table import Table
 from icecheck.target import Namespace, Target
+from icecheck.verdict import SkipKind
 
 __all__ = ["NO_BODY", "Catalog", "Table", "encode"]
 
 Json = Any
 Query = Sequence[tuple[str, str]]
 NO_BODY = object()
+_READING = frozenset({"GET", "HEAD"})
+_CHANGING_NOTHING = frozenset({"getToken", "planTableScan", "fetchScanTasks"})
 
 
 class Catalog:
@@ -64,6 +68,14 @@ class Catalog:
 
     # ---- the wire
 
+    def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
+        """Raise NotOffered for a request that changes something, if the run may only read."""
+        if not self.target.read_only or operation_id in _CHANGING_NOTHING:
+            return
+        if (method or self.session.contract.operations[operation_id].method) not in _READING:
+            reason = f"{operation_id} changes the catalog, and this run may only read"
+            raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
+
     def call(
         self,
         operation_id: str,
@@ -77,8 +89,10 @@ class Catalog:
     ) -> Reply:
         """Send one request; ``body`` may be JSON or raw bytes, ``path`` replaces the whole path.
 
-        A header of the empty string takes a default header away. Raises Unreachable.
+        A header of the empty string takes a default header away. Raises Unreachable, and
+        NotOffered for what a run that may only read does not send.
         """
+        self.refuse_to_write(operation_id, method)
         operation = self.session.contract.operations[operation_id]
         url = self.target.base_url
         url += self.session.offer.path(operation.path, names or {}) if path is None else path
@@ -268,6 +282,30 @@ class Catalog:
         reply = self.given("createTable", lambda: self.create_table(where, body))
         return self._table(where, name, reply)
 
+    def some_namespace(self) -> Namespace:
+        """Return a namespace to look at: one of the run's own, or where it may only read, theirs.
+
+        What else is in it, and what it is called, is nobody's business.
+        """
+        if not self.target.read_only:
+            return self.given_namespace()
+        given = self.target.given
+        if given.namespace:
+            return given.namespace
+        if given.table is None:
+            raise NotOffered("name a namespace to read with --given-table", SkipKind.SAFETY_LEVEL)
+        return given.table[0]
+
+    def some_table(self) -> Table:
+        """Return a table to look at: one of the run's own, or where it may only read, theirs."""
+        if not self.target.read_only:
+            return self.given_table()
+        if self.target.given.table is None:
+            raise NotOffered("name a table to read with --given-table", SkipKind.SAFETY_LEVEL)
+        namespace, name = self.target.given.table
+        reply = self.given("loadTable", lambda: self.load_table(namespace, name))
+        return self._table(namespace, name, reply)
+
     def given_commit(
         self, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
     ) -> Table:
@@ -348,41 +386,12 @@ class Catalog:
     def undo(self) -> None:
         """Remove everything this check made, newest first; what stays is residue, never raised."""
         self._step = Step.UNDO
-        try:
-            for entry in self.ledger.newest_first():
-                self._remove(entry)
-        except Unreachable:
-            pass  # what is still in the ledger is reported as residue
+        if self.target.read_only:
+            # What was entered beforehand was then not asked for.
+            for entry in self.ledger:
+                self.ledger.forget(entry, deleted=False)
+        remove_all(self)
         self.session.absorb(self.ledger)
-
-    def _remove(self, entry: Entry) -> None:
-        if entry.kind == "namespace":
-            reply = self.drop_namespace(entry.namespace)
-            if reply.status == 409 and self._sweep(entry.namespace):
-                reply = self.drop_namespace(entry.namespace)
-        else:
-            reply = self._drop(entry.kind, entry.namespace, entry.name)
-        if reply.ok or reply.status == 404:
-            self.ledger.forget(entry, deleted=True)
-
-    def _drop(self, kind: str, namespace: Namespace, name: str) -> Reply:
-        names: dict[str, str | Namespace] = {"namespace": namespace, kind: name}
-        return self.call(f"drop{kind.title()}", names)
-
-    def _sweep(self, namespace: Namespace) -> bool:
-        """Drop what a server or engine put unasked into a namespace of our own."""
-        dropped: list[bool] = []
-        for kind in ("table", "view"):
-            if not self.claims(f"list{kind.title()}s"):
-                continue
-            reply = self.call(f"list{kind.title()}s", {"namespace": namespace})
-            try:
-                listed = reply.json()["identifiers"] if reply.ok else []
-                names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
-            except (KeyError, TypeError, ValueError, Violation):
-                return False
-            dropped += [self._drop(kind, namespace, name).ok for name in names]
-        return bool(dropped) and all(dropped)
 
 
 def encode(body: Json) -> bytes:

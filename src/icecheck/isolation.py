@@ -33,7 +33,9 @@ def isolate(session: "Session", worker: str) -> Isolation:
     target = session.target
     if target.namespace:
         return Isolation("parent", target.namespace)
-    if target.isolation == "flat" or not session.offer.claims("createNamespace", session.contract):
+    if target.read_only or target.isolation == "flat":
+        return Isolation("flat", ())
+    if not session.offer.claims("createNamespace", session.contract):
         return Isolation("flat", ())
     root = (session.owner + (f"_{worker}" if worker else ""),)
     entry = Entry("namespace", root)

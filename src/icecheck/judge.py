@@ -10,7 +10,7 @@ from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
 from icecheck.probes import has_capability
-from icecheck.verdict import Finding, Level, Outcome, Skip, SkipKind, Verdict
+from icecheck.verdict import Finding, Group, Level, Outcome, Skip, SkipKind, Verdict
 
 __all__ = ["TARGET", "judge", "not_run"]
 
@@ -46,6 +46,8 @@ def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
 
 
 def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
+    if catalog.target.read_only and check.group is Group.SPARK:
+        return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
     undeclared = [o for o in check.operations if not catalog.claims(o)]
     if not undeclared:
         return None

@@ -21,7 +21,7 @@ def refuse_to_litter(session: Session) -> None:
     Raises TargetUnusable when something that was dropped is evidently still there, or when the
     catalog does not claim to drop what a run makes. What cannot be made says nothing.
     """
-    if session.target.accept_residue:
+    if session.target.accept_residue or session.target.read_only:
         return
     for creates, drops in _PAIRS:
         claimed = [session.offer.claims(id_, session.contract) for id_ in (creates, drops)]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from icecheck.client import NO_BODY, Catalog, encode
@@ -70,6 +71,8 @@ def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event,
     only if every racer that asked for it was refused. Exchanges are recorded afterwards in the
     order of the racers, not of the clock.
     """
+    for move in chain.from_iterable(racers.values()):
+        catalog.refuse_to_write(move.operation_id)
     scripts = _prepared(catalog, racers)
     everything = [sent for script in scripts for sent in script]
     fresh = [entry for sent in everything for entry in catalog.enter(sent.effect)]

@@ -11,7 +11,7 @@ import httpx
 from icecheck.contract import Contract
 from icecheck.exchange import is_secret_header
 
-__all__ = ["Offer", "Target", "UsageError", "read_headers"]
+__all__ = ["Given", "Offer", "Target", "UsageError", "read_headers"]
 
 Namespace = tuple[str, ...]
 
@@ -24,12 +24,22 @@ class UsageError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """Objects that the user names to be read; a namespace and a name each."""
+
+    namespace: Namespace = ()
+    table: tuple[Namespace, str] | None = None
+    view: tuple[Namespace, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """Where the catalog is and how to speak to it.
 
     ``prefix`` None means: as the config announces; a string is used verbatim (rule 12 of
     the verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent
     to work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
+    With ``read_only`` nothing is created, and what is ``given`` is looked at instead.
     ``claims`` are operationIds that the catalog is held to although it does not list them.
     Without token and credential no Authorization header is sent.
     """
@@ -49,6 +59,8 @@ class Target:
     accept_residue: bool = False
     claims: tuple[str, ...] = ()
     requests_per_second: float | None = None
+    read_only: bool = False
+    given: Given = Given()
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -101,6 +113,11 @@ class Target:
     def base_url(self) -> str:
         """The URL that ``/v1/...`` is appended to (clients strip a trailing slash too)."""
         return self.url.rstrip("/")
+
+    @property
+    def safety(self) -> str:
+        """How much a run may do to the catalog."""
+        return "read-only" if self.read_only else "standard"
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from icecheck.target import UsageError
+from icecheck.target import Given, UsageError
 
 __all__ = [
     "Facts",
@@ -20,6 +20,7 @@ __all__ = [
     "from_pyiceberg",
     "from_spark_conf",
     "from_toml",
+    "given_from",
     "merged",
 ]
 
@@ -140,6 +141,11 @@ def from_toml(text: str, path: str) -> Facts:
     if not isinstance(table, dict):
         raise UsageError(f"{path}: write the target as a table, [target]")
     facts: Facts = {}
+    given = document.get("given", {})
+    if not isinstance(given, dict):
+        raise UsageError(f"{path}: write what is given as a table, [given]")
+    if (objects := given_from(given)) is not None:
+        facts["given"] = objects
     for key, value in table.items():
         read = _READERS.get(key)
         if read is None:
@@ -150,6 +156,27 @@ def from_toml(text: str, path: str) -> Facts:
         except (TypeError, ValueError) as error:
             raise UsageError(f"{path}: {key} in [target] {error}") from None
     return facts
+
+
+def given_from(names: Mapping[str, Any]) -> Given | None:
+    """Read the objects that the user names, levels joined by dots or in a list; None for none.
+
+    Raises UsageError for a name without a namespace, or a kind that there is not.
+    """
+    found: dict[str, Any] = {}
+    for kind, value in names.items():
+        if value is None:
+            continue
+        if kind not in {"namespace", "table", "view"}:
+            raise UsageError(f"[given] has no key {kind!r}: it has namespace, table and view")
+        try:
+            levels = _levels(value)
+        except TypeError as error:
+            raise UsageError(f"the given {kind} {error}") from None
+        if not all(levels) or (kind != "namespace" and len(levels) < 2):
+            raise UsageError(f"the given {kind} {value!r} needs a namespace: write A.B.NAME")
+        found[kind] = levels if kind == "namespace" else (levels[:-1], levels[-1])
+    return Given(**found) if found else None
 
 
 def _hint(key: str) -> str:
@@ -237,6 +264,7 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "rate-limit": ("requests_per_second", _number),
     "claims": ("claims", _names),
     "accept-residue": ("accept_residue", _flag),
+    "read-only": ("read_only", _flag),
     "namespace": ("namespace", _levels),
     "headers": ("headers", _headers),
 }

@@ -55,7 +55,7 @@ def facts_of(
         },
         "config": {
             "seed": options.seed,
-            "safety": "standard",
+            "safety": options.target.safety,
             "groups": [str(g) for g in options.groups],
             "globs": list(options.globs),
             "isolation": session.isolation,
@@ -64,7 +64,7 @@ def facts_of(
         },
         "timing": _timing(session, started_at, finished_at, wall),
         "safety": {
-            "level": "standard",
+            "level": options.target.safety,
             "namespace_prefix": session.owner,
             "created": session.created,
             "deleted": session.deleted,

@@ -58,6 +58,14 @@ _OPTIONS = (
         help="Verify a catalog that does not delete; what is made stays on it.",
     ),
     click.option(
+        "--read-only", is_flag=True, help="Create nothing; look at what --given-... names."
+    ),
+    click.option(
+        "--given-namespace", metavar="A.B", help="A namespace that is there, for --read-only."
+    ),
+    click.option("--given-table", metavar="A.B.T", help="A table that is there, likewise."),
+    click.option("--given-view", metavar="A.B.V", help="A view that is there, likewise."),
+    click.option(
         "--claim",
         "claims",
         multiple=True,
@@ -99,6 +107,7 @@ def target_options(function: Function) -> Function:
 def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the options say of a target, as keyword arguments of Target, all but the URL."""
     from icecheck.target import read_headers
+    from icecheck.target_sources import given_from
 
     as_they_are = (
         "warehouse",
@@ -118,6 +127,10 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "namespace": _read_namespace(options["namespaces"]) or None,
         "accept_residue": options["accept_residue"] or None,
         "claims": options["claims"] or None,
+        "read_only": options["read_only"] or None,
+        "given": given_from(
+            {kind: options[f"given_{kind}"] for kind in ("namespace", "table", "view")}
+        ),
     }
     return {name: value for name, value in given.items() if value is not None}
 

@@ -1,0 +1,65 @@
+"""Removes what a check has made: exactly what is in its ledger, newest first."""
+
+from typing import Protocol
+
+from icecheck.expect import Reply, Unreachable, Violation
+from icecheck.ledger import Entry, Ledger
+from icecheck.target import Namespace
+
+__all__ = ["Remover", "remove_all"]
+
+
+class Remover(Protocol):
+    """What removing needs of a catalog."""
+
+    ledger: Ledger
+
+    def claims(self, operation_id: str) -> bool:
+        """Whether the catalog claims to serve an operation."""
+
+    def call(self, operation_id: str, names: dict[str, str | Namespace]) -> Reply:
+        """Send one request."""
+
+
+def remove_all(catalog: Remover) -> None:
+    """Remove what is in the ledger; what cannot be removed stays in it, and nothing is raised."""
+    try:
+        for entry in catalog.ledger.newest_first():
+            _remove(catalog, entry)
+    except Unreachable:
+        pass  # what is still in the ledger is reported as residue
+
+
+def _remove(catalog: Remover, entry: Entry) -> None:
+    if entry.kind == "namespace":
+        reply = _drop_namespace(catalog, entry.namespace)
+        if reply.status == 409 and _sweep(catalog, entry.namespace):
+            reply = _drop_namespace(catalog, entry.namespace)
+    else:
+        reply = _drop(catalog, entry.kind, entry.namespace, entry.name)
+    if reply.ok or reply.status == 404:
+        catalog.ledger.forget(entry, deleted=True)
+
+
+def _drop_namespace(catalog: Remover, namespace: Namespace) -> Reply:
+    return catalog.call("dropNamespace", {"namespace": namespace})
+
+
+def _drop(catalog: Remover, kind: str, namespace: Namespace, name: str) -> Reply:
+    return catalog.call(f"drop{kind.title()}", {"namespace": namespace, kind: name})
+
+
+def _sweep(catalog: Remover, namespace: Namespace) -> bool:
+    """Drop what a server or engine put unasked into a namespace of our own."""
+    dropped: list[bool] = []
+    for kind in ("table", "view"):
+        if not catalog.claims(f"list{kind.title()}s"):
+            continue
+        reply = catalog.call(f"list{kind.title()}s", {"namespace": namespace})
+        try:
+            listed = reply.json()["identifiers"] if reply.ok else []
+            names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
+        except (KeyError, TypeError, ValueError, Violation):
+            return False
+        dropped += [_drop(catalog, kind, namespace, name).ok for name in names]
+    return bool(dropped) and all(dropped)
