@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j import java_gateway, protocol
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
 from tests.oracle.answer import Answer, Json
@@ -74,6 +75,18 @@ def _class_path(installation: SparkInstallation) -> list[Path]:
     return [*installation.runtime.jars, *bundled]
 
 
+@contextmanager
+def _unconverted() -> Iterator[None]:
+    """Let py4j raise its own errors: once a Spark session was made in this process, PySpark turns
+    them into its own, asking its own JVM about an exception of ours."""
+    installed = java_gateway.get_return_value
+    java_gateway.get_return_value = protocol.get_return_value
+    try:
+        yield
+    finally:
+        java_gateway.get_return_value = installed
+
+
 class Reference:
     """One table of a Java catalog, asked with the bodies that clients send.
 
@@ -135,6 +148,10 @@ class Reference:
         return self._asked(body, self._update, self._handlers.updateTable, self._name)
 
     def _asked(self, body: Json, request: Any, handler: Any, name: Any) -> Answer:
+        with _unconverted():
+            return self._answered(body, request, handler, name)
+
+    def _answered(self, body: Json, request: Any, handler: Any, name: Any) -> Answer:
         try:
             read = self._mapper.readValue(json.dumps(body), request)
         except Py4JJavaError as error:
@@ -169,7 +186,8 @@ class Reference:
         location = f"/held/metadata/{self._versions:05}-0.metadata.json"
         self._files.addFile(location, json.dumps(metadata).encode())
         try:
-            self._catalog.registerTable(self._name, location)
+            with _unconverted():
+                self._catalog.registerTable(self._name, location)
         except Py4JJavaError as error:
             raise AssertionError(
                 f"Java cannot read the mock's metadata: {error.java_exception}"
