@@ -6,7 +6,7 @@ data: the suite writes manifests that name data files which need not exist.
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +78,14 @@ class ManifestFiles:
     def location(self, name: str) -> str:
         """Return the location that a file of this name has in the manifests."""
         return f"{self._location}/data/{name}"
+
+    def names_of(self, locations: Iterable[str]) -> list[str]:
+        """Return the files' names, sorted; a location that is not one of these stays whole.
+
+        Names say the same in every run: a finding with locations in it would be a cause of its own.
+        """
+        folder = self.location("")
+        return sorted(location.removeprefix(folder) for location in locations)
 
     def append(self, *files: PlannedFile, ref: str = "main") -> int:
         """Commit a snapshot that adds files, data or deletes; return its id."""

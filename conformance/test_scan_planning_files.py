@@ -28,15 +28,14 @@ Json = Any
 
 def _expect_files(files: ManifestFiles, found: Planned, *names: str, detail: str = "") -> None:
     """Judge that exactly these files are planned, each once."""
-    due = sorted(files.location(name) for name in names)
-    equal(found.locations, due, symptom="planned-files", detail=detail)
+    planned_names = files.names_of(found.locations)
+    equal(planned_names, sorted(names), symptom="planned-files", detail=detail)
 
 
 def _expect_among(files: ManifestFiles, found: Planned, *names: str, detail: str = "") -> None:
     """Judge that these are planned, each once; a planner that prunes less plans others too."""
-    due = sorted(files.location(name) for name in names)
-    of_these = [location for location in found.locations if location in due]
-    equal(of_these, due, symptom="planned-files", detail=detail)
+    of_these = [name for name in files.names_of(found.locations) if name in names]
+    equal(of_these, sorted(names), symptom="planned-files", detail=detail)
 
 
 # ---- which snapshot
@@ -202,8 +201,8 @@ def test_position_deletes(catalog: Catalog) -> None:
         )
         found = planned(catalog, files.table)
         _expect_files(files, found, "a.parquet", "b.parquet")
-        due = [files.location("deletes.parquet")]
-        equal(found.deletes_of(files.location("a.parquet")), due, symptom="planned-deletes")
+        deletes = files.names_of(found.deletes_of(files.location("a.parquet")))
+        equal(deletes, ["deletes.parquet"], symptom="planned-deletes")
 
 
 @check("planTableScan.equality-deletes", proves="planTableScan.equality-deletes", needs=V2)
@@ -215,11 +214,10 @@ def test_equality_deletes(catalog: Catalog) -> None:
         files.append(PlannedFile("new.parquet", "a"))
         found = planned(catalog, files.table)
         _expect_files(files, found, "old.parquet", "elsewhere.parquet", "new.parquet")
-        deletes = files.location("deletes.parquet")
-        due = {"old.parquet": [deletes], "new.parquet": [], "elsewhere.parquet": []}
+        due = {"old.parquet": ["deletes.parquet"], "new.parquet": [], "elsewhere.parquet": []}
         for name, expected in due.items():
-            location = files.location(name)
-            equal(found.deletes_of(location), expected, symptom="planned-deletes", detail=name)
+            deletes = files.names_of(found.deletes_of(files.location(name)))
+            equal(deletes, expected, symptom="planned-deletes", detail=name)
 
 
 # ---- plans that are fetched in parts
