@@ -1,7 +1,6 @@
 """The circuit breaker: a catalog that stops answering ends the run instead of failing it."""
 
-from icecheck.judge import TARGET
-from icecheck.verdict import Outcome, Verdict
+from icecheck.verdict import Verdict
 
 __all__ = ["Breaker"]
 
@@ -18,6 +17,5 @@ class Breaker:
 
     def opened_by(self, verdict: Verdict) -> bool:
         """Take in one verdict; return whether it was one too many without an answer."""
-        unanswered = verdict.outcome is Outcome.BLOCKED and TARGET in verdict.blocked_by
-        self._unanswered = self._unanswered + 1 if unanswered else 0
+        self._unanswered = self._unanswered + 1 if verdict.unanswered else 0
         return self._unanswered >= _THRESHOLD

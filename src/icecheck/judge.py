@@ -10,12 +10,18 @@ from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
 from icecheck.probes import has_capability
-from icecheck.verdict import Finding, Group, Level, Outcome, Skip, SkipKind, Verdict
+from icecheck.verdict import (
+    TARGET,
+    Finding,
+    Group,
+    Level,
+    Outcome,
+    Skip,
+    SkipKind,
+    Verdict,
+)
 
-__all__ = ["TARGET", "judge", "not_run"]
-
-TARGET = "target"
-"""What a check is blocked by when the catalog gave no usable answer (verdict-rules 11)."""
+__all__ = ["judge", "not_run"]
 
 
 def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = None) -> Verdict:

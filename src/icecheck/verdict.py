@@ -15,6 +15,7 @@ from icecheck.expected import (
 )
 
 __all__ = [
+    "TARGET",
     "Capability",
     "Cause",
     "Evidence",
@@ -29,6 +30,9 @@ __all__ = [
     "Verdict",
     "totals_of",
 ]
+
+TARGET = "target"
+"""What a check is blocked by when the catalog gave no usable answer (verdict-rules 11)."""
 
 
 class Outcome(StrEnum):
@@ -130,6 +134,11 @@ class Verdict:
     duration_ms: float = 0.0
     passive: bool = False
 
+    @property
+    def unanswered(self) -> bool:
+        """Whether this check came to nothing for want of a usable answer."""
+        return self.outcome is Outcome.BLOCKED and TARGET in self.blocked_by
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -151,13 +160,18 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One row of the claims matrix: what the catalog announces against what it does."""
+    """One row of the claims matrix: what the catalog announces against what it does.
+
+    An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces (``declared``
+    None). ``loses`` says what engines cannot do without the latter.
+    """
 
     id: str
     declared: bool | None
     observed: str
     assessment: str
     checks: tuple[str, ...] = ()
+    loses: str = ""
 
 
 @dataclass(frozen=True, slots=True)

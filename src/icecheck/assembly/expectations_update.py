@@ -143,13 +143,9 @@ def _unexplained(run: Run) -> list[Verdict]:
         v
         for v in run.verdicts
         if v.level is Level.MUST
-        and (v.outcome is Outcome.FAIL or (v.outcome is Outcome.BLOCKED and not _by_weather(v)))
+        and (v.outcome is Outcome.FAIL or (v.outcome is Outcome.BLOCKED and not v.unanswered))
         and v.check not in marked | expired
     ]
-
-
-def _by_weather(verdict: Verdict) -> bool:
-    return "target" in verdict.blocked_by
 
 
 # Text

@@ -13,7 +13,6 @@ from click import Group as ClickGroup
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
 _COMMANDS = {
     "run": "Verify a catalog and write a report.",
     "doctor": "Say what would go wrong, and which options would help.",
@@ -57,8 +56,6 @@ class _Commands(ClickGroup):
         try:
             with LastResort():
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        except click.Abort:
-            fail("interrupted before there was anything to report", _INTERRUPTED)
         except click.UsageError as misuse:
             if not (args if args is not None else sys.argv[1:]):
                 click.echo(super().get_help(click.Context(self, info_name="icecheck")), err=True)

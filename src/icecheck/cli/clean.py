@@ -5,13 +5,11 @@ from typing import Any
 
 import click
 
-from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.ending import LastResort
 from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
 
-_USAGE = 2
-_TARGET_UNUSABLE = 4
 _RESIDUE = 6
 
 
@@ -32,22 +30,12 @@ def command(ledger: Path, **options: Any) -> int:
     """
     with LastResort() as last_resort:
         from icecheck.cleaning import clean
-        from icecheck.connection import TargetUnusable
-        from icecheck.exchange import Redactor
         from icecheck.ledger_file import read_ledger
-        from icecheck.target import UsageError
 
-        redactor = Redactor()
-        try:
-            written = read_ledger(ledger)
-            target = target_of(options, warehouse=written.warehouse, prefix=written.prefix)
-            last_resort.secrets = target.secrets
-            redactor = Redactor(target.secrets)
-            cleaned = clean(target, written)
-        except UsageError as misuse:
-            fail(redactor.text(str(misuse)), _USAGE)
-        except TargetUnusable as unusable:
-            fail(redactor.text(str(unusable)), _TARGET_UNUSABLE)
+        written = read_ledger(ledger)
+        target = target_of(options, warehouse=written.warehouse, prefix=written.prefix)
+        last_resort.secrets = target.secrets
+        cleaned = clean(target, written)
     click.echo(
         f"run {written.run_id}: {len(written.entries)} objects in the ledger, "
         f"{cleaned.deleted} removed, {cleaned.missing} were gone, {len(cleaned.residue)} stay"

@@ -4,12 +4,11 @@ from typing import Any
 
 import click
 
-from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.ending import LastResort
 from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
 
-_USAGE = 2
 _TARGET_UNUSABLE = 4
 
 
@@ -25,16 +24,11 @@ def command(**options: Any) -> int:
         from icecheck.card import one_line
         from icecheck.doctor import examine
         from icecheck.exchange import Redactor
-        from icecheck.target import UsageError
 
-        redactor = Redactor()
-        try:
-            target = target_of(options)
-            last_resort.secrets = target.secrets
-            redactor = Redactor(target.secrets)
-            found = list(examine(target))
-        except UsageError as misuse:
-            fail(redactor.text(str(misuse)), _USAGE)
+        target = target_of(options)
+        last_resort.secrets = target.secrets
+        redactor = Redactor(target.secrets)
+        found = list(examine(target))
     for advice in found:
         mark = "ok  " if advice.well else "!!  "
         click.echo(one_line(redactor.text(f"{mark}{advice.what}"), 400))

@@ -5,11 +5,17 @@ import tempfile
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self
+
+if TYPE_CHECKING:
+    from icecheck.exchange import Redactor
 
 __all__ = ["LastResort", "fail"]
 
+_USAGE = 2
 _SUITE_ERROR = 3
+_TARGET_UNUSABLE = 4
+_INTERRUPTED = 130
 _MESSAGE_CHARACTERS_MAX = 600
 
 
@@ -22,10 +28,11 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 class LastResort:
-    """A block whose unforeseen errors end as exit 3, with the traceback in a file.
+    """A block whose errors end as a line and an exit code.
 
-    The file is in ``directory``, or else in a new temporary one; ``secrets`` are taken out of
-    what is said and written.
+    2 for what the user can put right, 4 for a target that cannot be used; what was not foreseen
+    is 3, with the traceback in a file in ``directory``, or else in a new temporary one.
+    ``secrets`` are taken out of what is said and written.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -41,18 +48,32 @@ class LastResort:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Click's own endings are no errors of ours; neither is an interrupt.
+        # Click's own endings are no errors of ours.
         from click.exceptions import Abort, ClickException, Exit
 
-        if error is None or isinstance(error, Abort | ClickException | Exit):
+        if isinstance(error, Abort | KeyboardInterrupt):
+            fail("interrupted before there was anything to report", _INTERRUPTED)
+        if error is None or isinstance(error, ClickException | Exit):
             return
         if isinstance(error, Exception):
-            fail(self._say(error), _SUITE_ERROR)
+            self._fail(error)
 
-    def _say(self, error: Exception) -> str:
+    def _fail(self, error: Exception) -> NoReturn:
+        from icecheck.connection import TargetUnusable
         from icecheck.exchange import Redactor
+        from icecheck.spark.unavailable import SparkUnavailable
+        from icecheck.target import UsageError
 
         redactor = Redactor(self.secrets)
+        match error:
+            case UsageError() | SparkUnavailable():
+                fail(redactor.text(str(error)), _USAGE)
+            case TargetUnusable():
+                fail(redactor.text(str(error)), _TARGET_UNUSABLE)
+            case _:
+                fail(self._reported(error, redactor), _SUITE_ERROR)
+
+    def _reported(self, error: Exception, redactor: "Redactor") -> str:
         what = redactor.text(f"{type(error).__name__}: {error}")
         words = redactor.text("".join(traceback.format_exception(error)))
         try:

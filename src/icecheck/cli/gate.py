@@ -1,12 +1,13 @@
 """The options that say which failures are known, and what a run makes of them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from icecheck.cli.option_groups import adding
 
 if TYPE_CHECKING:
     from icecheck.assembly.run import RunOptions
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from icecheck.verdict import Run
 
 __all__ = ["Gate", "gate_options"]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
@@ -32,11 +31,8 @@ _OPTIONS = (
 )
 
 
-def gate_options(function: Function) -> Function:
-    """Add the options of the gate to a command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+gate_options = adding(_OPTIONS)
+"""Add the options of the gate to a command."""
 
 
 @dataclass(frozen=True, slots=True)

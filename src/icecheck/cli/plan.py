@@ -5,14 +5,12 @@ from typing import Any
 
 import click
 
-from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.ending import LastResort
 from icecheck.cli.extras import require_suite
 from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
 
-_USAGE = 2
-_TARGET_UNUSABLE = 4
 _GROUPS = ("checks", "generated", "scenarios")
 
 
@@ -36,28 +34,18 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     with LastResort() as last_resort:
         from icecheck.assembly.forecast import forecast
         from icecheck.assembly.run import RunOptions
-        from icecheck.connection import TargetUnusable
-        from icecheck.exchange import Redactor
-        from icecheck.target import UsageError
         from icecheck.verdict import Group
 
-        redactor = Redactor()
-        try:
-            target = target_of(options)
-            last_resort.secrets = target.secrets
-            redactor = Redactor(target.secrets)
-            wanted = RunOptions(
-                target=target,
-                run_id=options["run_id"] or secrets.token_hex(3),
-                seed=options["seed"],
-                groups=tuple(Group(name) for name in only or _GROUPS),
-                globs=globs,
-            )
-            found = forecast(wanted)
-        except UsageError as misuse:
-            fail(redactor.text(str(misuse)), _USAGE)
-        except TargetUnusable as unusable:
-            fail(redactor.text(str(unusable)), _TARGET_UNUSABLE)
+        target = target_of(options)
+        last_resort.secrets = target.secrets
+        wanted = RunOptions(
+            target=target,
+            run_id=options["run_id"] or secrets.token_hex(3),
+            seed=options["seed"],
+            groups=tuple(Group(name) for name in only or _GROUPS),
+            globs=globs,
+        )
+        found = forecast(wanted)
     where = (
         f"below the namespace {'.'.join(target.namespace)}" if target.namespace else "at the top"
     )

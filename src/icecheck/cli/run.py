@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.ending import LastResort, fail
+from icecheck.cli.ending import LastResort
 from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import selected, selection_options
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_USAGE = 2
-_TARGET_UNUSABLE = 4
-_INTERRUPTED = 130
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
 _MOCK_WAREHOUSE = "icecheck"
@@ -76,40 +73,27 @@ def command(output: Path, **options: Any) -> int:
     with LastResort(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.assembly.run import RunOptions
         from icecheck.cli.shown_command import shown_command
-        from icecheck.connection import TargetUnusable
-        from icecheck.exchange import Redactor
         from icecheck.ledger_file import LEDGER_FILE
-        from icecheck.spark import SparkUnavailable
-        from icecheck.target import UsageError
         from icecheck.verdict import Group
 
-        redactor = Redactor()
-        try:
-            target = _target(options, stack)
-            last_resort.secrets = target.secrets
-            redactor = Redactor(target.secrets)
-            gate = Gate.read(options)
-            wanted = RunOptions(
-                target=target,
-                run_id=options["run_id"] or secrets.token_hex(3),
-                seed=options["seed"],
-                groups=tuple(Group(g) for g in groups),
-                globs=selected(options, output),
-                fail_fast=options["fail_fast"],
-                foreseen=gate.foreseen,
-                command=shown_command(click.get_current_context()),
-                implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
-                spark_options=_spark_options(options),
-                ledger=output / LEDGER_FILE,
-            )
-            _find_spark(wanted)
-            return _run(wanted, output, options, gate)
-        except (UsageError, SparkUnavailable) as misuse:
-            fail(redactor.text(str(misuse)), _USAGE)
-        except TargetUnusable as unusable:
-            fail(redactor.text(str(unusable)), _TARGET_UNUSABLE)
-        except KeyboardInterrupt:
-            fail("interrupted before there was a report to write", _INTERRUPTED)
+        target = _target(options, stack)
+        last_resort.secrets = target.secrets
+        gate = Gate.read(options)
+        wanted = RunOptions(
+            target=target,
+            run_id=options["run_id"] or secrets.token_hex(3),
+            seed=options["seed"],
+            groups=tuple(Group(g) for g in groups),
+            globs=selected(options, output),
+            fail_fast=options["fail_fast"],
+            foreseen=gate.foreseen,
+            command=shown_command(click.get_current_context()),
+            implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
+            spark_options=_spark_options(options),
+            ledger=output / LEDGER_FILE,
+        )
+        _find_spark(wanted)
+        return _run(wanted, output, options, gate)
 
 
 def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: Gate) -> int:

@@ -1,15 +1,15 @@
 """The options that choose among the checks, and end a run early."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-__all__ = ["selected", "selection_options"]
+from icecheck.cli.option_groups import adding
+from icecheck.cli.stored_run import stored_run
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+__all__ = ["selected", "selection_options"]
 
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
 """Whether the wiring is right: one request of each kind that has to go through."""
@@ -31,11 +31,8 @@ _OPTIONS = (
 )
 
 
-def selection_options(function: Function) -> Function:
-    """Add the options of a selection to a command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+selection_options = adding(_OPTIONS)
+"""Add the options of a selection to a command."""
 
 
 def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
@@ -48,17 +45,17 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
         return SMOKE
     if not options["last_failed"]:
         return tuple(options["globs"])
-    failed = _failed_in(report / "run.json")
+    failed = _failed_in(report)
     if not failed:
         raise UsageError(f"everything in {report} passed: there is nothing to run again")
     return failed
 
 
-def _failed_in(path: Path) -> tuple[str, ...]:
+def _failed_in(report: Path) -> tuple[str, ...]:
     from icecheck.target import UsageError
 
     try:
-        checks = json.loads(path.read_text(encoding="utf-8"))["checks"]
-        return tuple(c["id"] for c in checks if c["outcome"] in _FAILED and not c["passive"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"--last-failed needs a report, and {path} is none ({error})") from None
+        checks = stored_run(report)["checks"]
+    except UsageError as error:
+        raise UsageError(f"--last-failed needs a report: {error}") from None
+    return tuple(c["id"] for c in checks if c["outcome"] in _FAILED and not c.get("passive"))

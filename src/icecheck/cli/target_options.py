@@ -1,19 +1,17 @@
 """The options that say which catalog is meant and how to speak to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from icecheck.cli.option_groups import adding
 
 if TYPE_CHECKING:
     from icecheck.target import Target
 
 __all__ = ["read_url", "target_facts", "target_of", "target_options"]
-
-_CONFIG_FILE = "icecheck.toml"
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.argument("url", required=False),
@@ -97,11 +95,8 @@ _OPTIONS = (
 )
 
 
-def target_options(function: Function) -> Function:
-    """Add the options of a target to a command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+target_options = adding(_OPTIONS)
+"""Add the options of a target to a command."""
 
 
 def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,16 +167,14 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
 
 
 def _from_file(config: str | None) -> dict[str, Any]:
-    from icecheck.target import UsageError
+    from icecheck.assembly.expecting import read_text
+    from icecheck.expectations import DEFAULT_FILE
     from icecheck.target_sources import from_toml
 
-    path = Path(config or _CONFIG_FILE)
+    path = Path(config or DEFAULT_FILE)
     if config is None and not path.exists():
         return {}
-    try:
-        return from_toml(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+    return from_toml(read_text(path), str(path))
 
 
 def read_url(url: str | None, catalog_url: str | None) -> str | None:
