@@ -1,7 +1,7 @@
 """Arrange steps beyond those of the client: a namespace at a given path, operations needed."""
 
 from icecheck.client import Catalog
-from icecheck.expect import Blocked, NotOffered
+from icecheck.expect import NotOffered
 from icecheck.target import Namespace
 
 __all__ = ["given_namespace_at", "require"]
@@ -17,9 +17,5 @@ def require(catalog: Catalog, *operation_ids: str) -> None:
 
 def given_namespace_at(catalog: Catalog, namespace: Namespace) -> Namespace:
     """Create a namespace of this very path, which must bear the run's token, and return it."""
-    require(catalog, "createNamespace")
-    reply = catalog.create_namespace(namespace)
-    if not reply.ok:
-        reason = f"createNamespace answered {reply.status} to an ordinary request"
-        raise Blocked("createNamespace.200", reason, exchange=reply.exchange.ordinal)
+    catalog.given("createNamespace", lambda: catalog.create_namespace(namespace))
     return namespace

@@ -7,7 +7,8 @@ from icecheck import bodies
 from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
-from icecheck.probes import has_capability
+from icecheck.probes import has_capability, offered
+from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
@@ -19,10 +20,13 @@ __all__ = [
     "expect_loaded",
     "expect_refused",
     "expect_unchanged",
+    "given_history",
     "given_snapshots",
     "given_table_since",
     "same_table",
     "set_property",
+    "shared_snapshots",
+    "shared_table_since",
     "with_ids",
 ]
 
@@ -64,13 +68,17 @@ def expect_effect(
     *,
     what: str,
     requirements: Sequence[Any] = (),
+    capability: str | None = None,
 ) -> Table:
     """Commit, and judge that it is accepted and that a load then shows these metadata members.
 
     Returns the table as loaded. A commit that left no trace at all has one symptom, whatever it
-    was to do: "effect-missing:commit".
+    was to do: "effect-missing:commit". A catalog may refuse what is a ``capability``.
     """
-    reply = commit(catalog, table, updates, requirements).expect(200)
+    reply = commit(catalog, table, updates, requirements)
+    if capability is not None:
+        offered(catalog, capability, reply)
+    reply.expect(200)
     answered = reply.json().get("metadata-location")
     return expect_loaded(catalog, table, expected, what=what, answered=answered)
 
@@ -128,7 +136,7 @@ def expect_refused(
     detail: str = "",
 ) -> None:
     """Commit, and judge that it is refused (no status: any 4xx) and that nothing has changed."""
-    before = catalog.loaded(table)
+    before = table if catalog.borrows(table) else catalog.loaded(table)
     commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
     expect_unchanged(catalog, before, *_property_keys(updates))
 
@@ -158,14 +166,32 @@ def _property_keys(updates: Sequence[Any]) -> set[str]:
     return {key for properties in sent if isinstance(properties, dict) for key in properties}
 
 
-def given_snapshots(catalog: Catalog, count: int) -> tuple[Table, list[int]]:
+def given_snapshots(
+    catalog: Catalog, count: int, namespace: Namespace | None = None
+) -> tuple[Table, list[int]]:
     """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
-    table = catalog.given_table()
+    table = catalog.given_table(namespace)
     snapshot_ids = []
     for ordinal in range(1, count + 1):
         snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
         table = catalog.given_snapshot(table, ordinal)
     return table, snapshot_ids
+
+
+def shared_snapshots(catalog: Catalog) -> tuple[Table, list[int]]:
+    """Return a table with two snapshots, for who only reads it or is refused, and their ids."""
+
+    def make(lender: Catalog, namespace: Namespace) -> Table:
+        return lender.given_loaded(given_snapshots(lender, 2, namespace)[0])
+
+    table = catalog.shared("snapshots", make)
+    return table, [bodies.snapshot(table.metadata, n)["snapshot-id"] for n in (1, 2)]
+
+
+def given_history(catalog: Catalog, table: Table) -> Table:
+    """Give a table a snapshot, if the catalog takes one that nobody has written."""
+    offers = has_capability(catalog, "metadata-only-snapshots")
+    return catalog.given_snapshot(table) if offers else table
 
 
 def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
@@ -180,6 +206,13 @@ def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
         reason = f"the catalog has no format version {version}"
         raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
     return catalog.given_table(properties={"format-version": str(version)}, **members)
+
+
+def shared_table_since(catalog: Catalog, version: int) -> Table:
+    """Return a table of at least this format version, for who only reads it or is refused."""
+    table = catalog.shared_table()
+    since = table.metadata.get("format-version", version) >= version
+    return table if since else given_table_since(catalog, version)
 
 
 def creation_updates(staged: Mapping[str, Any]) -> list[Json]:

@@ -10,6 +10,7 @@ from icecheck.client import NO_BODY
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase
 from icecheck.conformance.sample_values import TABLE_LOCATION, TABLE_TIME
+from icecheck.contract import load
 from icecheck.schema import schema_judge
 from icecheck.target import Namespace
 
@@ -23,9 +24,9 @@ class Place:
     """What the requests of one check may name: objects that the check has made.
 
     ``base`` is what every namespace of the run starts with, ``namespace`` exists, and so does
-    ``table`` in it unless it is empty. ``location`` and ``metadata_location`` are the table's,
-    ``updated_ms`` its last change. ``parent`` is the namespace as a query value, ``warehouse`` what
-    the user named. ``new_name`` returns a name that bears the run's token.
+    ``table``, a table or a view, in it unless it is empty. ``location`` and ``metadata_location``
+    are the table's, ``updated_ms`` its last change. ``parent`` is the namespace as a query value,
+    ``warehouse`` what the user named. ``new_name`` returns a name that bears the run's token.
     """
 
     base: Namespace
@@ -68,11 +69,22 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
             body = encoded[: len(encoded) // 2]
     return ConfinedRequest(
         case=case,
-        names={"namespace": place.namespace, "table": place.table},
+        names=_names(case.operation_id, place),
         query=_confined_query(case, place),
         headers=dict(case.headers),
         body=body,
     )
+
+
+def _names(operation_id: str, place: Place) -> dict[str, str | Namespace]:
+    names: dict[str, str | Namespace] = {
+        "namespace": place.namespace,
+        "table": place.table,
+        "view": place.table,
+    }
+    if "{plan-id}" in load().operations[operation_id].path:
+        names["plan-id"] = place.new_name()
+    return names
 
 
 def _confined_query(case: GeneratedCase, place: Place) -> tuple[tuple[str, str], ...]:
@@ -95,23 +107,37 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
     match case.operation_id:
         case "createNamespace":
             _rewrite(body, "namespace", lambda v: _new_namespace(v, place))
-        case "createTable":
+        case "createTable" | "createView":
             _rewrite(body, "name", lambda v: _name(v, place.new_name()))
             _rewrite(body, "location", lambda v: _name(v, f"{place.location}_{place.new_name()}"))
+            _confine_version(body, place)
         case "registerTable":
             _rewrite(body, "name", lambda v: _name(v, place.new_name()))
             _rewrite(body, "metadata-location", lambda v: _name(v, place.metadata_location))
-        case "renameTable":
+        case "renameTable" | "renameView":
             _rewrite(body, "source", lambda v: _identifier(v, place, place.table))
             _rewrite(body, "destination", lambda v: _identifier(v, place, place.new_name()))
-        case "updateTable":
-            _rewrite(body, "identifier", lambda v: _identifier(v, place, place.table))
-            for update in _objects(body.get("updates")):
-                _rewrite(update, "location", lambda v: _name(v, place.location))
+        case "updateTable" | "replaceView":
+            _confine_commit(body, place)
+        case "commitTransaction":
+            for change in _objects(body.get("table-changes")):
+                _confine_commit(change, place)
         case "reportMetrics":
             full_name = ".".join((*place.namespace, place.table))
             _rewrite(body, "table-name", lambda v: _name(v, full_name))
     return body
+
+
+def _confine_commit(body: dict[str, Json], place: Place) -> None:
+    _rewrite(body, "identifier", lambda v: _identifier(v, place, place.table))
+    for update in _objects(body.get("updates")):
+        _rewrite(update, "location", lambda v: _name(v, place.location))
+        _confine_version(update, place)
+
+
+def _confine_version(body: dict[str, Json], place: Place) -> None:
+    for version in _objects([body.get("view-version")]):
+        _rewrite(version, "default-namespace", lambda v: _existing_namespace(v, place))
 
 
 def _rewrite(body: dict[str, Json], member: str, rewritten: Callable[[Json], Json]) -> None:

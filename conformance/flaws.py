@@ -40,7 +40,22 @@ _UNREAD = (
     "createTable.partition-spec.fields.*.field-id",
     "createTable.write-order.order-id",
     "registerTable.overwrite",
+    "createView.schema.schema-id",
+    "createView.schema.fields.*.initial-default",
+    "createView.schema.fields.*.write-default",
+    "createView.view-version.version-id",
+    "createView.view-version.schema-id",
+    "createView.view-version.timestamp-ms",
+    "replaceView.identifier",
+    "replaceView.updates.*.add-schema.last-column-id",
+    "replaceView.updates.*.add-schema.schema.schema-id",
+    "replaceView.updates.*.add-schema.schema.fields.*.initial-default",
+    "replaceView.updates.*.add-schema.schema.fields.*.write-default",
+    "replaceView.updates.*.add-view-version.view-version.version-id",
+    "replaceView.updates.*.add-view-version.view-version.timestamp-ms",
 )
+# A change of one table is what a commit to it is, wherever it stands; only that it must be named.
+_CHANGE = "commitTransaction.table-changes.*"
 # Required members whose absence catalogs built on the reference, or on a decoder with defaults,
 # read as empty, as null or as the only value there is.
 _DEFAULTED = frozenset(
@@ -53,8 +68,15 @@ _DEFAULTED = frozenset(
         "updateTable.updates.*.add-snapshot.snapshot.summary",
         "updateTable.updates.*.add-snapshot.snapshot.summary.operation",
         "updateTable.updates.*.add-snapshot.snapshot.manifest-list",
+        "createView.schema.type",
+        "createView.view-version.summary",
+        "replaceView.updates",
+        "replaceView.updates.*.add-schema.schema.type",
+        "replaceView.updates.*.add-view-version.view-version.summary",
     }
 )
+# Required members that the reference reads as empty where they are absent or null.
+_EMPTY = frozenset({"createView.properties"})
 # What an update or a requirement is called: an unknown one must be refused (L1009-L1010).
 _DISCRIMINATORS = {"updates": "action", "requirements": "type"}
 
@@ -115,6 +137,9 @@ def spot_of(
     node = _resolved(document, schema)
     steps = iter(walk)
     for step in steps:
+        if step == "allOf" and step not in node:
+            next(steps)  # the generator has wrapped a discriminator and what it chooses
+            continue
         if step in _UNIONS:
             node = _resolved(document, node[step][int(next(steps))])
             continue
@@ -141,12 +166,17 @@ def spot_of(
 
 def flaw_of(spot: Spot) -> Flaw:
     """Judge a spot of a body that breaks the contract."""
-    if _within(spot.path, _UNREAD):
+    path = _as_commit(spot.path)
+    if _within(path, _UNREAD):
         return Flaw.TOLERABLE
     if _names_a_kind(spot):
         return Flaw.UNUSABLE
-    if spot.path in _DEFAULTED and (spot.value is ABSENT or spot.value is None):
-        return Flaw.MISTYPED
+    if (spot.value is ABSENT or spot.value is None) and path in _EMPTY | _DEFAULTED:
+        return Flaw.TOLERABLE if path in _EMPTY else Flaw.MISTYPED
+    return _flaw_of_value(spot)
+
+
+def _flaw_of_value(spot: Spot) -> Flaw:
     match spot.keyword, spot.value:
         case "required", _:
             return Flaw.UNUSABLE
@@ -164,9 +194,16 @@ def flaw_of(spot: Spot) -> Flaw:
     return Flaw.TOLERABLE
 
 
+def _as_commit(path: str) -> str:
+    """Return the path that a spot of a transaction has in a commit to one table."""
+    below = path.removeprefix(f"{_CHANGE}.")
+    named = below.startswith("identifier")
+    return path if below == path or named else f"updateTable.{below}"
+
+
 def _names_a_kind(spot: Spot) -> bool:
-    parts = spot.path.split(".")
-    return len(parts) == 4 and _DISCRIMINATORS.get(parts[1]) == parts[3]
+    *_, member, item, name = ("", "", *spot.path.split("."))
+    return item == _ARRAY_ITEM and _DISCRIMINATORS.get(member) == name
 
 
 def _within(path: str, prefixes: tuple[str, ...]) -> bool:
@@ -179,9 +216,12 @@ def _first_item(value: Any) -> Any:
 
 def _kind_of_item(path: list[str], value: Any) -> list[str]:
     """Return the name of an update or requirement, if it has one."""
-    discriminator = _DISCRIMINATORS.get(path[1]) if len(path) == 3 else None
+    *_, member, _ = path
+    discriminator = _DISCRIMINATORS.get(member)
     name = value.get(discriminator) if discriminator and isinstance(value, dict) else None
-    return [name] if name in (*load().table_updates, *load().table_assertions) else []
+    contract = load()
+    known = (*contract.table_updates, *contract.table_assertions, *contract.view_updates)
+    return [name] if name in known else []
 
 
 def _resolved(document: Mapping[str, Any], node: Any) -> Any:

@@ -9,7 +9,9 @@ from icecheck.conformance.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase, cases_of
 from icecheck.conformance.sampling import sample
+from icecheck.conformance.viewing import View, given_view, list_views, load_view, settled_view
 from icecheck.expect import Blocked, Reply, Violation
+from icecheck.target import Namespace
 from icecheck.verdict import Finding
 
 __all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
@@ -30,10 +32,32 @@ _NEEDS_TABLE = frozenset(
         "renameTable",
         "registerTable",
         "reportMetrics",
+        "commitTransaction",
+        "loadCredentials",
+        "planTableScan",
+        "fetchPlanningResult",
+        "cancelPlanning",
+        "fetchScanTasks",
     }
 )
+_NEEDS_VIEW = frozenset({"loadView", "viewExists", "replaceView", "dropView", "renameView"})
+_NEEDS_SNAPSHOT = frozenset({"updateTable", "commitTransaction"})
+# Their bodies hold what the bodies of others hold too: half as many cases.
+_ALIKE = frozenset({"createView", "replaceView", "renameView", "commitTransaction"})
 # After these have succeeded, the next request needs another object to be about.
-_USES_UP = frozenset({"dropNamespace", "dropTable", "renameTable", "updateTable"})
+_USES_UP = frozenset(
+    {
+        "dropNamespace",
+        "dropTable",
+        "renameTable",
+        "updateTable",
+        "commitTransaction",
+        "dropView",
+        "renameView",
+        "replaceView",
+    }
+)
+_CREATED_MS = 1_767_225_600_000  # when a view was made that is not there yet
 # Properties that generated requests set and remove: there beforehand, a trace is a change.
 _PROPERTIES = {"icecheck.gone": "not yet", "icecheck.generated": "0"}
 
@@ -87,7 +111,7 @@ def _cases(
         wanted,
         seed=catalog.session.seed,
         purpose=f"{operation_id}.{purpose}",
-        cases_max=cases_max,
+        cases_max=cases_max // 2 if operation_id in _ALIKE else cases_max,
     )
 
 
@@ -179,10 +203,9 @@ def _given_place(catalog: Catalog, operation_id: str) -> Place:
     namespace = catalog.given_namespace()
     if operation_id == "updateProperties":
         catalog.update_properties(namespace, updates=_PROPERTIES)
-    table = catalog.given_table(namespace) if operation_id in _NEEDS_TABLE else None
-    if table is not None and operation_id == "updateTable":
-        table = _with_snapshot(catalog, table)
+    table = _given_object(catalog, operation_id, namespace)
     metadata = table.metadata if table is not None else {}
+    updated_ms = metadata.get("last-updated-ms")
     return Place(
         base=catalog.session.isolation.base,
         namespace=namespace,
@@ -191,9 +214,18 @@ def _given_place(catalog: Catalog, operation_id: str) -> Place:
         table=table.name if table is not None else "",
         location=str(metadata.get("location", "")),
         metadata_location=(table.metadata_location or "") if table is not None else "",
-        updated_ms=updated if isinstance(updated := metadata.get("last-updated-ms"), int) else 0,
+        updated_ms=updated_ms if isinstance(updated_ms, int) else _CREATED_MS,
         warehouse=catalog.target.warehouse,
     )
+
+
+def _given_object(catalog: Catalog, operation_id: str, namespace: Namespace) -> Table | View | None:
+    if operation_id in _NEEDS_VIEW:
+        return given_view(catalog, namespace)
+    if operation_id not in _NEEDS_TABLE:
+        return None
+    table = catalog.given_table(namespace)
+    return _with_snapshot(catalog, table) if operation_id in _NEEDS_SNAPSHOT else table
 
 
 def _with_snapshot(catalog: Catalog, table: Table) -> Table:
@@ -206,26 +238,39 @@ def _with_snapshot(catalog: Catalog, table: Table) -> Table:
 
 def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
     """Return what a request of this operation could change, as far as one request shows it."""
-    match operation_id:
-        case "createNamespace":
-            reply, member = catalog.list_namespaces(place.namespace), "namespaces"
-        case "updateProperties":
-            reply, member = catalog.load_namespace_metadata(place.namespace), "properties"
-        case "createTable" | "registerTable" | "renameTable":
-            reply, member = catalog.list_tables(place.namespace), "identifiers"
-        case "updateTable":
-            reply, member = catalog.load_table(place.namespace, place.table), "metadata"
-        case _:
-            return None
+    shown = _shown(catalog, operation_id, place)
+    if shown is None:
+        return None
+    reply, member = shown
     try:
         seen = reply.json()[member] if reply.ok else None
     except (Violation, TypeError, KeyError):
         return None  # the check of that operation says what is wrong with its answers
     if operation_id == "updateProperties" and isinstance(seen, dict):
         return {key: seen.get(key) for key in _PROPERTIES}
-    if operation_id == "updateTable" and isinstance(seen, dict):
+    if operation_id in _NEEDS_SNAPSHOT and isinstance(seen, dict):
         return view.settled(seen, *_PROPERTIES)
+    if operation_id == "replaceView" and isinstance(seen, dict):
+        return settled_view(seen, *_PROPERTIES)
     return sorted(seen, key=repr) if isinstance(seen, list) else seen
+
+
+def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, str] | None:
+    """Ask for what shows it: the answer, and its member that counts."""
+    match operation_id:
+        case "createNamespace":
+            return catalog.list_namespaces(place.namespace), "namespaces"
+        case "updateProperties":
+            return catalog.load_namespace_metadata(place.namespace), "properties"
+        case "createTable" | "registerTable" | "renameTable":
+            return catalog.list_tables(place.namespace), "identifiers"
+        case "createView" | "renameView":
+            return list_views(catalog, place.namespace), "identifiers"
+        case "replaceView":
+            return load_view(catalog, place.namespace, place.table), "metadata"
+        case "updateTable" | "commitTransaction":
+            return catalog.load_table(place.namespace, place.table), "metadata"
+    return None
 
 
 def _expect_unchanged(catalog: Catalog, operation_id: str, place: Place, before: Any) -> None:

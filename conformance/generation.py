@@ -169,7 +169,7 @@ def _flaw(operation_id: str, phase: Any, body: Any, *, has_body: bool) -> Flaw |
     part = _part(phase)
     if part != "body":
         # Optional is optional: only a listing that pages has a use for its parameters.
-        lists = operation_id in {"listNamespaces", "listTables"}
+        lists = operation_id in {"listNamespaces", "listTables", "listViews"}
         return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
     if not has_body:
         return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE

@@ -42,7 +42,8 @@ SPEC = bodies.partition_spec(bodies.partition_field(CATEGORY_ID, "identity", "ca
 class PlannedFile:
     """One file that a manifest of the suite names; ``ids`` are the bounds of its column ``id``.
 
-    A delete file of positions says in ``refers_to`` which file's rows it deletes.
+    A delete file of positions says in ``refers_to`` which file's rows it deletes. As a deletion
+    vector it is in a Puffin file, at the offset and with the length of ``vector``, in bytes.
     """
 
     name: str
@@ -51,6 +52,7 @@ class PlannedFile:
     content: int = 0
     size_bytes: int = 4096
     refers_to: str = ""
+    vector: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class ManifestFiles:
                 "schema-id": "0",
                 "partition-spec": json.dumps(spec["fields"]),
                 "partition-spec-id": str(spec["spec-id"]),
-                "format-version": "2",
+                "format-version": str(self.table.metadata["format-version"]),
                 "content": _CONTENT_NAMES[content],
             },
         )
@@ -182,6 +184,7 @@ class ManifestFiles:
         low, high = (bound.to_bytes(8, "little", signed=True) for bound in file.ids)
         category = file.category.encode()
         of_data = file.content == 0
+        offset, length = file.vector or (None, None)
         return {
             "status": status,
             "snapshot_id": entry.snapshot_id,
@@ -190,7 +193,7 @@ class ManifestFiles:
             "data_file": {
                 "content": file.content,
                 "file_path": self.location(file.name),
-                "file_format": "PARQUET",
+                "file_format": "PARQUET" if file.vector is None else "PUFFIN",
                 "partition": {partition_name: file.category},
                 "record_count": _ROWS_PER_FILE,
                 "file_size_in_bytes": file.size_bytes,
@@ -200,6 +203,8 @@ class ManifestFiles:
                 "upper_bounds": _by_column(high, category) if of_data else None,
                 "equality_ids": [1] if file.content == EQUALITY_DELETES else None,
                 "referenced_data_file": self.location(file.refers_to) if file.refers_to else None,
+                "content_offset": offset,
+                "content_size_in_bytes": length,
             },
         }
 
@@ -221,13 +226,14 @@ class ManifestFiles:
 
 
 @contextmanager
-def given_files(catalog: Catalog) -> Iterator[ManifestFiles]:
-    """Yield a partitioned table of format version 2 to fill with manifests.
+def given_files(catalog: Catalog, format_version: int = 2) -> Iterator[ManifestFiles]:
+    """Yield a partitioned table of this format version, 2 or 3, to fill with manifests.
 
     What was written is removed at the end. Raises NotOffered when the table's files are not on
     this machine: they are, when the metadata file that the catalog wrote can be read here.
     """
-    table = catalog.given_table(table_schema=SCHEMA, spec=SPEC, properties={"format-version": "2"})
+    version = {"format-version": str(format_version)}
+    table = catalog.given_table(table_schema=SCHEMA, spec=SPEC, properties=version)
     location = table.metadata.get("location")
     if not isinstance(location, str) or not table.metadata.get("partition-specs"):
         raise Blocked("schema.createTable.200", "the answer has no usable table metadata")

@@ -1,4 +1,4 @@
-"""Avro schemas of manifests and manifest lists of format version 2, as the table format has them.
+"""Avro schemas of manifests and manifest lists, as the table format has them from version 2 on.
 
 Written for tables that are partitioned by one string: what the suite's own manifests need.
 """
@@ -29,6 +29,8 @@ def manifest_entry_schema(partition_field_id: int, partition_name: str) -> Json:
         _optional(128, "upper_bounds", _by_column(129, 130, "bytes")),
         _optional(135, "equality_ids", {"type": "array", "items": "int", "element-id": 136}),
         _optional(143, "referenced_data_file", "string"),
+        _optional(144, "content_offset", "long"),
+        _optional(145, "content_size_in_bytes", "long"),
     ]
     return {
         "type": "record",

@@ -24,7 +24,10 @@ __all__ = [
 Json = Mapping[str, Any]
 
 _SCHEME_ALIASES = {"s3a": "s3", "s3n": "s3"}
-_LISTS = (("schemas", "schema-id"), ("partition-specs", "spec-id"), ("sort-orders", "order-id"))
+_LISTS = (
+    ("schemas", "schema-id"), ("partition-specs", "spec-id"), ("sort-orders", "order-id"),
+    ("snapshots", "snapshot-id"),
+)  # fmt: skip
 _SCALARS = (
     "format-version", "current-schema-id", "default-spec-id", "default-sort-order-id",
     "last-column-id", "last-partition-id", "last-sequence-number", "next-row-id",
@@ -56,7 +59,6 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
         kept[member] = {str(o.get(id_member, 0)): _said(o) for o in _objects(metadata, member)}
     snapshot = metadata.get("current-snapshot-id")
     kept["current-snapshot-id"] = None if snapshot == -1 else snapshot
-    kept["snapshots"] = sorted(str(s.get("snapshot-id")) for s in _objects(metadata, "snapshots"))
     for member in _UNORDERED:
         kept[member] = sorted((_said(o) for o in _objects(metadata, member)), key=repr)
     refs = metadata.get("refs")

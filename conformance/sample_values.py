@@ -73,6 +73,17 @@ _SCAN_REPORT = {
     "metrics": {},
 }
 
+_REPRESENTATION = {"type": "sql", "sql": "SELECT 1 AS id", "dialect": "spark"}
+_VIEW_VERSION = {
+    "version-id": 1,
+    "timestamp-ms": TABLE_TIME,
+    "schema-id": 0,
+    "summary": {"engine-name": "icecheck"},
+    "representations": [_REPRESENTATION],
+    "default-namespace": NAMESPACE,
+}
+_PLAIN_FILTER = {"type": "eq", "term": "id", "value": 1}
+
 _UPDATES: dict[str, dict[str, Any]] = {
     "AssignUUIDUpdate": {"action": "assign-uuid", "uuid": "0b9a5bfa-7b1e-4a3c-9d5e-2f6c8e1d4a70"},
     "UpgradeFormatVersionUpdate": {"action": "upgrade-format-version", "format-version": 2},
@@ -103,6 +114,11 @@ _UPDATES: dict[str, dict[str, Any]] = {
     "RemoveSchemasUpdate": {"action": "remove-schemas", "schema-ids": [7]},
     "AddEncryptionKeyUpdate": {"action": "add-encryption-key", "encryption-key": _KEY},
     "RemoveEncryptionKeyUpdate": {"action": "remove-encryption-key", "key-id": "key-1"},
+    "AddViewVersionUpdate": {
+        "action": "add-view-version",
+        "view-version": {**_VIEW_VERSION, "version-id": 2},
+    },
+    "SetCurrentViewVersionUpdate": {"action": "set-current-view-version", "view-version-id": 1},
 }
 
 _REQUIREMENTS: dict[str, dict[str, Any]] = {
@@ -129,6 +145,10 @@ _REQUIREMENTS: dict[str, dict[str, Any]] = {
     "AssertDefaultSortOrderId": {
         "type": "assert-default-sort-order-id",
         "default-sort-order-id": 0,
+    },
+    "AssertViewUUID": {
+        "type": "assert-view-uuid",
+        "uuid": "0b9a5bfa-7b1e-4a3c-9d5e-2f6c8e1d4a70",
     },
 }
 
@@ -176,6 +196,21 @@ _SAMPLES: dict[str, Any] = {
     },
     "RenameTableRequest": {"source": _IDENTIFIER, "destination": _IDENTIFIER},
     "CommitTableRequest": {"requirements": [], "updates": []},
+    "CommitTransactionRequest": {
+        "table-changes": [{"identifier": _IDENTIFIER, "requirements": [], "updates": []}]
+    },
+    "SQLViewRepresentation": _REPRESENTATION,
+    "ViewVersion": _VIEW_VERSION,
+    "CreateViewRequest": {
+        "name": NAME,
+        "schema": _SCHEMA,
+        "view-version": _VIEW_VERSION,
+        "properties": _PROPERTIES,
+    },
+    "CommitViewRequest": {"requirements": [], "updates": []},
+    "LiteralExpression": _PLAIN_FILTER,
+    "PlanTableScanRequest": {"select": ["id"], "filter": _PLAIN_FILTER, "case-sensitive": True},
+    "FetchScanTasksRequest": {"plan-task": "icecheck-no-such-plan-task"},
     "ScanReport": _SCAN_REPORT,
     "CommitReport": {
         "table-name": NAME,

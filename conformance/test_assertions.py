@@ -14,9 +14,11 @@ from icecheck.conformance.committing import (
     expect_unchanged,
     given_snapshots,
     set_property,
+    shared_snapshots,
 )
 from icecheck.conformance.evolving import number
 from icecheck.expect import show
+from icecheck.target import Namespace
 
 Json = dict[str, Any]
 
@@ -80,12 +82,20 @@ NUMBERS = (
 )
 
 
-def given_laid_out_table(catalog: Catalog) -> Table:
+def given_laid_out_table(catalog: Catalog, namespace: Namespace | None = None) -> Table:
     """Return a table that has a partition spec and a sort order."""
     return catalog.given_table(
+        namespace,
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
         write_order=bodies.sort_order(1),
     )
+
+
+def _shared_laid_out_table(catalog: Catalog) -> Table:
+    def make(lender: Catalog, namespace: Namespace) -> Table:
+        return lender.given_loaded(given_laid_out_table(lender, namespace))
+
+    return catalog.shared("layout", make)
 
 
 def _satisfied(case: Number) -> Callable[[Catalog], None]:
@@ -100,7 +110,7 @@ def _satisfied(case: Number) -> Callable[[Catalog], None]:
 
 def _violated(case: Number) -> Callable[[Catalog], None]:
     def test(catalog: Catalog) -> None:
-        table = given_laid_out_table(catalog)
+        table = _shared_laid_out_table(catalog)
         for step in case.off_by:
             wrong = number(table, case.of_table) + step
             _conflicts(catalog, table, {"type": case.type, case.member: wrong})
@@ -152,7 +162,7 @@ def test_assert_create_satisfied(catalog: Catalog) -> None:
 @check("assertion.assert-create.violated", proves="assertion.assert-create.violated")
 def test_assert_create_violated(catalog: Catalog) -> None:
     """A commit that asserts creation is refused when the table exists, which stays as it was."""
-    before = catalog.loaded(catalog.given_table())
+    before = catalog.shared_table()
     # Nothing but the requirement speaks against this commit.
     sent = (before.namespace, before.name, [set_property("1")], [ASSERT_CREATE])
     catalog.update_table(*sent).expect(409)
@@ -172,7 +182,7 @@ def test_assert_table_uuid_satisfied(catalog: Catalog) -> None:
 @check("assertion.assert-table-uuid.violated", proves="assertion.assert-table-uuid.violated")
 def test_assert_table_uuid_violated(catalog: Catalog) -> None:
     """A commit that asserts another uuid is refused and changes nothing."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     _conflicts(catalog, table, {"type": "assert-table-uuid", "uuid": ANOTHER_UUID})
 
 
@@ -187,6 +197,7 @@ def ref_is(snapshot_id: int | None, ref: str = "main") -> Json:
 @check(
     "assertion.assert-ref-snapshot-id.satisfied",
     proves="assertion.assert-ref-snapshot-id.satisfied",
+    needs=("metadata-only-snapshots",),
 )
 def test_assert_ref_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the snapshot which main names goes through."""
@@ -197,7 +208,7 @@ def test_assert_ref_satisfied(catalog: Catalog) -> None:
 @check(
     "assertion.assert-ref-snapshot-id.tag-satisfied",
     proves="assertion.assert-ref-snapshot-id.satisfied",
-    needs=("branches",),
+    needs=("metadata-only-snapshots", "tags"),
 )
 def test_assert_tag_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the snapshot which a tag names goes through."""
@@ -207,11 +218,13 @@ def test_assert_tag_satisfied(catalog: Catalog) -> None:
 
 
 @check(
-    "assertion.assert-ref-snapshot-id.violated", proves="assertion.assert-ref-snapshot-id.violated"
+    "assertion.assert-ref-snapshot-id.violated",
+    proves="assertion.assert-ref-snapshot-id.violated",
+    needs=("metadata-only-snapshots",),
 )
 def test_assert_ref_violated(catalog: Catalog) -> None:
     """A commit that asserts another snapshot for main is refused and changes nothing."""
-    table, [first, _] = given_snapshots(catalog, 2)
+    table, [first, _] = shared_snapshots(catalog)
     for snapshot_id in (first, UNKNOWN_SNAPSHOT):
         _conflicts(catalog, table, ref_is(snapshot_id))
 
@@ -219,11 +232,25 @@ def test_assert_ref_violated(catalog: Catalog) -> None:
 @check(
     "assertion.assert-ref-snapshot-id.missing-ref",
     proves="assertion.assert-ref-snapshot-id.violated",
+    needs=("metadata-only-snapshots",),
 )
 def test_assert_missing_ref(catalog: Catalog) -> None:
     """A commit that asserts a snapshot for a ref that does not exist is refused."""
-    table, [first] = given_snapshots(catalog, 1)
+    table, [first, _] = shared_snapshots(catalog)
     _conflicts(catalog, table, ref_is(first, TAG))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.without-id",
+    proves="assertion.assert-ref-snapshot-id.without-id",
+    needs=("metadata-only-snapshots",),
+)
+def test_assert_ref_without_id(catalog: Catalog) -> None:
+    """A requirement on a ref that exists, with no snapshot id in it, stops the commit."""
+    table, _ = shared_snapshots(catalog)
+    requirement = {"type": "assert-ref-snapshot-id", "ref": "main"}
+    # Read as null it does not hold either.
+    expect_refused(catalog, table, [set_property("1")], 400, 409, requirements=[requirement])
 
 
 @check(
@@ -238,8 +265,9 @@ def test_assert_no_ref_satisfied(catalog: Catalog) -> None:
 @check(
     "assertion.assert-ref-snapshot-id.null-violated",
     proves="assertion.assert-ref-snapshot-id.null-violated",
+    needs=("metadata-only-snapshots",),
 )
 def test_assert_no_ref_violated(catalog: Catalog) -> None:
     """A commit that asserts that main does not exist is refused when it does."""
-    table, _ = given_snapshots(catalog, 1)
+    table, _ = shared_snapshots(catalog)
     _conflicts(catalog, table, ref_is(None))

@@ -7,6 +7,7 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.arranging import require
+from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import namespaces_in, not_applicable, tables_in
 from icecheck.conformance.viewing import create_view_body, given_view, some_view
 from icecheck.expect import Reply
@@ -40,7 +41,7 @@ def _named(operation_id: str, body: Any = None) -> Send:
     def send(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
         path = catalog.session.contract.operations[operation_id].path
         if "{table}" in path:
-            table = catalog.some_table() if body is None else catalog.given_table()
+            table = _table_for(catalog, operation_id)
             return _of_table(catalog, operation_id, table, headers, body)
         if "{view}" in path:
             return _of_view(catalog, operation_id, headers, body)
@@ -53,6 +54,11 @@ def _named(operation_id: str, body: Any = None) -> Send:
         return catalog.call(operation_id, names, body=body, headers=headers)
 
     return send
+
+
+def _table_for(catalog: Catalog, operation_id: str) -> Table:
+    # What an open catalog drops is not there for the next request.
+    return catalog.given_table() if operation_id == "dropTable" else catalog.some_table()
 
 
 def _of_table(
@@ -73,7 +79,7 @@ def _of_table(
 def _of_view(
     catalog: Catalog, operation_id: str, headers: Mapping[str, str], body: Any = None
 ) -> Reply:
-    view = some_view(catalog)
+    view = given_view(catalog) if operation_id == "dropView" else some_view(catalog)
     names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
     if body is None:
         return catalog.call(operation_id, names, headers=headers)
@@ -81,7 +87,7 @@ def _of_view(
 
 
 def _create_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    names = {"namespace": catalog.given_namespace()}
+    names = {"namespace": catalog.given_home()}
     body = create_view_body(catalog.new_name())
     return catalog.call("createView", names, body=body, headers=headers)
 
@@ -99,7 +105,7 @@ def _create_namespace(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
 
 
 def _create_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     body = bodies.create_table_body(catalog.new_name())
     return catalog.create_table(namespace, body, headers)
 
@@ -112,13 +118,13 @@ def _rename_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
 
 
 def _register_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    table = catalog.given_table()
+    table = catalog.shared_table()
     body = {"name": catalog.new_name(), "metadata-location": table.metadata_location or ""}
     return catalog.call("registerTable", {"namespace": table.namespace}, body=body, headers=headers)
 
 
 def _commit_transaction(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    change = {"identifier": catalog.given_table().identifier, "requirements": [], "updates": []}
+    change = {"identifier": catalog.shared_table().identifier, "requirements": [], "updates": []}
     return catalog.call("commitTransaction", body={"table-changes": [change]}, headers=headers)
 
 
@@ -171,6 +177,31 @@ def test_a_false_token_is_refused(catalog: Catalog) -> None:
     _expect_unauthorized(_REQUESTS[operation_id](catalog, _FALSE_TOKEN))
 
 
+@check("auth.refused-changes-nothing", proves="auth.refused-changes-nothing")
+def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -> None:
+    """A write that is refused for an invalid token leaves everything as it was."""
+    _require_credentials(catalog)
+    # Of its own: where the refused drop was carried out, others would miss a shared one.
+    table = catalog.loaded(catalog.given_table())
+    name = catalog.new_name()
+    body = bodies.create_table_body(name)
+    change = {"requirements": [], "updates": [set_property("1")]}
+    replies = [
+        catalog.create_table(table.namespace, body, _FALSE_TOKEN),
+        _of_table(catalog, "updateTable", table, _FALSE_TOKEN, change),
+        _of_table(catalog, "dropTable", table, _FALSE_TOKEN),
+    ]
+    if any(reply.ok for reply in replies):
+        raise not_applicable("the catalog takes a made-up token for a good one")
+    expect_unchanged(catalog, table)
+    reply = catalog.load_table(table.namespace, name)
+    if reply.ok:
+        catalog.ledger_table(table.namespace, name)
+        raise reply.violation(
+            "changed-although-refused", "no table", "a table", detail="with a made-up token"
+        )
+
+
 def _expect_unauthorized(reply: Reply) -> None:
     if reply.ok:
         detail = f"{reply.exchange.operation} answered {reply.status} to a made-up token"
@@ -213,9 +244,10 @@ def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> 
     tables and those that write are each judged as one. A success is a leak where others of its
     kind are refused, and so is one that differs from what an authorized caller sees.
     """
-    _require_credentials(catalog)
+    if not catalog.target.authenticates:
+        raise not_applicable("the run was given no credentials")
     require(catalog, "listNamespaces", "loadNamespaceMetadata", "listTables", "loadTable")
-    table = catalog.given_table()
+    table = catalog.given_table(catalog.given_namespace())
     kinds = [_reading_namespaces(catalog, table), _reading_tables(catalog, table)]
     writing = _writing(catalog, table)
     if not any(_refused(reply) for replies in (*kinds, writing) for reply in replies):

@@ -16,6 +16,7 @@ from icecheck.conformance.committing import (
     given_snapshots,
     same_table,
     set_property,
+    shared_snapshots,
 )
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
@@ -60,7 +61,7 @@ def test_commit(catalog: Catalog) -> None:
 @check("commit.malformed-refused", proves="updateTable.400")
 def test_malformed_commits(catalog: Catalog) -> None:
     """A commit that cannot be understood is refused, and nothing of it is applied."""
-    table = catalog.loaded(catalog.given_table())
+    table = catalog.shared_table()
     for what, body in MALFORMED_BODIES:
         catalog.call("updateTable", names_of(table), body=body).expect(400, detail=what)
     for what, update in MALFORMED_UPDATES:
@@ -71,7 +72,7 @@ def test_malformed_commits(catalog: Catalog) -> None:
 @check("commit.missing-table", proves="updateTable.404")
 def test_commit_to_a_missing_table(catalog: Catalog) -> None:
     """A commit to a table that does not exist is refused, and does not create it."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     name = catalog.new_name()
     catalog.update_table(namespace, name, [set_property("1")]).expect(404)
     catalog.load_table(namespace, name).expect(404, detail="after a commit to no table")
@@ -80,10 +81,10 @@ def test_commit_to_a_missing_table(catalog: Catalog) -> None:
     reply.expect(404, detail="in a namespace that does not exist")
 
 
-@check("commit.conflict", proves="updateTable.409")
+@check("commit.conflict", proves="updateTable.409", needs=("metadata-only-snapshots",))
 def test_conflicting_commit(catalog: Catalog) -> None:
     """A commit whose requirement fails is answered 409."""
-    table, [first, _] = given_snapshots(catalog, 2)
+    table, [first, _] = shared_snapshots(catalog)
     stale = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": first}
     commit(catalog, table, [set_property("1")], [stale]).expect(409)
 
@@ -93,14 +94,14 @@ def test_unknown_update(catalog: Catalog) -> None:
     """An unknown update is refused with 400, and so is everything sent with it."""
     unknown = {"action": "set-icecheck-option", "option": "none"}
     updates = [set_property("1"), unknown]
-    expect_refused(catalog, catalog.given_table(), updates, 400)
+    expect_refused(catalog, catalog.shared_table(), updates, 400)
 
 
 @check("commit.unknown-assertion", proves="commit.unknown-assertion")
 def test_unknown_assertion(catalog: Catalog) -> None:
     """An unknown requirement is refused with 400, and so is everything sent with it."""
     unknown = {"type": "assert-icecheck-option", "option": "none"}
-    table = catalog.given_table()
+    table = catalog.shared_table()
     expect_refused(catalog, table, [set_property("1")], 400, requirements=[unknown])
 
 
@@ -108,13 +109,13 @@ def test_unknown_assertion(catalog: Catalog) -> None:
 def test_view_update_on_a_table(catalog: Catalog) -> None:
     """An update that only views have is refused on a table."""
     updates = [set_property("1"), VIEW_UPDATE]
-    expect_refused(catalog, catalog.given_table(), updates, 400, 406)
+    expect_refused(catalog, catalog.shared_table(), updates, 400, 406)
 
 
 @check("commit.malformed-assertion", proves="commit.malformed-assertion")
 def test_malformed_assertions(catalog: Catalog) -> None:
     """A requirement without the members of its type is refused, and nothing is applied."""
-    table = catalog.loaded(catalog.given_table())
+    table = catalog.shared_table()
     for what, requirement in MALFORMED_REQUIREMENTS:
         commit(catalog, table, [set_property("1")], [requirement]).expect(400, detail=what)
     expect_unchanged(catalog, table)
@@ -170,14 +171,15 @@ def test_location_changes(catalog: Catalog) -> None:
 
 @check("commit.last-updated", proves="commit.last-updated")
 def test_time_does_not_run_backwards(catalog: Catalog) -> None:
-    """A commit does not turn last-updated-ms back."""
+    """A commit does not turn last-updated-ms back, neither in its answer nor in a load."""
     table = catalog.given_table()
     before = number(table, "last-updated-ms")
     not_before = Matcher(
         "no earlier than before the commit", lambda v: isinstance(v, int) and v >= before
     )
-    updates = [set_property("1")]
-    expect_effect(catalog, table, updates, {"last-updated-ms": not_before}, what="last-updated-ms")
+    answer = commit(catalog, table, [set_property("1")]).expect(200)
+    answer.expect_json({"last-updated-ms": not_before}, at=["metadata"], symptom="time-turned-back")
+    expect_loaded(catalog, table, {"last-updated-ms": not_before}, what="last-updated-ms")
 
 
 @check("commit.nothing-to-do", proves="commit.nothing-to-do")
@@ -190,7 +192,7 @@ def test_empty_commit(catalog: Catalog) -> None:
         raise reply.violation("changed-by-nothing", "the table as it was", "a changed table")
 
 
-@check("commit.int64-exact", proves="commit.int64-exact")
+@check("commit.int64-exact", proves="commit.int64-exact", needs=("metadata-only-snapshots",))
 def test_large_integers(catalog: Catalog) -> None:
     """Snapshot ids near the largest 64-bit number come back exactly."""
     table = catalog.given_table()
@@ -205,7 +207,11 @@ def test_large_integers(catalog: Catalog) -> None:
         )
 
 
-@check("commit.snapshot-log", proves="commit.snapshot-log", needs=("snapshot-history",))
+@check(
+    "commit.snapshot-log",
+    proves="commit.snapshot-log",
+    needs=("metadata-only-snapshots", "snapshot-history"),
+)
 def test_snapshot_log(catalog: Catalog) -> None:
     """The snapshot log names every snapshot that main was moved to, in order."""
     table, snapshot_ids = given_snapshots(catalog, 2)

@@ -6,14 +6,16 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import creation_updates
 from icecheck.expect import ANY_STRING, Reply, containing, equal
+from icecheck.target import Namespace
 
 NEEDS = ("stage-create",)
 ASSERT_CREATE = {"type": "assert-create"}
 
 
-def given_staged_table(catalog: Catalog) -> Table:
+def given_staged_table(catalog: Catalog, namespace: Namespace | None = None) -> Table:
     """Stage a table that has everything a statement may give it."""
     return catalog.given_table(
+        namespace,
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
         write_order=bodies.sort_order(2),
         properties={"owner": "icecheck"},
@@ -30,7 +32,7 @@ def complete(catalog: Catalog, staged: Table, *more: object) -> Reply:
 @check("commit.completes-staged-table", proves="createTable.stage-then-commit", needs=NEEDS)
 def test_complete_a_staged_table(catalog: Catalog) -> None:
     """Committing what staging answered makes the table exist as it was staged."""
-    staged = given_staged_table(catalog)
+    staged = given_staged_table(catalog, catalog.given_namespace())
     complete(catalog, staged).expect(200).expect_json({"metadata-location": ANY_STRING})
     after = catalog.loaded(staged).metadata
     before = staged.metadata
@@ -51,7 +53,7 @@ def test_complete_a_staged_table(catalog: Catalog) -> None:
 @check(
     "commit.completes-staged-table-with-data",
     proves="createTable.stage-then-commit-with-data",
-    needs=NEEDS,
+    needs=("metadata-only-snapshots", *NEEDS),
 )
 def test_complete_a_staged_table_with_its_first_snapshot(catalog: Catalog) -> None:
     """The commit that completes a staged table may add its first snapshot, as CTAS does."""

@@ -33,7 +33,7 @@ def schema_is(schema_id: int) -> dict[str, object]:
 @check("commit.atomic-on-failed-requirement", proves="commit.atomic-on-failed-requirement")
 def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
     """When one requirement fails, none of the updates is applied."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     updates = [set_property("1"), {"action": "add-schema", "schema": wider_schema(table)}]
     expect_refused(catalog, table, updates, requirements=[WRONG_UUID])
 
@@ -41,14 +41,14 @@ def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
 @check("commit.atomic-on-refused-update", proves="commit.atomic-on-refused-update")
 def test_nothing_is_applied_when_an_update_is_refused(catalog: Catalog) -> None:
     """When one update cannot be applied, none of the others is."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     expect_refused(catalog, table, [set_property("1"), IMPOSSIBLE, set_property("2", "after")])
 
 
 @check("commit.requirements-before-updates", proves="commit.requirements-before-updates")
 def test_requirements_come_first(catalog: Catalog) -> None:
     """A commit with a failing requirement and an impossible update is a conflict."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     expect_refused(catalog, table, [IMPOSSIBLE], 409, requirements=[WRONG_UUID])
 
 
@@ -73,11 +73,11 @@ def test_requirements_are_about_the_version_before(catalog: Catalog) -> None:
 @check("commit.every-requirement-counts", proves="commit.every-requirement-counts")
 def test_every_requirement_counts(catalog: Catalog) -> None:
     """A requirement that fails fails the commit wherever it stands among others that hold."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     holds = [same_table(table), schema_is(number(table, "current-schema-id"))]
+    before = catalog.loaded(table)
     for position in range(len(holds) + 1):
         requirements = [*holds[:position], WRONG_UUID, *holds[position:]]
-        before = catalog.loaded(table)
         reply = catalog.update_table(table.namespace, table.name, [set_property("1")], requirements)
         reply.expect(409, detail=f"requirement {position + 1} of {len(requirements)} fails")
         expect_unchanged(catalog, before)
@@ -101,7 +101,9 @@ def test_updates_are_applied_in_order(catalog: Catalog) -> None:
     expect_effect(catalog, table, updates, {"properties": expected}, what="update-order")
 
 
-@check("commit.several-updates", proves="commit.several-updates")
+@check(
+    "commit.several-updates", proves="commit.several-updates", needs=("metadata-only-snapshots",)
+)
 def test_several_updates(catalog: Catalog) -> None:
     """A commit of several updates applies every one of them in one new version."""
     table = catalog.given_table()
@@ -136,7 +138,7 @@ def test_several_updates(catalog: Catalog) -> None:
 # ---- other writers
 
 
-@check("commit.one-winner", proves="commit.one-winner")
+@check("commit.one-winner", proves="commit.one-winner", needs=("metadata-only-snapshots",))
 def test_one_winner(catalog: Catalog) -> None:
     """Of two appends to the same base, the first succeeds and the second is a conflict."""
     table, [first] = given_snapshots(catalog, 1)
@@ -166,7 +168,11 @@ def test_independent_writers(catalog: Catalog) -> None:
     expect_loaded(catalog, table, {"properties": kept}, what="acknowledged-commit")
 
 
-@check("commit.same-commit-twice", proves="commit.same-commit-twice")
+@check(
+    "commit.same-commit-twice",
+    proves="commit.same-commit-twice",
+    needs=("metadata-only-snapshots",),
+)
 def test_the_same_commit_twice(catalog: Catalog) -> None:
     """A commit that is sent again after it succeeded is refused, and changes nothing."""
     table = catalog.given_table()

@@ -105,7 +105,7 @@ def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
         for operation in catalog.session.contract.operations.values()
         if operation.endpoint in claimed and operation.id not in _NEVER_LOOKED_UP
     ]
-    table = catalog.given_table()
+    table = catalog.given_table(catalog.given_namespace())
     # What removes something comes last.
     operations.sort(key=lambda o: (o.method == "DELETE", "{table}" not in o.path))
     missing = [

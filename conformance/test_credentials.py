@@ -6,14 +6,16 @@ from typing import Any
 
 from icecheck.check import check
 from icecheck.client import Catalog, Table
+from icecheck.conformance.metadata_view import place
 from icecheck.conformance.reading import not_applicable, object_in
+from icecheck.conformance.viewing import some_view
 from icecheck.expect import Reply, show
 from icecheck.target import Namespace
 
 _ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
-# Clients take these for the same storage.
-_S3_SCHEMES = re.compile(r"^s3[an]://")
 _REFRESHING = "refresh-credentials-endpoint"
+# What gives access by itself, in the configurations of S3, GCS and ADLS.
+_SECRET = re.compile(r"^(s3\.secret-access-key|gcs\.oauth2\.token|adls\.sas-token\..*)$")
 _EXPIRING = re.compile(r"expires-at(-ms)?(\.|$)")
 
 Credential = Mapping[str, Any]
@@ -56,8 +58,9 @@ def _config_in(reply: Reply) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def _same_scheme(location: str) -> str:
-    return _S3_SCHEMES.sub("s3://", location)
+def _place(location: Any) -> str:
+    """Return where a location or prefix points; clients take s3, s3a and s3n for the same."""
+    return place(location) + ("/" if str(location).endswith("/") else "")
 
 
 @check("loadCredentials.succeeds", proves="loadCredentials.200")
@@ -79,11 +82,15 @@ def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
 def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     """At least one of a table's credentials is for the place where the table is."""
     table = catalog.some_table()
-    location = table.metadata.get("location")
     reply, credentials = _vended(catalog, table)
-    inside = f"{_same_scheme(str(location)).rstrip('/')}/"
+    _expect_one_for(reply, table, credentials)
+
+
+def _expect_one_for(reply: Reply, table: Table, credentials: list[Credential]) -> None:
+    location = table.metadata.get("location")
+    inside = f"{place(location)}/"
     # Java's client has "s3" alone for all of it.
-    if not any(inside.startswith(_same_scheme(each["prefix"])) for each in credentials):
+    if not any(inside.startswith(_place(each["prefix"])) for each in credentials):
         prefixes = [each["prefix"] for each in credentials]
         raise reply.violation(
             "credentials-not-for-the-table",
@@ -97,7 +104,7 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
 @check("loadCredentials.usable", proves="loadCredentials.usable")
 def test_no_credential_is_empty(catalog: Catalog) -> None:
     """Every credential has a prefix and a config that are not empty."""
-    reply, credentials = _vended(catalog, catalog.given_table())
+    reply, credentials = _vended(catalog, catalog.shared_table())
     for number, each in enumerate(credentials):
         for member in ("prefix", "config"):
             if not each[member]:
@@ -105,10 +112,48 @@ def test_no_credential_is_empty(catalog: Catalog) -> None:
                 raise reply.violation("credential-empty", "something", "empty", pointer=pointer)
 
 
+@check("loadCredentials.s3-complete", proves="loadCredentials.s3-complete")
+def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
+    """An access key id for S3 comes with its secret, and the other way round."""
+    reply, credentials = _vended(catalog, catalog.some_table())
+    pair = ("s3.access-key-id", "s3.secret-access-key")
+    found = [[bool(each["config"].get(key)) for key in pair] for each in credentials]
+    if not any(any(keys) for keys in found):
+        raise not_applicable("the catalog's credentials are not for S3")
+    for number, keys in enumerate(found):
+        if keys[0] != keys[1]:
+            pointer = f"/storage-credentials/{number}/config"
+            raise reply.violation(
+                "credential-incomplete",
+                "an access key id and its secret",
+                "one of the two",
+                pointer=pointer,
+            )
+
+
+@check("loadTable.storage-credentials", proves="loadTable.storage-credentials")
+def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
+    """A table that comes with credentials has them in storage-credentials, for its location."""
+    table = catalog.some_table()
+    reply = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
+    config = _config_in(reply)
+    listed = object_in(reply).get("storage-credentials")
+    if not listed:
+        if not any(_SECRET.search(key) for key in config):
+            raise not_applicable("the catalog vends no credentials with an ordinary table")
+        raise reply.violation(
+            "credentials-in-config-only",
+            "credentials in storage-credentials",
+            "credentials in config alone",
+            pointer="/storage-credentials",
+        )
+    _expect_one_for(reply, table, _credentials_in(reply))
+
+
 @check("loadCredentials.refresh", proves="loadCredentials.refresh")
 def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> None:
     """Where a table's config names an endpoint to refresh credentials at, it has new ones."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     loaded = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
     config = _config_in(loaded)
     named = [value for key, value in config.items() if key.endswith(_REFRESHING)]
@@ -150,10 +195,40 @@ def _ends(config: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
+@check("loadTable.token-of-the-table", proves="loadTable.token-of-the-table")
+def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
+    """A token that the config of a table or of a view names is accepted for it."""
+    table = catalog.some_table()
+    routes: dict[str, dict[str, str | Namespace]] = {
+        "loadTable": {"namespace": table.namespace, "table": table.name}
+    }
+    at_hand = not catalog.target.read_only or catalog.target.given.view is not None
+    if at_hand and catalog.claims("createView") and catalog.claims("loadView"):
+        view = some_view(catalog)
+        routes["loadView"] = {"namespace": view.namespace, "view": view.name}
+    tokens = {
+        operation: _config_in(catalog.call(operation, names, headers=_ASKING).expect(200))
+        for operation, names in routes.items()
+    }
+    told = {operation: config["token"] for operation, config in tokens.items() if "token" in config}
+    if not told:
+        raise not_applicable("neither the config of a table nor that of a view names a token")
+    for operation, token in told.items():
+        headers = {"Authorization": f"Bearer {token}"}
+        reply = catalog.call(operation, routes[operation], headers=headers)
+        if reply.status in {401, 403}:
+            raise reply.violation(
+                "token-not-accepted",
+                "an answer",
+                str(reply.status),
+                detail=f"{operation} with the token that its own config names",
+            )
+
+
 @check("loadTable.tag-per-access", proves="loadTable.tag-per-access", needs=("etag",))
 def test_credentials_are_part_of_what_a_tag_names(catalog: Catalog) -> None:
     """A table with credentials and the same table without do not have the same strong ETag."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     plain = catalog.load_table(table.namespace, table.name).expect(200)
     vended = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
     extra = [

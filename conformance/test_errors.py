@@ -2,12 +2,15 @@
 
 from icecheck import bodies
 from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import Catalog, Table
 from icecheck.conformance.arranging import require
+from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import expect_levels, not_applicable, object_in
 from icecheck.expect import ABSENT, Blocked, Reply, find, show
 
 _MEMBERS = {"message": str, "type": str, "code": int}
+_UNKNOWN_UPDATE = {"action": "set-icecheck-option", "option": "none"}
+_WRONG_UUID = {"type": "assert-table-uuid", "uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"}
 
 
 @check("error.envelope", proves="error.envelope")
@@ -37,7 +40,7 @@ def test_bodies_say_that_they_are_json(catalog: Catalog) -> None:
 @check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
 def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> None:
     """Where a table is put into a missing namespace, the error's type says namespace."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     missing = catalog.new_namespace_name()
     body = bodies.create_table_body(catalog.new_name())
     _expect_no_such_namespace(catalog.create_table(missing, body))
@@ -56,6 +59,54 @@ def test_unknown_members_of_a_request_are_ignored(catalog: Catalog) -> None:
     table = bodies.create_table_body(catalog.new_name())
     catalog.create_table(namespace, {**table, **more}).expect(200)
     catalog.load_table(namespace, table["name"]).expect(200).member("metadata", "table-uuid")
+
+
+@check("error.several-faults", proves="error.several-faults")
+def test_a_request_with_several_faults_is_refused(catalog: Catalog) -> None:
+    """A request with several faults is refused with the status of one of them."""
+    table = catalog.shared_table()
+    _expect_tables_refuse(catalog, table)
+    _expect_names_refuse(catalog, table)
+    expect_unchanged(catalog, table)
+
+
+def _expect_tables_refuse(catalog: Catalog, table: Table) -> None:
+    nowhere, missing = catalog.new_namespace_name(), catalog.new_name()
+    spec = bodies.partition_spec(bodies.partition_field(77, "identity", "nowhere", 1000))
+    body = bodies.create_table_body(missing, spec=spec)
+    reply = catalog.create_table(nowhere, body)
+    reply.expect(400, 404, detail="a spec over no column, in a missing namespace")
+    reply = catalog.create_table(table.namespace, {**body, "name": table.name})
+    reply.expect(400, 409, detail="a spec over no column, under a name that is taken")
+    reply = catalog.update_table(table.namespace, missing, [_UNKNOWN_UPDATE])
+    reply.expect(400, 404, detail="an unknown update of a missing table")
+    reply = catalog.update_table(table.namespace, table.name, [_UNKNOWN_UPDATE], [_WRONG_UUID])
+    reply.expect(400, 409, detail="an unknown update, and a requirement that fails")
+    if catalog.claims("commitTransaction"):
+        identifiers = [table.identifier, {**table.identifier, "name": missing}]
+        changes = [
+            {"identifier": each, "requirements": [_WRONG_UUID], "updates": [set_property("1")]}
+            for each in identifiers
+        ]
+        reply = catalog.commit_transaction(changes)
+        reply.expect(404, 409, detail="a requirement that fails, and a missing table")
+
+
+def _expect_names_refuse(catalog: Catalog, table: Table) -> None:
+    nowhere, missing = catalog.new_namespace_name(), catalog.new_name()
+    source = (table.namespace, missing)
+    if catalog.claims("renameTable"):
+        reply = catalog.rename_table(source, (table.namespace, table.name))
+        reply.expect(404, 406, 409, detail="a missing table, to a name that is taken")
+        reply = catalog.rename_table(source, (nowhere, missing))
+        reply.expect(404, 406, detail="a missing table, to a missing namespace")
+    if catalog.claims("updateProperties"):
+        reply = catalog.update_properties(nowhere, updates={"team": "1"}, removals=["team"])
+        reply.expect(404, 406, 422, detail="one key twice, of a missing namespace")
+    if catalog.claims("registerTable") and table.metadata_location is not None:
+        no_file = f"{table.metadata_location.rpartition('/')[0]}/{missing}.metadata.json"
+        reply = catalog.register_table(table.namespace, table.name, no_file)
+        reply.expect(400, 404, 409, detail="no file, under a name that is taken")
 
 
 def _expect_json(reply: Reply) -> None:

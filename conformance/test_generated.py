@@ -24,8 +24,14 @@ BODIES = (
     "updateTable",
     "renameTable",
     "registerTable",
+    "createView",
+    "replaceView",
+    "renameView",
+    "commitTransaction",
+    "planTableScan",
+    "fetchScanTasks",
 )
-LISTINGS = ("listNamespaces", "listTables")
+LISTINGS = ("listNamespaces", "listTables", "listViews")
 OPERATIONS = (
     "getConfig",
     *LISTINGS,
@@ -36,6 +42,12 @@ OPERATIONS = (
     "tableExists",
     "dropTable",
     "reportMetrics",
+    "loadView",
+    "viewExists",
+    "dropView",
+    "loadCredentials",
+    "fetchPlanningResult",
+    "cancelPlanning",
     *BODIES,
 )
 

@@ -12,12 +12,12 @@ TIMER = {"count": 1, "time-unit": "nanoseconds", "total-duration": 2644235116}
 
 def scan_report(table: Table, filter_: Any = None) -> dict[str, Any]:
     """Return a scan report with every member of the schema, as Java sends it."""
-    everything = {"type": "true"} if filter_ is None else filter_
+    wanted = {"type": "eq", "term": "id", "value": 1} if filter_ is None else filter_
     return {
         "report-type": "scan-report",
         "table-name": ".".join((*table.namespace, table.name)),
         "snapshot-id": 7_000_000_000_000_000_001,
-        "filter": everything,
+        "filter": wanted,
         "schema-id": 0,
         "projected-field-ids": [1, 2],
         "projected-field-names": ["id", "data"],
@@ -42,28 +42,28 @@ def commit_report(table: Table) -> dict[str, Any]:
 @check("reportMetrics.succeeds", proves="reportMetrics.204")
 def test_report(catalog: Catalog) -> None:
     """A metrics report is answered 204."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     catalog.report_metrics(table.namespace, table.name, commit_report(table)).expect(204)
 
 
 @check("reportMetrics.scan", proves="reportMetrics.scan-report")
 def test_scan_report(catalog: Catalog) -> None:
     """A scan report is accepted."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     catalog.report_metrics(table.namespace, table.name, scan_report(table)).expect(200, 204)
 
 
 @check("reportMetrics.commit", proves="reportMetrics.commit-report")
 def test_commit_report(catalog: Catalog) -> None:
     """A commit report is accepted."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     catalog.report_metrics(table.namespace, table.name, commit_report(table)).expect(200, 204)
 
 
 @check("reportMetrics.bare-true-filter", proves="reportMetrics.unfiltered-scan")
 def test_unfiltered_scan(catalog: Catalog) -> None:
     """A scan report whose filter is the bare boolean true is accepted, as Spark sends it."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     report = scan_report(table, filter_=True)
     catalog.report_metrics(table.namespace, table.name, report).expect(200, 204)
 
@@ -71,7 +71,7 @@ def test_unfiltered_scan(catalog: Catalog) -> None:
 @check("reportMetrics.malformed-refused", proves="reportMetrics.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A report with an unusable body is refused with 400."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     report = commit_report(table)
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
@@ -87,7 +87,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("reportMetrics.wrong-members", proves="reportMetrics.mismatched-report")
 def test_mismatched_report(catalog: Catalog) -> None:
     """A report whose members are not those of its type is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     report = {**commit_report(table), "report-type": "scan-report"}
     catalog.report_metrics(table.namespace, table.name, report).expect(400)
 
@@ -95,5 +95,5 @@ def test_mismatched_report(catalog: Catalog) -> None:
 @check("reportMetrics.missing-table", proves="reportMetrics.404")
 def test_missing_table(catalog: Catalog) -> None:
     """A report about a table that does not exist is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     catalog.report_metrics(table.namespace, catalog.new_name(), commit_report(table)).expect(404)

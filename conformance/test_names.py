@@ -7,11 +7,27 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.arranging import given_namespace_at, require
-from icecheck.conformance.reading import expect_levels, namespaces_in, not_applicable, tables_in
+from icecheck.conformance.reading import (
+    expect_levels,
+    namespaces_in,
+    not_applicable,
+    object_in,
+    tables_in,
+)
+from icecheck.conformance.viewing import (
+    create_view,
+    create_view_body,
+    drop_view,
+    list_views,
+    load_view,
+)
 from icecheck.expect import Reply, show
+from icecheck.probes import offered, saw
 from icecheck.target import Namespace
 
 _NESTED = ("nested-namespaces",)
+# Web servers refuse paths in which these are encoded, before the catalog has seen them.
+_STOPPED_ON_THE_WAY = ("%", "/")
 _ROUND_TRIP = ("createTable", "loadTable", "listTables", "dropTable")
 # How Java clients introduce themselves; some catalogs decode paths accordingly.
 _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
@@ -20,44 +36,79 @@ _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
 @check("names.space", proves="names.space")
 def test_a_space_in_a_name(catalog: Catalog) -> None:
     """A name with a space is found under %20, wherever it was accepted."""
-    _expect_round_trip(catalog, " b", "a space")
+    _expect_round_trip(catalog, " b", "a space", "names-with-space")
 
 
 @check("names.plus", proves="names.plus")
 def test_a_plus_sign_in_a_name(catalog: Catalog) -> None:
     """A name with a plus sign is found under %2B, wherever it was accepted."""
-    _expect_round_trip(catalog, "+b", "a plus sign")
+    _expect_round_trip(catalog, "+b", "a plus sign", "names-with-plus")
 
 
 @check("names.percent", proves="names.percent")
 def test_a_percent_sign_in_a_name(catalog: Catalog) -> None:
     """A name with a percent sign is decoded once, and found, wherever it was accepted."""
-    _expect_round_trip(catalog, "%41", "a percent sign")
+    _expect_round_trip(catalog, "%41", "a percent sign", "names-with-percent")
 
 
 @check("names.unicode", proves="names.unicode")
 def test_characters_beyond_ascii_in_a_name(catalog: Catalog) -> None:
     """A name with characters beyond ASCII is found and listed as it was created."""
-    _expect_round_trip(catalog, "_ü東", "characters beyond ASCII")
+    _expect_round_trip(catalog, "_ü東", "characters beyond ASCII", "names-with-unicode")
 
 
 @check("names.dot", proves="names.dot")
 def test_a_dot_in_a_name(catalog: Catalog) -> None:
     """A dot inside a name is an ordinary character and splits nothing."""
     _require_no_separator(catalog, ".")
-    _expect_round_trip(catalog, ".b", "a dot")
+    _expect_round_trip(catalog, ".b", "a dot", "names-with-dot")
 
 
 @check("names.slash", proves="names.slash")
 def test_a_slash_in_a_name(catalog: Catalog) -> None:
     """A name with a slash is found under %2F, wherever it was accepted."""
-    _expect_round_trip(catalog, "/b", "a slash")
+    _expect_round_trip(catalog, "/b", "a slash", "names-with-slash")
 
 
 @check("names.case", proves="names.case")
 def test_a_name_keeps_its_case(catalog: Catalog) -> None:
     """A name in mixed case is found and listed as it was created."""
-    _expect_round_trip(catalog, "_MiXed", "capital letters")
+    _expect_round_trip(catalog, "_MiXed", "capital letters", "mixed-case-names")
+
+
+@check("names.case-distinct", proves="names.case")
+def test_names_that_differ_in_case_only(catalog: Catalog) -> None:
+    """Names that differ in case only are one name or two, and neither is taken for the other."""
+    require(catalog, "createNamespace", "loadNamespaceMetadata")
+    mixed = catalog.new_namespace_name("_MiXed")
+    _expect_case_kept(catalog, catalog.create_namespace(mixed), mixed)
+    lower = _lowered(mixed)
+    reply = catalog.create_namespace(lower)
+    if reply.status == 409:
+        saw(catalog, "case-distinct-names", present=False)
+        return
+    reply = offered(catalog, "case-distinct-names", reply).expect(200)
+    for namespace in (lower, mixed):
+        expect_levels(catalog.load_namespace_metadata(namespace).expect(200), namespace)
+
+
+@check("names.views", proves="names.views")
+def test_the_name_of_a_view(catalog: Catalog) -> None:
+    """A view with a space, a plus sign, a percent sign and an umlaut in its name is found by it."""
+    what = "a space, a plus sign, a percent sign and an umlaut"
+    namespace = catalog.given_namespace()
+    name = catalog.new_name(" +%41ü")
+    offered(catalog, "names-with-percent", load_view(catalog, namespace, name))
+    made = create_view(catalog, namespace, create_view_body(name))
+    made = _accepted(made, f"a view with {what} in its name")
+    loaded = _found(load_view(catalog, namespace, name), what)
+    uuids = [str(each.member("metadata", "view-uuid")).lower() for each in (made, loaded)]
+    if uuids[0] != uuids[1]:
+        raise loaded.violation("another-object", "the view created", "another one", detail=what)
+    if catalog.claims("listViews"):
+        reply = list_views(catalog, namespace)
+        _expect_listed(reply, (namespace, name), tables_in(reply), what)
+    _found(drop_view(catalog, namespace, name), what)
 
 
 @check("names.space-as-plus", proves="names.space-as-plus")
@@ -65,7 +116,7 @@ def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
     """A name with a space is also found when the path spells the space as a plus sign."""
     require(catalog, "createNamespace")
     namespace = catalog.new_namespace_name(" b")
-    _accepted(catalog.create_namespace(namespace), "a namespace with a space in its name")
+    offered(catalog, "names-with-space", catalog.create_namespace(namespace)).expect(200)
     template = catalog.session.contract.operations["loadNamespaceMetadata"].path
     path = catalog.session.offer.path(template, {"namespace": namespace}).replace("%20", "+")
     reply = catalog.call("loadNamespaceMetadata", path=path, headers=_JAVA)
@@ -99,7 +150,7 @@ def test_levels_are_not_joined(catalog: Catalog) -> None:
         raise reply.violation(
             "names-run-together", "200", "409", detail="a.b as one level was taken for a, b"
         )
-    _accepted(reply, "a dot in a name")
+    offered(catalog, "names-with-dot", reply).expect(200)
     catalog.drop_namespace(one_level).expect(200, 202, 204)
     reply = catalog.load_namespace_metadata(two_levels)
     if reply.status == 404:
@@ -127,11 +178,16 @@ def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
     expect_levels(reply, namespace)
 
 
-def _expect_round_trip(catalog: Catalog, ending: str, what: str) -> None:
+def _expect_round_trip(catalog: Catalog, ending: str, what: str, capability: str) -> None:
     """Judge that a namespace and a table with such a name are found, listed and dropped by it."""
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
     namespace = catalog.new_namespace_name(ending)
-    reply = _accepted(catalog.create_namespace(namespace), f"a namespace with {what} in its name")
+    if ending.startswith(_STOPPED_ON_THE_WAY):
+        # Made through a body and then not to be addressed, it could never be dropped.
+        offered(catalog, capability, catalog.load_namespace_metadata(namespace))
+    reply = offered(catalog, capability, catalog.create_namespace(namespace)).expect(200)
+    if capability == "mixed-case-names":
+        _expect_case_kept(catalog, reply, namespace)
     expect_levels(reply, namespace)
     expect_levels(_found(catalog.load_namespace_metadata(namespace), what), namespace)
     base = catalog.session.isolation.base
@@ -162,6 +218,18 @@ def _expect_table_round_trip(
     reply = catalog.list_tables(namespace)
     _expect_listed(reply, (namespace, name), tables_in(reply), what)
     _found(catalog.drop_table(namespace, name), what)
+
+
+def _expect_case_kept(catalog: Catalog, reply: Reply, namespace: Namespace) -> None:
+    """End the check where the catalog says that it has made the name in lower case."""
+    made = object_in(offered(catalog, "mixed-case-names", reply).expect(200)).get("namespace")
+    if made == [*_lowered(namespace)]:
+        saw(catalog, "mixed-case-names", present=False)
+        raise not_applicable("the catalog makes names in lower case")
+
+
+def _lowered(namespace: Namespace) -> Namespace:
+    return (*namespace[:-1], namespace[-1].lower())
 
 
 def _accepted(reply: Reply, what: str) -> Reply:

@@ -110,6 +110,7 @@ def test_a_malformed_creation_is_refused(catalog: Catalog) -> None:
     catalog.call("createNamespace", body={"properties": {}}).expect(
         400, detail="no member `namespace`"
     )
+    catalog.call("createNamespace", body={"namespace": 7}).expect(400, detail="a number as name")
     reply = catalog.load_namespace_metadata(namespace)
     if reply.ok:
         raise reply.violation(
@@ -203,14 +204,17 @@ def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
 
 @check("dropNamespace.missing", proves="dropNamespace.404")
 def test_dropping_a_missing_namespace_is_refused(catalog: Catalog) -> None:
-    """Dropping a namespace that does not exist is refused with 404."""
+    """Dropping a namespace that does not exist, or no longer, is refused with 404."""
     catalog.drop_namespace(catalog.new_namespace_name()).expect(404)
+    namespace = catalog.given_namespace()
+    catalog.drop_namespace(namespace).expect(200, 202, 204)
+    catalog.drop_namespace(namespace).expect(404, detail="after it was dropped")
 
 
 @check("dropNamespace.holds-table", proves=("dropNamespace.409", "dropNamespace.holds-table"))
 def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
     """A namespace that holds a table is not dropped, and the table stays."""
-    table = catalog.given_table()
+    table = catalog.given_table(catalog.given_namespace())
     catalog.drop_namespace(table.namespace).expect(409)
     reply = catalog.load_table(table.namespace, table.name)
     if reply.status == 404:

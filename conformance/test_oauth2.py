@@ -1,6 +1,7 @@
 """The catalog's own token endpoint: tokens for clients, and tokens for tokens."""
 
 import base64
+import json
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ from icecheck.expect import Reply, show
 _CLIENT_CREDENTIALS = "client_credentials"
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 _ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - a type's name
+_JWT = "urn:ietf:params:oauth:token-type:jwt"
 _UNKNOWN_GRANT = "icecheck-unknown-grant"
 _WRONG_SECRET = "icecheck-wrong-secret"  # noqa: S105 - made up, to be refused
 
@@ -121,6 +123,31 @@ def test_a_token_is_renewed_by_exchange(catalog: Catalog) -> None:
         "scope": catalog.target.scope,
     }
     _expect_open(catalog, _token_in(_post(catalog, form, _bearer(old))), "with a renewed token")
+
+
+@check("getToken.exchange-for-a-user", proves="getToken.exchange-for-a-user")
+def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
+    """What a user's token is exchanged for, with the catalog's own as actor, opens the catalog."""
+    actor = _token_in(_post(catalog, _own(catalog)))
+    form = {
+        "grant_type": _EXCHANGE,
+        "subject_token": _unsecured_jwt("icecheck-user"),
+        "subject_token_type": _JWT,
+        "actor_token": actor,
+        "actor_token_type": _ACCESS_TOKEN,
+        "scope": catalog.target.scope,
+    }
+    reply = _post(catalog, form, _bearer(actor))
+    if 400 <= reply.status < 500:
+        raise not_applicable(f"the catalog takes no user tokens without a proof ({reply.status})")
+    _expect_open(catalog, _token_in(reply), "with a token for a user")
+
+
+def _unsecured_jwt(subject: str) -> str:
+    """Return a token that says whom it is about and proves nothing (RFC 7519, section 6)."""
+    parts = [json.dumps(part).encode() for part in ({"alg": "none"}, {"sub": subject})]
+    encoded = [base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts]
+    return f"{'.'.join(encoded)}."
 
 
 # ----------------------------------------------------------------------- what is refused

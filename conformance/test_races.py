@@ -83,7 +83,7 @@ def _load_namespace(namespace: Namespace) -> Move:
 @check("race.create-table", proves="race.create-table")
 def test_a_table_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one table at the same time, at most one succeeds."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
     for _ in range(ROUNDS):
         name = catalog.new_name()
@@ -101,7 +101,7 @@ def _create_table(namespace: Namespace, name: str, rival: str) -> Move:
 @check("race.create-view", proves="race.create-view")
 def test_a_view_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one view at the same time, at most one succeeds."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
     for _ in range(ROUNDS):
         name = catalog.new_name()
@@ -118,7 +118,7 @@ def test_a_view_is_created_once(catalog: Catalog) -> None:
 @check("race.create-and-commit", proves="race.create-and-commit", needs=("stage-create",))
 def test_a_table_is_created_directly_or_by_a_commit(catalog: Catalog) -> None:
     """A staged table is not committed over one that another client creates at the same time."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
     for _ in range(ROUNDS):
         staged = catalog.given_table(namespace, stage_create=True)
@@ -143,7 +143,7 @@ def test_a_name_is_registered_once(catalog: Catalog) -> None:
 
 
 def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     tables = [catalog.given_table(namespace, properties={MARK: mark}) for mark in ("0", "1")]
     files = [table.metadata_location for table in tables]
     if None in files:
@@ -169,7 +169,7 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
 @check("race.rename-table", proves="race.rename-table")
 def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
     """Of clients that rename tables to one name at the same time, at most one succeeds."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     rivals = RIVALS[:2]
     tables = [catalog.given_table(namespace, properties={MARK: rival}) for rival in rivals]
     target = Table(namespace, catalog.new_name(), {}, None)
@@ -198,7 +198,11 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
 # ---- one table
 
 
-@check("race.commits-on-one-base", proves="race.commits-on-one-base")
+@check(
+    "race.commits-on-one-base",
+    proves="race.commits-on-one-base",
+    needs=("metadata-only-snapshots",),
+)
 def test_a_branch_is_moved_once(catalog: Catalog) -> None:
     """Of commits that assert the same snapshot of a branch at the same time, one succeeds."""
     table, (base, *others) = _given_snapshots_on_main(catalog)
@@ -261,7 +265,7 @@ def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
 @check("race.drop-and-commit", proves="race.drop-and-commit")
 def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
     """A commit that is under way while its table is dropped does not bring the table back."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
     *writers, dropper = RIVALS
     for turn in range(ROUNDS):
@@ -288,7 +292,7 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
 @check("race.half-visible-transaction", proves="race.half-visible-transaction")
 def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
     """A reader who saw one table of a transaction then sees its other tables as it left them."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     tables = [catalog.given_table(namespace) for _ in range(2)]
     writes, change = _transaction(tables, "0")
     catalog.given_transaction(change["table-changes"])

@@ -1,11 +1,13 @@
 """registerTable: a metadata file becomes a table, in place."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import given_history
 from icecheck.expect import Blocked, NotOffered, Reply, equal
 from icecheck.verdict import SkipKind
 
@@ -64,7 +66,7 @@ def test_register_table(catalog: Catalog) -> None:
 @check("registerTable.answer-agrees-with-load", proves="registerTable.answer-is-the-table")
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a registration is what a load returns right after it."""
-    table, name, reply = _register(catalog, catalog.given_snapshot)
+    table, name, reply = _register(catalog, partial(given_history, catalog))
     told = reply.expect(200).member("metadata")
     loaded = catalog.load_table(table.namespace, name).expect(200)
     equal(
@@ -80,7 +82,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("registerTable.malformed-refused", proves="registerTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A registration with an unusable body is refused with 400."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     name = catalog.new_name()
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
@@ -98,7 +100,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("registerTable.missing-namespace", proves="registerTable.404")
 def test_missing_namespace(catalog: Catalog) -> None:
     """Registering into a namespace that does not exist is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     missing, name = catalog.new_namespace_name(), catalog.new_name()
     catalog.register_table(missing, name, _location(table)).expect(404)
     catalog.load_table(missing, name).expect(404, detail="nothing may be registered")
@@ -109,7 +111,7 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_table(catalog: Catalog) -> None:
     """Registering over an existing table is refused and leaves it as it was."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     existing = catalog.loaded(catalog.given_table(table.namespace, properties={MARK: "0"}))
     catalog.register_table(table.namespace, existing.name, _location(table)).expect(409)
     equal(
@@ -122,7 +124,7 @@ def test_existing_table(catalog: Catalog) -> None:
 @check("registerTable.keeps-identity", proves="registerTable.same-table")
 def test_same_table(catalog: Catalog) -> None:
     """A registered table has the uuid, schema, snapshots and refs of its metadata file."""
-    table, name = _given_registered(catalog, catalog.given_snapshot)
+    table, name = _given_registered(catalog, partial(given_history, catalog))
     reply = catalog.load_table(table.namespace, name).expect(200)
     equal(
         view.settled(view.metadata_in(reply), MARK),
@@ -155,7 +157,7 @@ def test_registered_table_is_writable(catalog: Catalog) -> None:
 @check("registerTable.unreadable", proves="registerTable.unreadable-refused")
 def test_unreadable_file(catalog: Catalog) -> None:
     """A metadata location without a metadata file registers nothing."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     name = catalog.new_name()
     nowhere = _location(table).rpartition("/")[0] + f"/{name}.metadata.json"
     reply = catalog.register_table(table.namespace, name, nowhere)

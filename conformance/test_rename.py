@@ -1,12 +1,14 @@
 """renameTable: the same table under another name."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import given_history
 from icecheck.expect import NotOffered, Reply, containing, equal, lacking
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
@@ -29,10 +31,12 @@ def _rename(
 
 
 def _renamed(
-    catalog: Catalog, prepare: Callable[[Table], Table] | None = None
+    catalog: Catalog,
+    prepare: Callable[[Table], Table] | None = None,
+    namespace: Namespace | None = None,
 ) -> tuple[Table, str]:
     """Make a table, rename it within its namespace, and return it as it was with its new name."""
-    table = catalog.given_table(properties={MARK: "first"})
+    table = catalog.given_table(namespace, properties={MARK: "first"})
     if prepare is not None:
         table = prepare(table)
     table = catalog.loaded(table)
@@ -52,7 +56,7 @@ def test_rename_table(catalog: Catalog) -> None:
 @check("renameTable.malformed-refused", proves="renameTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A rename with an unusable body is refused with 400."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     target = {"namespace": [*table.namespace], "name": catalog.new_name()}
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
@@ -70,9 +74,12 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("renameTable.missing-source", proves=("renameTable.404", "renameTable.source-missing"))
 def test_missing_source(catalog: Catalog) -> None:
     """Renaming a table that does not exist is refused."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     source, target = catalog.new_name(), catalog.new_name()
     _rename(catalog, (namespace, source), (namespace, target)).expect(404)
+    nowhere = catalog.new_namespace_name()
+    reply = _rename(catalog, (nowhere, source), (nowhere, target))
+    reply.expect(404, detail="from a missing namespace")
     catalog.load_table(namespace, target).expect(404, detail="nothing may come of it")
 
 
@@ -83,7 +90,7 @@ def test_missing_source(catalog: Catalog) -> None:
 )
 def test_missing_target_namespace(catalog: Catalog) -> None:
     """Renaming into a namespace that does not exist is refused, and the table stays."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     target = (catalog.new_namespace_name(), catalog.new_name())
     _rename(catalog, (table.namespace, table.name), target).expect(404)
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
@@ -94,7 +101,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 )
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming to a name that is taken is refused, and both tables stay as they were."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     one, other = (catalog.given_table(namespace) for _ in range(2))
     _rename(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for table in (one, other):
@@ -108,7 +115,7 @@ def test_existing_target(catalog: Catalog) -> None:
 @check("renameTable.moves-table", proves="renameTable.moves")
 def test_renamed_table_moves(catalog: Catalog) -> None:
     """A renamed table loads and is listed under the new name, and not under the old one."""
-    table, name = _renamed(catalog)
+    table, name = _renamed(catalog, namespace=catalog.given_namespace())
     catalog.load_table(table.namespace, name).expect(200, detail="under the new name")
     catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
     listed = catalog.list_tables(table.namespace).expect(200)
@@ -120,7 +127,7 @@ def test_renamed_table_moves(catalog: Catalog) -> None:
 @check("renameTable.keeps-table", proves="renameTable.same-table")
 def test_renamed_table_is_the_same(catalog: Catalog) -> None:
     """A renamed table keeps its uuid, schemas, properties and snapshots."""
-    table, name = _renamed(catalog, catalog.given_snapshot)
+    table, name = _renamed(catalog, partial(given_history, catalog))
     reply = catalog.load_table(table.namespace, name).expect(200)
     before = view.settled(table.metadata, MARK)
     after = view.settled(view.metadata_in(reply), MARK)

@@ -7,9 +7,9 @@ from typing import Any
 
 from icecheck.check import check
 from icecheck.client import Catalog, Table
-from icecheck.conformance.committing import given_snapshots
+from icecheck.conformance.committing import shared_snapshots
 from icecheck.expect import equal
-from icecheck.planned_scan import cancel, fetch_result, fetch_tasks, plan, planned
+from icecheck.planned_scan import cancel, expect_state, fetch_result, fetch_tasks, plan, planned
 from icecheck.target import Namespace
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
@@ -19,7 +19,7 @@ UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"
 
 def _missing(catalog: Catalog) -> list[tuple[Namespace, str]]:
     """Return a table that does not exist, and one in a namespace that does not exist."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     return [
         (namespace, catalog.new_name()),
         (catalog.new_namespace_name(), catalog.new_name()),
@@ -36,14 +36,21 @@ def _absent(namespace: Namespace, name: str) -> Table:
 @check("planTableScan.empty-table", proves="planTableScan.200")
 def test_scan_of_an_empty_table(catalog: Catalog) -> None:
     """A scan of a table that has no snapshot yet is planned, and has no tasks."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     equal(planned(catalog, table).locations, [], symptom="plan-of-nothing")
+
+
+@check("planTableScan.state", proves="planTableScan.state")
+def test_state_of_a_plan(catalog: Catalog) -> None:
+    """An answer to a scan says its state, and has what a client needs in that state."""
+    reply = plan(catalog, catalog.shared_table()).expect(200)
+    expect_state(reply, "completed", "submitted")
 
 
 @check("planTableScan.java-body", proves="planTableScan.every-member")
 def test_scan_with_every_member(catalog: Catalog) -> None:
     """A request with every member that a plain scan can have is planned."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     everything: dict[str, Any] = {
         "select": ["id", "data"],
         "filter": {"type": "gt", "term": "id", "value": 5},
@@ -54,27 +61,33 @@ def test_scan_with_every_member(catalog: Catalog) -> None:
     planned(catalog, table, **everything)
 
 
-@check("planTableScan.point-and-range", proves="planTableScan.400")
+@check(
+    "planTableScan.point-and-range", proves="planTableScan.400", needs=("metadata-only-snapshots",)
+)
 def test_scan_of_a_point_and_a_range(catalog: Catalog) -> None:
     """A scan that names a snapshot and a range of snapshots is refused."""
-    table, [first, second] = given_snapshots(catalog, 2)
+    table, [first, second] = shared_snapshots(catalog)
     reply = plan(
         catalog, table, snapshot_id=second, start_snapshot_id=first, end_snapshot_id=second
     )
     reply.expect(400)
 
 
-@check("planTableScan.range-without-end", proves="planTableScan.range-needs-its-end")
+@check(
+    "planTableScan.range-without-end",
+    proves="planTableScan.range-needs-its-end",
+    needs=("metadata-only-snapshots",),
+)
 def test_scan_of_a_range_without_end(catalog: Catalog) -> None:
     """A scan of a range that does not say where it ends is refused."""
-    table, [first, _] = given_snapshots(catalog, 2)
+    table, [first, _] = shared_snapshots(catalog)
     plan(catalog, table, start_snapshot_id=first).expect(400)
 
 
 @check("planTableScan.malformed-refused", proves="planTableScan.malformed-body")
 def test_malformed_scans(catalog: Catalog) -> None:
     """A request that breaks the schema of scans is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     wrong: dict[str, Any] = {
         "no JSON": b"{",
         "no object": [],
@@ -91,12 +104,13 @@ def test_malformed_scans(catalog: Catalog) -> None:
 @check("planTableScan.unknown-snapshot", proves="planTableScan.unknown-snapshot-refused")
 def test_scan_of_an_unknown_snapshot(catalog: Catalog) -> None:
     """A scan of a snapshot that the table does not have is refused, not planned as empty."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     reply = plan(catalog, table, snapshot_id=UNKNOWN_SNAPSHOT)
     if reply.status == 200 and reply.json().get("status") == "submitted":
         # A server that plans in the background may notice it there.
         reply = fetch_result(catalog, table, str(reply.json().get("plan-id")))
     if reply.status == 200 and reply.json().get("status") in {"failed", "submitted"}:
+        expect_state(reply, "failed", "submitted")
         return
     reply.expect_refused()
 
@@ -114,7 +128,7 @@ def test_scan_of_a_missing_table(catalog: Catalog) -> None:
 @check("fetchPlanningResult.unknown-plan", proves="fetchPlanningResult.404")
 def test_result_of_an_unknown_plan(catalog: Catalog) -> None:
     """Asking for the result of a plan that does not exist is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     fetch_result(catalog, table, UNKNOWN_PLAN).expect(404)
 
 
@@ -141,7 +155,7 @@ def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
 @check("fetchScanTasks.unknown-task", proves="fetchScanTasks.404")
 def test_unknown_plan_task(catalog: Catalog) -> None:
     """Handing in a plan task that was never given out is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     fetch_tasks(catalog, table, UNKNOWN_PLAN_TASK).expect(404)
 
 
@@ -155,7 +169,7 @@ def test_tasks_of_a_missing_table(catalog: Catalog) -> None:
 @check("fetchScanTasks.malformed-refused", proves="fetchScanTasks.400")
 def test_request_without_a_plan_task(catalog: Catalog) -> None:
     """A request that names no plan task is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
     wrong: dict[str, Any] = {
         "no JSON": b"{",

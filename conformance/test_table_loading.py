@@ -9,6 +9,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_snapshots
 from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, equal
+from icecheck.probes import saw
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
@@ -17,9 +18,9 @@ NO_SNAPSHOT = Matcher("absent, null or -1", lambda v: v is ABSENT or v is None o
 
 # Inner fields take ids too: counting columns is not enough to know the last one.
 PLACES = bodies.schema(
-    STRUCT(0, "id", "long", required=True),
-    STRUCT(1, "at", {"type": "struct", "fields": [
-        STRUCT(2, "lat", "double"), STRUCT(3, "lon", "double")]}),
+    STRUCT(1, "id", "long", required=True),
+    STRUCT(2, "at", {"type": "struct", "fields": [
+        STRUCT(3, "lat", "double"), STRUCT(4, "lon", "double")]}),
 )  # fmt: skip
 CURRENT = (
     ("schemas", "schema-id", "current-schema-id"),
@@ -42,7 +43,7 @@ def test_load_table(catalog: Catalog) -> None:
 @check("loadTable.missing", proves="loadTable.404")
 def test_missing_table(catalog: Catalog) -> None:
     """Loading a table that does not exist is refused, in an existing namespace and in none."""
-    namespace = catalog.some_namespace()
+    namespace = catalog.some_home()
     catalog.load_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     detail = "in a missing namespace"
@@ -76,8 +77,8 @@ def test_last_commit(catalog: Catalog) -> None:
 @check("loadTable.complete", proves="loadTable.full-metadata")
 def test_full_metadata(catalog: Catalog) -> None:
     """The metadata is complete, and what its ids point at is in it."""
-    spec = bodies.partition_spec(bodies.partition_field(0, "bucket[4]", "id_bucket", 1000))
-    order = bodies.sort_order(0)
+    spec = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
+    order = bodies.sort_order(1)
     table = catalog.given_table(table_schema=PLACES, spec=spec, write_order=order)
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = view.metadata_in(reply)
@@ -125,22 +126,26 @@ def test_two_loads_agree(catalog: Catalog) -> None:
 @check("loadTable.no-current-snapshot", proves="loadTable.empty-table")
 def test_empty_table(catalog: Catalog) -> None:
     """A table without snapshots has no current snapshot."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
         {"current-snapshot-id": NO_SNAPSHOT}, at=["metadata"], symptom="snapshot-out-of-nothing"
     )
 
 
-def _left_out(catalog: Catalog, table: Table, due: list[int], *query: tuple[str, str]) -> list[int]:
+def _shown(catalog: Catalog, table: Table, *query: tuple[str, str]) -> list[object]:
     reply = catalog.load_table(table.namespace, table.name, query).expect(200)
-    got = [s.get("snapshot-id") for s in _objects(view.metadata_in(reply), "snapshots")]
+    return [s.get("snapshot-id") for s in _objects(view.metadata_in(reply), "snapshots")]
+
+
+def _left_out(catalog: Catalog, table: Table, due: list[int], *query: tuple[str, str]) -> list[int]:
+    got = _shown(catalog, table, *query)
     return [snapshot_id for snapshot_id in due if snapshot_id not in got]
 
 
 @check(
     "loadTable.all-snapshots",
     proves="loadTable.snapshots-default-all",
-    needs=("snapshot-history",),
+    needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_all_snapshots(catalog: Catalog) -> None:
     """Without a snapshots parameter, and with all, every snapshot is returned."""
@@ -153,13 +158,16 @@ def test_all_snapshots(catalog: Catalog) -> None:
 @check(
     "loadTable.referenced-snapshots",
     proves="loadTable.snapshots-refs",
-    needs=("snapshot-history", "branches"),
+    needs=("metadata-only-snapshots", "snapshot-history", "branches"),
 )
 def test_referenced_snapshots(catalog: Catalog) -> None:
     """With snapshots=refs, every snapshot that a ref points at is returned."""
     table, made = given_snapshots(catalog, 3)
     catalog.given_commit(table, [bodies.snapshot_ref(made[0], "kept")])
-    left_out = _left_out(catalog, table, [made[0], made[-1]], ("snapshots", "refs"))
+    got = _shown(catalog, table, ("snapshots", "refs"))
+    # Who answers with all of them leaves out nothing that is due, and saves nothing.
+    saw(catalog, "snapshots-refs", present=made[1] not in got)
+    left_out = [snapshot_id for snapshot_id in (made[0], made[-1]) if snapshot_id not in got]
     equal(left_out, [], symptom="snapshots-left-out", detail="with snapshots=refs")
 
 
@@ -196,12 +204,14 @@ def test_etag_changes(catalog: Catalog) -> None:
 
 @check("etag.stale-gets-new-metadata", proves="etag.stale-is-not-304", needs=("etag",))
 def test_stale_etag(catalog: Catalog) -> None:
-    """An ETag from before a commit is answered with the new metadata."""
+    """An ETag from before a commit, of a creation or of a load, gets the new metadata."""
     table = catalog.given_table()
-    headers = {"If-None-Match": _etag(catalog, table)}
+    tags = {catalog.exchanges[-1].header("etag"), _etag(catalog, table)} - {None}
     catalog.given_commit(table, [NEXT])
-    reply = catalog.load_table(table.namespace, table.name, headers=headers)
-    reply.expect(200).expect_json({MARK: "1"}, at=["metadata", "properties"])
+    for tag in sorted(map(str, tags)):
+        headers = {"If-None-Match": tag}
+        reply = catalog.load_table(table.namespace, table.name, headers=headers)
+        reply.expect(200).expect_json({MARK: "1"}, at=["metadata", "properties"])
 
 
 @check("tableExists.existing", proves="tableExists.204")
@@ -214,7 +224,7 @@ def test_existing_table(catalog: Catalog) -> None:
 @check("tableExists.missing", proves="tableExists.404")
 def test_existence_of_missing_table(catalog: Catalog) -> None:
     """The existence check of a missing table is answered 404."""
-    namespace = catalog.some_namespace()
+    namespace = catalog.some_home()
     catalog.table_exists(namespace, catalog.new_name()).expect(404)
     catalog.table_exists(catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
@@ -222,7 +232,7 @@ def test_existence_of_missing_table(catalog: Catalog) -> None:
 @check("tableExists.agrees", proves="tableExists.agrees-with-load")
 def test_existence_agrees_with_load(catalog: Catalog) -> None:
     """The existence check agrees with loading, before and after creation and drop."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     name = catalog.new_name()
     _agrees(catalog, namespace, name, "not yet created")
     catalog.create_table(namespace, bodies.create_table_body(name)).expect(200)

@@ -13,7 +13,7 @@ MARK = "icecheck.mark"
 @check("createTable.staged-answer", proves="createTable.stage-returns-metadata", needs=NEEDS)
 def test_staged_answer(catalog: Catalog) -> None:
     """Staging answers the metadata that the create transaction starts from."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     body = bodies.create_table_body(
         catalog.new_name(),
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),

@@ -1,6 +1,7 @@
 """commitTransaction: the changes of several tables take effect together, or not at all."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from icecheck.check import check
@@ -11,6 +12,7 @@ from icecheck.conformance.committing import (
     same_table,
     set_property,
 )
+from icecheck.target import Namespace
 
 Json = dict[str, Any]
 
@@ -33,13 +35,31 @@ def change(table: Table, *updates: Any, requirements: Sequence[Any] = ()) -> Jso
     }
 
 
-def given_tables(catalog: Catalog) -> tuple[Table, Table]:
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two tables, as loaded, that an ordinary transaction has changed before."""
+
+    first: Table
+    second: Table
+
+    @property
+    def name(self) -> str:
+        """The name of the first, which stands for both."""
+        return self.first.name
+
+
+def given_tables(catalog: Catalog, namespace: Namespace | None = None) -> tuple[Table, Table]:
     """Return two tables, as loaded, that an ordinary transaction has changed before."""
-    namespace = catalog.given_namespace()
     first, second = (catalog.given_table(namespace) for _ in range(2))
     made = [change(table, set_property("0", "before")) for table in (first, second)]
     catalog.given_transaction(made)
-    return catalog.loaded(first), catalog.loaded(second)
+    return catalog.given_loaded(first), catalog.given_loaded(second)
+
+
+def shared_tables(catalog: Catalog) -> tuple[Table, Table]:
+    """Return two such tables that other checks have too: for who is refused."""
+    pair = catalog.shared("transaction", lambda lender, where: Pair(*given_tables(lender, where)))
+    return pair.first, pair.second
 
 
 def expect_refused(
@@ -58,8 +78,7 @@ def expect_refused(
 @check("transaction.succeeds", proves="commitTransaction.204")
 def test_transaction(catalog: Catalog) -> None:
     """A transaction over two tables is accepted."""
-    namespace = catalog.given_namespace()
-    tables = [catalog.given_table(namespace) for _ in range(2)]
+    tables = [catalog.given_table() for _ in range(2)]
     changes = [change(table, set_property("1")) for table in tables]
     catalog.commit_transaction(changes).expect(204)
 
@@ -75,6 +94,15 @@ def test_every_table_changes(catalog: Catalog) -> None:
     for table, value in zip(tables, "12", strict=True):
         expected = {"properties": {"icecheck": value, "before": "0"}}
         expect_loaded(catalog, table, expected, what="transaction")
+
+
+@check("transaction.several-namespaces", proves="transaction.several-namespaces")
+def test_tables_of_several_namespaces(catalog: Catalog) -> None:
+    """A transaction changes tables of different namespaces."""
+    tables = [catalog.given_table(), catalog.given_table(catalog.given_namespace())]
+    changes = [change(table, set_property("1")) for table in tables]
+    catalog.commit_transaction(changes).expect(200, 204, detail="over two namespaces")
+    expect_loaded(catalog, tables[1], {"properties": {"icecheck": "1"}}, what="transaction")
 
 
 @check("transaction.same-table-twice", proves="transaction.same-table-twice")
@@ -95,7 +123,7 @@ def test_same_table_twice(catalog: Catalog) -> None:
 @check("transaction.malformed-refused", proves="commitTransaction.400")
 def test_malformed_transactions(catalog: Catalog) -> None:
     """A transaction that cannot be understood is refused."""
-    tables = given_tables(catalog)
+    tables = shared_tables(catalog)
     for what, body in MALFORMED_BODIES:
         catalog.call("commitTransaction", body=body).expect(400, detail=what)
     changes = [change(tables[0], set_property("1")), change(tables[1], {"updates": {}})]
@@ -105,7 +133,7 @@ def test_malformed_transactions(catalog: Catalog) -> None:
 @check("transaction.unknown-update", proves="transaction.unknown-update")
 def test_unknown_update(catalog: Catalog) -> None:
     """An unknown update in a transaction is refused with 400, and no table changes."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = shared_tables(catalog)
     unknown = {"action": "set-icecheck-option", "option": "none"}
     changes = [change(first, set_property("1")), change(second, set_property("1"), unknown)]
     expect_refused(catalog, tables, changes, 400)
@@ -114,7 +142,7 @@ def test_unknown_update(catalog: Catalog) -> None:
 @check("transaction.unknown-assertion", proves="transaction.unknown-assertion")
 def test_unknown_assertion(catalog: Catalog) -> None:
     """An unknown requirement in a transaction is refused with 400, and no table changes."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = shared_tables(catalog)
     unknown = {"type": "assert-icecheck-option", "option": "none"}
     changes = [
         change(first, set_property("1")),
@@ -126,7 +154,7 @@ def test_unknown_assertion(catalog: Catalog) -> None:
 @check("transaction.identifier-required", proves="transaction.identifier-required")
 def test_change_without_identifier(catalog: Catalog) -> None:
     """A change that names no table is refused with 400, and no table changes."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = shared_tables(catalog)
     nameless = change(second, set_property("1"))
     del nameless["identifier"]
     expect_refused(catalog, tables, [change(first, set_property("1")), nameless], 400)
@@ -135,14 +163,14 @@ def test_change_without_identifier(catalog: Catalog) -> None:
 @check("transaction.missing-table", proves="commitTransaction.404")
 def test_missing_table(catalog: Catalog) -> None:
     """A transaction over a table that does not exist is answered 404."""
-    first, _ = given_tables(catalog)
+    first, _ = shared_tables(catalog)
     catalog.commit_transaction([nothing(catalog, first)]).expect(404)
 
 
 @check("transaction.atomic-on-missing-table", proves="transaction.atomic-on-missing-table")
 def test_nothing_changes_when_a_table_is_missing(catalog: Catalog) -> None:
     """When one table of a transaction does not exist, none of the others changes."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = shared_tables(catalog)
     changes = [
         change(first, set_property("1")),
         nothing(catalog, first),
@@ -160,7 +188,7 @@ def nothing(catalog: Catalog, beside: Table) -> Json:
 @check("transaction.conflict", proves="commitTransaction.409")
 def test_conflict(catalog: Catalog) -> None:
     """A transaction with a requirement that fails is answered 409, whichever table it is."""
-    tables = given_tables(catalog)
+    tables = shared_tables(catalog)
     for failing in tables:
         changes = [
             change(
@@ -179,7 +207,7 @@ def test_conflict(catalog: Catalog) -> None:
 )
 def test_nothing_changes_when_a_requirement_fails(catalog: Catalog) -> None:
     """When a requirement of one table fails, no table of the transaction changes."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = shared_tables(catalog)
     passes = change(first, set_property("1"))
     fails = change(second, set_property("1"), requirements=[WRONG_UUID])
     for changes in ([passes, fails], [fails, passes]):
@@ -189,7 +217,7 @@ def test_nothing_changes_when_a_requirement_fails(catalog: Catalog) -> None:
 @check("transaction.atomic-on-refused-update", proves="transaction.atomic-on-refused-update")
 def test_nothing_changes_when_an_update_is_refused(catalog: Catalog) -> None:
     """When an update of one table cannot be applied, no table of the transaction changes."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = shared_tables(catalog)
     changes = [
         change(first, set_property("1")),
         change(second, set_property("1"), IMPOSSIBLE),

@@ -3,8 +3,14 @@
 from typing import Any
 
 from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import Catalog
 from icecheck.conformance.committing import expect_effect, given_snapshots, with_ids
+from icecheck.conformance.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
 from icecheck.expect import containing
 
 Json = dict[str, Any]
@@ -18,47 +24,14 @@ KEY: Json = {
 ANOTHER_KEY: Json = {"key-id": "icecheck-key-2", "encrypted-key-metadata": "aWNlY2hlY2stMg=="}
 
 
-def statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
-    """Return a statistics file of a snapshot; files of other ordinals differ."""
-    blob = {
-        "type": "apache-datasketches-theta-v1",
-        "snapshot-id": snapshot_id,
-        "sequence-number": 1,
-        "fields": [1],
-        "properties": {"ndv": str(ordinal)},
-    }
-    return {
-        "snapshot-id": snapshot_id,
-        "statistics-path": f"{table.metadata.get('location')}/metadata/{ordinal}.stats",
-        "file-size-in-bytes": 400 + ordinal,
-        "file-footer-size-in-bytes": 40,
-        "blob-metadata": [blob],
-    }
-
-
-def partition_statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
-    """Return a partition statistics file of a snapshot; files of other ordinals differ."""
-    return {
-        "snapshot-id": snapshot_id,
-        "statistics-path": f"{table.metadata.get('location')}/metadata/{ordinal}.parquet",
-        "file-size-in-bytes": 400 + ordinal,
-    }
-
-
-def set_statistics(file: Json) -> Json:
-    """Return the update that sets a statistics file, without the deprecated snapshot id."""
-    return {"action": "set-statistics", "statistics": file}
-
-
-def set_partition_statistics(file: Json) -> Json:
-    """Return the update that sets a partition statistics file."""
-    return {"action": "set-partition-statistics", "partition-statistics": file}
-
-
 # ---- statistics
 
 
-@check("update.set-statistics", proves="update.set-statistics.effect")
+@check(
+    "update.set-statistics",
+    proves="update.set-statistics.effect",
+    needs=("metadata-only-snapshots",),
+)
 def test_set_statistics(catalog: Catalog) -> None:
     """set-statistics stores a snapshot's statistics file, in place of an earlier one."""
     table, [snapshot_id] = given_snapshots(catalog, 1)
@@ -71,6 +44,7 @@ def test_set_statistics(catalog: Catalog) -> None:
 @check(
     "update.set-statistics.without-outer-id",
     proves="update.set-statistics.outer-snapshot-id-optional",
+    needs=("metadata-only-snapshots",),
 )
 def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
     """Statistics are stored although the deprecated snapshot id is not sent."""
@@ -83,7 +57,7 @@ def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
 @check(
     "update.remove-statistics",
     proves="update.remove-statistics.effect",
-    needs=("snapshot-history",),
+    needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_statistics(catalog: Catalog) -> None:
     """remove-statistics removes the statistics of one snapshot and leaves the others."""
@@ -99,7 +73,11 @@ def test_remove_statistics(catalog: Catalog) -> None:
     )
 
 
-@check("update.set-partition-statistics", proves="update.set-partition-statistics.effect")
+@check(
+    "update.set-partition-statistics",
+    proves="update.set-partition-statistics.effect",
+    needs=("metadata-only-snapshots",),
+)
 def test_set_partition_statistics(catalog: Catalog) -> None:
     """set-partition-statistics stores a snapshot's file, in place of an earlier one."""
     table, [snapshot_id] = given_snapshots(catalog, 1)
@@ -117,7 +95,7 @@ def test_set_partition_statistics(catalog: Catalog) -> None:
 @check(
     "update.remove-partition-statistics",
     proves="update.remove-partition-statistics.effect",
-    needs=("snapshot-history",),
+    needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_partition_statistics(catalog: Catalog) -> None:
     """remove-partition-statistics removes the file of one snapshot and leaves the others."""

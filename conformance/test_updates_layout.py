@@ -11,6 +11,7 @@ from icecheck.conformance.committing import (
     expect_effect,
     expect_refused,
     given_table_since,
+    shared_table_since,
     with_ids,
 )
 from icecheck.conformance.evolving import column_id, number, sort_order_id_of, spec_id_of
@@ -19,6 +20,17 @@ from icecheck.expect import Matcher, Violation, containing, equal
 UNKNOWN_ID = 4711
 LAST_ADDED_SPEC = {"action": "set-default-spec", "spec-id": -1}
 LAST_ADDED_ORDER = {"action": "set-default-sort-order", "sort-order-id": -1}
+
+# Each transform that the document names, over a column of a type that has it.
+TRANSFORMS = (
+    ("identity", "string"),
+    ("year", "date"),
+    ("month", "date"),
+    ("day", "timestamp"),
+    ("hour", "timestamptz"),
+    ("bucket[256]", "long"),
+    ("truncate[16]", "string"),
+)
 
 Json = dict[str, Any]
 
@@ -29,6 +41,15 @@ def add_spec(table: Table, name: str, ordinal: int = 1) -> Json:
     transform = f"bucket[{ordinal + 1}]"
     field = bodies.partition_field(column_id(table, "id"), transform, name, field_id)
     return {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=ordinal)}
+
+
+def partitioned_columns() -> Json:
+    """Return a schema with a column for each transform of ``TRANSFORMS``."""
+    fields = [
+        bodies.struct_field(at, f"c{at}", type_)
+        for at, (_, type_) in enumerate(TRANSFORMS, start=1)
+    ]
+    return bodies.schema(*fields)
 
 
 def add_order(table: Table, column: str) -> Json:
@@ -69,6 +90,24 @@ def test_spec_id_is_optional(catalog: Catalog) -> None:
         [{"action": "add-spec", "spec": {"fields": fields}}],
         {"partition-specs": containing({"fields": fields})},
         what="partition-spec",
+    )
+
+
+@check("update.add-spec.transforms", proves="update.add-spec.transforms")
+def test_every_transform(catalog: Catalog) -> None:
+    """A partition spec with every transform of the document is added as it was sent."""
+    table = given_table_since(catalog, 2, table_schema=partitioned_columns())
+    first_id = number(table, "last-partition-id") + 1
+    fields = [
+        bodies.partition_field(column_id(table, f"c{at}"), transform, f"part_{at}", first_id + at)
+        for at, (transform, _) in enumerate(TRANSFORMS, start=1)
+    ]
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-spec", "spec": bodies.partition_spec(*fields, spec_id=1)}],
+        {"partition-specs": containing({"fields": fields})},
+        what="transforms",
     )
 
 
@@ -122,7 +161,7 @@ def test_last_partition_id_follows(catalog: Catalog) -> None:
 @check("update.add-spec.unknown-column", proves="update.add-spec.unknown-column-refused")
 def test_spec_over_an_unknown_column(catalog: Catalog) -> None:
     """A partition spec over a column that does not exist is refused."""
-    table = given_table_since(catalog, 2)
+    table = shared_table_since(catalog, 2)
     field_id = number(table, "last-partition-id") + 1
     field = bodies.partition_field(UNKNOWN_ID, "identity", "nothing", field_id)
     update = {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)}
@@ -166,14 +205,14 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
 )
 def test_last_added_without_a_spec(catalog: Catalog) -> None:
     """Spec id -1 in a commit that adds no spec is refused."""
-    expect_refused(catalog, given_table_since(catalog, 2), [LAST_ADDED_SPEC], 400)
+    expect_refused(catalog, shared_table_since(catalog, 2), [LAST_ADDED_SPEC], 400)
 
 
 @check("update.set-default-spec.unknown-id", proves="update.set-default-spec.unknown-id-refused")
 def test_unknown_spec_id(catalog: Catalog) -> None:
     """A spec that the table does not have cannot become the default."""
     updates = [{"action": "set-default-spec", "spec-id": UNKNOWN_ID}]
-    expect_refused(catalog, given_table_since(catalog, 2), updates, 400)
+    expect_refused(catalog, shared_table_since(catalog, 2), updates, 400)
 
 
 @check("update.remove-partition-specs", proves="update.remove-partition-specs.effect")
@@ -198,7 +237,7 @@ def test_remove_partition_specs(catalog: Catalog) -> None:
 )
 def test_default_spec_stays(catalog: Catalog) -> None:
     """The default partition spec cannot be removed."""
-    table = given_table_since(catalog, 2)
+    table = shared_table_since(catalog, 2)
     default = number(table, "default-spec-id")
     updates = [{"action": "remove-partition-specs", "spec-ids": [default]}]
     expect_refused(catalog, table, updates, 400)
@@ -212,6 +251,13 @@ def test_add_sort_order(catalog: Catalog) -> None:
     """add-sort-order adds a sort order and leaves the default one the default."""
     table = catalog.given_table()
     update = add_order(table, "id")
+    by_data = {
+        "source-id": column_id(table, "data"),
+        "transform": "truncate[2]",
+        "direction": "desc",
+        "null-order": "nulls-last",
+    }
+    update["sort-order"]["fields"].append(by_data)
     expect_effect(
         catalog,
         table,
@@ -230,7 +276,7 @@ def test_add_sort_order(catalog: Catalog) -> None:
 def test_order_by_an_unknown_column(catalog: Catalog) -> None:
     """A sort order over a column that does not exist is refused."""
     update = {"action": "add-sort-order", "sort-order": bodies.sort_order(UNKNOWN_ID)}
-    expect_refused(catalog, catalog.given_table(), [update], 400)
+    expect_refused(catalog, catalog.shared_table(), [update], 400)
 
 
 @check("update.set-default-sort-order", proves="update.set-default-sort-order.effect")
@@ -272,7 +318,7 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
 )
 def test_last_added_without_an_order(catalog: Catalog) -> None:
     """Sort order id -1 in a commit that adds no order is refused."""
-    expect_refused(catalog, catalog.given_table(), [LAST_ADDED_ORDER], 400)
+    expect_refused(catalog, catalog.shared_table(), [LAST_ADDED_ORDER], 400)
 
 
 @check(
@@ -282,4 +328,4 @@ def test_last_added_without_an_order(catalog: Catalog) -> None:
 def test_unknown_sort_order_id(catalog: Catalog) -> None:
     """A sort order that the table does not have cannot become the default."""
     updates = [{"action": "set-default-sort-order", "sort-order-id": UNKNOWN_ID}]
-    expect_refused(catalog, catalog.given_table(), updates, 400)
+    expect_refused(catalog, catalog.shared_table(), updates, 400)

@@ -99,7 +99,7 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
 )
 def test_last_added_without_a_schema(catalog: Catalog) -> None:
     """Schema id -1 in a commit that adds no schema is refused."""
-    expect_refused(catalog, catalog.given_table(), [LAST_ADDED], 400)
+    expect_refused(catalog, catalog.shared_table(), [LAST_ADDED], 400)
 
 
 @check(
@@ -108,7 +108,7 @@ def test_last_added_without_a_schema(catalog: Catalog) -> None:
 def test_unknown_schema_id(catalog: Catalog) -> None:
     """A schema that the table does not have cannot become current."""
     updates = [{"action": "set-current-schema", "schema-id": UNKNOWN_ID}]
-    expect_refused(catalog, catalog.given_table(), updates, 400)
+    expect_refused(catalog, catalog.shared_table(), updates, 400)
 
 
 @check("update.remove-schemas", proves="update.remove-schemas.effect")
@@ -131,7 +131,7 @@ def test_remove_schemas(catalog: Catalog) -> None:
 @check("update.remove-schemas.current", proves="update.remove-schemas.current-refused")
 def test_current_schema_stays(catalog: Catalog) -> None:
     """The current schema cannot be removed."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     current = number(table, "current-schema-id")
     updates = [{"action": "remove-schemas", "schema-ids": [current]}]
     expect_refused(catalog, table, updates, 400)

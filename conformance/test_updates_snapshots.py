@@ -14,6 +14,7 @@ from icecheck.conformance.committing import (
     expect_unchanged,
     given_snapshots,
     given_table_since,
+    shared_snapshots,
     with_ids,
 )
 from icecheck.conformance.evolving import number
@@ -45,7 +46,11 @@ def lacking_ref(name: str) -> Matcher:
 # ---- snapshots
 
 
-@check("update.add-snapshot", proves="update.add-snapshot.effect", needs=("snapshot-history",))
+@check(
+    "update.add-snapshot",
+    proves="update.add-snapshot.effect",
+    needs=("metadata-only-snapshots", "snapshot-history"),
+)
 def test_add_snapshot(catalog: Catalog) -> None:
     """add-snapshot adds the snapshot as it was sent and moves no branch."""
     table = catalog.given_table()
@@ -63,7 +68,33 @@ def test_add_snapshot(catalog: Catalog) -> None:
     )
 
 
-@check("update.add-snapshot.duplicate", proves="update.add-snapshot.duplicate-refused")
+@check(
+    "update.add-snapshot.operations",
+    proves="update.add-snapshot.operations",
+    needs=("metadata-only-snapshots", "snapshot-history"),
+)
+def test_snapshots_of_every_operation(catalog: Catalog) -> None:
+    """Snapshots of all four operations are stored as sent, parents and summaries included."""
+    table = catalog.given_table()
+    added: list[Json] = []
+    for ordinal, operation in enumerate(("append", "replace", "overwrite", "delete"), start=1):
+        summary = {"operation": operation, "icecheck.offset": f" {ordinal} ", "icecheck.empty": ""}
+        parent = added[-1]["snapshot-id"] if added else None
+        added.append(bodies.snapshot(table.metadata, ordinal, parent=parent, summary=summary))
+    expect_effect(
+        catalog,
+        table,
+        [*map(add_snapshot, added), bodies.snapshot_ref(added[-1]["snapshot-id"])],
+        {"snapshots": containing(*added)},
+        what="snapshot",
+    )
+
+
+@check(
+    "update.add-snapshot.duplicate",
+    proves="update.add-snapshot.duplicate-refused",
+    needs=("metadata-only-snapshots",),
+)
 def test_add_a_snapshot_twice(catalog: Catalog) -> None:
     """A second snapshot with the id of a first one is refused."""
     table, [first] = given_snapshots(catalog, 1)
@@ -71,7 +102,11 @@ def test_add_a_snapshot_twice(catalog: Catalog) -> None:
     expect_refused(catalog, table, [add_snapshot(again)], 400)
 
 
-@check("update.add-snapshot.sequence-number", proves="update.add-snapshot.sequence-number")
+@check(
+    "update.add-snapshot.sequence-number",
+    proves="update.add-snapshot.sequence-number",
+    needs=("metadata-only-snapshots",),
+)
 def test_last_sequence_number_follows(catalog: Catalog) -> None:
     """last-sequence-number is the sequence number of the snapshot added last."""
     table = given_table_since(catalog, 2)
@@ -88,7 +123,7 @@ def test_last_sequence_number_follows(catalog: Catalog) -> None:
 @check(
     "update.add-snapshot.version-1",
     proves="update.add-snapshot.version-1",
-    needs=("format-version-1",),
+    needs=("metadata-only-snapshots", "format-version-1"),
 )
 def test_snapshot_of_version_1(catalog: Catalog) -> None:
     """A table of format version 1 takes a snapshot without a sequence number."""
@@ -106,7 +141,7 @@ def test_snapshot_of_version_1(catalog: Catalog) -> None:
 @check(
     "update.add-snapshot.next-row-id",
     proves="update.add-snapshot.next-row-id",
-    needs=("format-version-3",),
+    needs=("metadata-only-snapshots", "format-version-3"),
 )
 def test_next_row_id_follows(catalog: Catalog) -> None:
     """next-row-id is above the rows of the snapshots added so far."""
@@ -131,7 +166,7 @@ def at_least(least: int) -> Matcher:
 @check(
     "update.remove-snapshots",
     proves="update.remove-snapshots.effect",
-    needs=("snapshot-history",),
+    needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_snapshots(catalog: Catalog) -> None:
     """remove-snapshots removes the named snapshots and leaves the others."""
@@ -148,7 +183,7 @@ def test_remove_snapshots(catalog: Catalog) -> None:
 @check(
     "update.remove-snapshots.with-ref",
     proves="update.remove-snapshots.no-dangling-ref",
-    needs=("snapshot-history", "branches"),
+    needs=("metadata-only-snapshots", "snapshot-history", "branches"),
 )
 def test_remove_a_snapshot_that_a_branch_names(catalog: Catalog) -> None:
     """No branch names a snapshot that was removed."""
@@ -166,7 +201,11 @@ def test_remove_a_snapshot_that_a_branch_names(catalog: Catalog) -> None:
 # ---- branches and tags
 
 
-@check("update.set-snapshot-ref", proves="update.set-snapshot-ref.effect", needs=("branches",))
+@check(
+    "update.set-snapshot-ref",
+    proves="update.set-snapshot-ref.effect",
+    needs=("metadata-only-snapshots", "branches", "tags"),
+)
 def test_set_snapshot_ref(catalog: Catalog) -> None:
     """set-snapshot-ref makes a branch and a tag, and moves the branch alone."""
     table, [first, second] = given_snapshots(catalog, 2)
@@ -193,7 +232,11 @@ def test_set_snapshot_ref(catalog: Catalog) -> None:
     )
 
 
-@check("update.set-snapshot-ref.main", proves="update.set-snapshot-ref.main-is-current")
+@check(
+    "update.set-snapshot-ref.main",
+    proves="update.set-snapshot-ref.main-is-current",
+    needs=("metadata-only-snapshots",),
+)
 def test_main_is_current(catalog: Catalog) -> None:
     """The snapshot that main is set to becomes the current one."""
     table = catalog.given_table()
@@ -212,10 +255,10 @@ def test_main_is_current(catalog: Catalog) -> None:
 @check(
     "update.set-snapshot-ref.retention",
     proves="update.set-snapshot-ref.retention",
-    needs=("branches",),
+    needs=("metadata-only-snapshots", "branches", "tags"),
 )
 def test_retention_is_kept(catalog: Catalog) -> None:
-    """The retention settings of a branch are those that were sent last."""
+    """The retention settings of a branch and of a tag are those that were sent last."""
     table, [first] = given_snapshots(catalog, 1)
     sent = bodies.snapshot_ref(
         first,
@@ -225,13 +268,15 @@ def test_retention_is_kept(catalog: Catalog) -> None:
         max_ref_age_ms=604_800_000,
     )
     kept = {k: v for k, v in sent.items() if k not in {"action", "ref-name"}}
-    table = expect_effect(catalog, table, [sent], {"refs": {BRANCH: kept}}, what="ref-retention")
+    tag = bodies.snapshot_ref(first, TAG, "tag", max_ref_age_ms=604_800_000)
+    refs = {BRANCH: kept, TAG: {"max-ref-age-ms": 604_800_000}}
+    table = expect_effect(catalog, table, [sent, tag], {"refs": refs}, what="ref-retention")
     shorter = {**sent, "max-ref-age-ms": 3_600_000}
     expect_effect(
         catalog,
         table,
         [shorter],
-        {"refs": {BRANCH: {**kept, "max-ref-age-ms": 3_600_000}}},
+        {"refs": {**refs, BRANCH: {**kept, "max-ref-age-ms": 3_600_000}}},
         what="ref-retention",
     )
 
@@ -239,15 +284,18 @@ def test_retention_is_kept(catalog: Catalog) -> None:
 @check(
     "update.set-snapshot-ref.unknown-snapshot",
     proves="update.set-snapshot-ref.unknown-snapshot-refused",
+    needs=("metadata-only-snapshots",),
 )
 def test_ref_to_an_unknown_snapshot(catalog: Catalog) -> None:
     """The main branch cannot be set to a snapshot that the table does not have."""
-    table, _ = given_snapshots(catalog, 1)
+    table, _ = shared_snapshots(catalog)
     expect_refused(catalog, table, [bodies.snapshot_ref(UNKNOWN_SNAPSHOT)], 400)
 
 
 @check(
-    "update.remove-snapshot-ref", proves="update.remove-snapshot-ref.effect", needs=("branches",)
+    "update.remove-snapshot-ref",
+    proves="update.remove-snapshot-ref.effect",
+    needs=("metadata-only-snapshots", "branches", "tags"),
 )
 def test_remove_snapshot_ref(catalog: Catalog) -> None:
     """remove-snapshot-ref removes the branch, and neither its snapshot nor other refs."""
@@ -265,7 +313,11 @@ def test_remove_snapshot_ref(catalog: Catalog) -> None:
     expect_loaded(catalog, after, {"refs": others}, what="kept-ref")
 
 
-@check("update.remove-snapshot-ref.main", proves="update.remove-snapshot-ref.main")
+@check(
+    "update.remove-snapshot-ref.main",
+    proves="update.remove-snapshot-ref.main",
+    needs=("metadata-only-snapshots",),
+)
 def test_remove_main(catalog: Catalog) -> None:
     """Removing main leaves the table without a current snapshot."""
     table, _ = given_snapshots(catalog, 1)

@@ -34,7 +34,7 @@ def test_assign_uuid(catalog: Catalog) -> None:
 def test_reassign_uuid(catalog: Catalog) -> None:
     """An existing table cannot be given another uuid."""
     updates = [{"action": "assign-uuid", "uuid": ANOTHER_UUID}]
-    expect_refused(catalog, catalog.given_table(), updates, 400)
+    expect_refused(catalog, catalog.shared_table(), updates, 400)
 
 
 @check("update.upgrade-format-version", proves="update.upgrade-format-version.effect")
@@ -64,7 +64,7 @@ def test_upgrade_format_version(catalog: Catalog) -> None:
 )
 def test_downgrade_format_version(catalog: Catalog) -> None:
     """The format version cannot be lowered."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     lower = number(table, "format-version") - 1
     updates = [{"action": "upgrade-format-version", "format-version": lower}]
     expect_refused(catalog, table, updates, 400)
@@ -78,17 +78,24 @@ def test_unknown_format_version(catalog: Catalog) -> None:
     updates = [
         {"action": "upgrade-format-version", "format-version": UNKNOWN_FORMAT_VERSION},
     ]
-    expect_refused(catalog, catalog.given_table(), updates, 400)
+    expect_refused(catalog, catalog.shared_table(), updates, 400)
 
 
-@check("update.set-location", proves="update.set-location.effect", needs=("client-location",))
+@check("update.set-location", proves="update.set-location.effect")
 def test_set_location(catalog: Catalog) -> None:
     """set-location changes the table's location."""
     table = catalog.given_table()
     location = f"{str(table.metadata.get('location', '')).rstrip('/')}_moved"
     there = Matcher("the new location", lambda v: view.place(v) == view.place(location))
     updates = [{"action": "set-location", "location": location}]
-    expect_effect(catalog, table, updates, {"location": there}, what="location")
+    expect_effect(
+        catalog,
+        table,
+        updates,
+        {"location": there},
+        what="location",
+        capability="table-relocation",
+    )
 
 
 @check("update.set-properties", proves="update.set-properties.effect")
@@ -107,7 +114,7 @@ def test_set_properties(catalog: Catalog) -> None:
 @check("update.set-properties.not-a-string", proves="update.set-properties.values-are-strings")
 def test_property_values_are_strings(catalog: Catalog) -> None:
     """A property value that is an object or a list is refused."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     for value in ({"a": "b"}, ["a"]):
         updates = [{"action": "set-properties", "updates": {"icecheck": value}}]
         expect_refused(catalog, table, updates, 400, detail=f"the value {value!r}")

@@ -1,11 +1,13 @@
 """The names of views: renamed, and shared with tables."""
 
+from dataclasses import replace
 from typing import Any
 
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view
+from icecheck.conformance.reading import tables_in
 from icecheck.conformance.viewing import (
     MARK,
     View,
@@ -14,20 +16,24 @@ from icecheck.conformance.viewing import (
     drop_view,
     expect_view_unchanged,
     given_view,
+    list_views,
     load_view,
     loaded_view,
     offered,
     rename_view,
     settled_view,
+    shared_view,
     view_exists,
 )
 from icecheck.expect import NotOffered, equal
+from icecheck.probes import saw
+from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 
-def _renamed(catalog: Catalog) -> tuple[View, str]:
+def _renamed(catalog: Catalog, namespace: Namespace | None = None) -> tuple[View, str]:
     """Make a view, rename it within its namespace, and return it as it was with its new name."""
-    view = loaded_view(catalog, given_view(catalog, properties={MARK: "first"}))
+    view = loaded_view(catalog, given_view(catalog, namespace, properties={MARK: "first"}))
     name = catalog.new_name()
     rename_view(catalog, (view.namespace, view.name), (view.namespace, name)).expect(200, 204)
     return view, name
@@ -54,7 +60,7 @@ def test_rename_view(catalog: Catalog) -> None:
 @check("renameView.malformed-refused", proves="renameView.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """The rename of a view with an unusable body is refused with 400."""
-    view = given_view(catalog)
+    view = shared_view(catalog)
     target = {"namespace": [*view.namespace], "name": catalog.new_name()}
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
@@ -72,16 +78,19 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("renameView.missing-source", proves="renameView.404")
 def test_missing_source(catalog: Catalog) -> None:
     """Renaming a view that does not exist is refused."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     source, target = catalog.new_name(), catalog.new_name()
     rename_view(catalog, (namespace, source), (namespace, target)).expect(404)
+    nowhere = catalog.new_namespace_name()
+    reply = rename_view(catalog, (nowhere, source), (nowhere, target))
+    reply.expect(404, detail="from a missing namespace")
     load_view(catalog, namespace, target).expect(404, detail="nothing may come of it")
 
 
 @check("renameView.missing-target-namespace", proves="renameView.target-namespace-missing")
 def test_missing_target_namespace(catalog: Catalog) -> None:
     """Renaming a view into a namespace that does not exist is refused, and the view stays."""
-    view = given_view(catalog)
+    view = shared_view(catalog)
     target = (catalog.new_namespace_name(), catalog.new_name())
     rename_view(catalog, (view.namespace, view.name), target).expect(404)
     load_view(catalog, view.namespace, view.name).expect(200, detail="the view must stay")
@@ -90,7 +99,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 @check("renameView.target-exists", proves=("renameView.409", "renameView.conflict-changes-nothing"))
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming a view to the name of another one is refused, and both stay as they were."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     one, other = (loaded_view(catalog, given_view(catalog, namespace)) for _ in range(2))
     rename_view(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for view in (one, other):
@@ -99,10 +108,29 @@ def test_existing_target(catalog: Catalog) -> None:
 
 @check("renameView.moves-view", proves="renameView.moves")
 def test_renamed_view_moves(catalog: Catalog) -> None:
-    """A renamed view loads under the new name, and not under the old one."""
-    view, name = _renamed(catalog)
+    """A renamed view loads and is listed under the new name, and not under the old one."""
+    view, name = _renamed(catalog, catalog.given_namespace())
     load_view(catalog, view.namespace, name).expect(200, detail="under the new name")
     load_view(catalog, view.namespace, view.name).expect(404, detail="under the old name")
+    if catalog.claims("listViews"):
+        reply = list_views(catalog, view.namespace)
+        listed = [found for namespace, found in tables_in(reply) if namespace == view.namespace]
+        if name not in listed or view.name in listed:
+            due = "the new name in the list, and not the old one"
+            raise reply.violation("effect-missing:rename", due, "another list")
+
+
+@check("renameView.frees-old-name", proves="renameView.old-name-free")
+def test_old_name_is_free(catalog: Catalog) -> None:
+    """After a rename the old name can be used for another view."""
+    view, name = _renamed(catalog)
+    reused = create_view(catalog, view.namespace, create_view_body(view.name))
+    if reused.status in {400, 403, 422}:
+        # The renamed view may still lie where a view of the old name would be put.
+        why = f"the catalog refuses the old name's default location with {reused.status}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    reused.expect(200, detail="a view under the old name")
+    expect_view_unchanged(catalog, replace(view, name=name))
 
 
 @check("renameView.keeps-view", proves="renameView.same-view")
@@ -127,6 +155,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
         "destination": {"namespace": [*target[0]], "name": target[1]},
     }
     reply = catalog.call("renameView", body=ends).expect(200, 204, 406)
+    saw(catalog, "cross-namespace-view-rename", present=reply.ok)
     where = target if reply.ok else (view.namespace, view.name)
     load_view(catalog, *where).expect(200, detail=f"after an answer of {reply.status}")
 
@@ -149,7 +178,7 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
 @check("createView.table-in-the-way", proves="createView.name-of-a-table-refused")
 def test_view_over_a_table(catalog: Catalog) -> None:
     """Creating a view under the name of a table is refused, and the table stays."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     create_view(catalog, table.namespace, create_view_body(table.name)).expect(409)
     _expect_table_stays(catalog, table)
 
@@ -157,7 +186,7 @@ def test_view_over_a_table(catalog: Catalog) -> None:
 @check("createTable.view-in-the-way", proves="createTable.name-of-a-view-refused")
 def test_table_over_a_view(catalog: Catalog) -> None:
     """Creating a table under the name of a view is refused, and the view stays."""
-    view = loaded_view(catalog, given_view(catalog))
+    view = shared_view(catalog)
     catalog.create_table(view.namespace, bodies.create_table_body(view.name)).expect(409)
     expect_view_unchanged(catalog, view)
 
@@ -165,8 +194,8 @@ def test_table_over_a_view(catalog: Catalog) -> None:
 @check("renameView.table-in-the-way", proves="renameView.name-of-a-table-refused")
 def test_rename_view_over_a_table(catalog: Catalog) -> None:
     """Renaming a view to the name of a table is refused, and both stay."""
-    table = catalog.given_table()
-    view = loaded_view(catalog, given_view(catalog, table.namespace))
+    table = catalog.shared_table()
+    view = shared_view(catalog)
     ends = (view.namespace, view.name), (table.namespace, table.name)
     rename_view(catalog, *ends).expect(409)
     _expect_table_stays(catalog, table)
@@ -176,8 +205,8 @@ def test_rename_view_over_a_table(catalog: Catalog) -> None:
 @check("renameTable.view-in-the-way", proves="renameTable.name-of-a-view-refused")
 def test_rename_table_over_a_view(catalog: Catalog) -> None:
     """Renaming a table to the name of a view is refused, and both stay."""
-    table = catalog.given_table()
-    view = loaded_view(catalog, given_view(catalog, table.namespace))
+    table = catalog.shared_table()
+    view = shared_view(catalog)
     reply = catalog.rename_table((table.namespace, table.name), (view.namespace, view.name))
     if reply.status == 406:
         why = "the catalog answers renameTable with 406: not supported"
@@ -190,35 +219,35 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
 @check("loadView.of-a-table", proves="loadView.table-is-no-view")
 def test_table_is_no_view(catalog: Catalog) -> None:
     """Loading a table as a view is refused with 404."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     load_view(catalog, table.namespace, table.name).expect(404)
 
 
 @check("loadTable.of-a-view", proves="loadTable.view-is-no-table")
 def test_view_is_no_table(catalog: Catalog) -> None:
     """Loading a view as a table is refused with 404."""
-    view = given_view(catalog)
+    view = shared_view(catalog)
     catalog.load_table(view.namespace, view.name).expect(404)
 
 
 @check("viewExists.of-a-table", proves="viewExists.table-is-no-view")
 def test_table_does_not_exist_as_a_view(catalog: Catalog) -> None:
     """The existence check of a view is answered 404 under the name of a table."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     view_exists(catalog, table.namespace, table.name).expect(404)
 
 
 @check("tableExists.of-a-view", proves="tableExists.view-is-no-table")
 def test_view_does_not_exist_as_a_table(catalog: Catalog) -> None:
     """The existence check of a table is answered 404 under the name of a view."""
-    view = given_view(catalog)
+    view = shared_view(catalog)
     catalog.table_exists(view.namespace, view.name).expect(404)
 
 
 @check("dropView.of-a-table", proves="dropView.spares-tables")
 def test_drop_view_spares_tables(catalog: Catalog) -> None:
     """Dropping a view under the name of a table is refused, and the table stays."""
-    table = catalog.given_table()
+    table = catalog.shared_table()
     drop_view(catalog, table.namespace, table.name).expect(404)
     _expect_table_stays(catalog, table)
 
@@ -226,7 +255,7 @@ def test_drop_view_spares_tables(catalog: Catalog) -> None:
 @check("dropTable.of-a-view", proves="dropTable.spares-views")
 def test_drop_table_spares_views(catalog: Catalog) -> None:
     """Dropping a table under the name of a view is refused, and the view stays."""
-    view = loaded_view(catalog, given_view(catalog))
+    view = shared_view(catalog)
     catalog.drop_table(view.namespace, view.name).expect(404)
     expect_view_unchanged(catalog, view)
 
@@ -234,6 +263,6 @@ def test_drop_table_spares_views(catalog: Catalog) -> None:
 @check("dropNamespace.holds-a-view", proves="dropNamespace.views-keep-it")
 def test_namespace_with_a_view_is_not_empty(catalog: Catalog) -> None:
     """Dropping a namespace that holds nothing but a view is refused, and the view stays."""
-    view = loaded_view(catalog, given_view(catalog))
+    view = loaded_view(catalog, given_view(catalog, catalog.given_namespace()))
     catalog.drop_namespace(view.namespace).expect(409)
     expect_view_unchanged(catalog, view)

@@ -17,6 +17,7 @@ from icecheck.conformance.viewing import (
     drop_view,
     expect_view_unchanged,
     given_view,
+    in_dialects,
     list_views,
     load_view,
     loaded_view,
@@ -26,8 +27,8 @@ from icecheck.conformance.viewing import (
     view_exists,
     view_version,
 )
-from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, Reply, equal, show
-from icecheck.probes import has_capability
+from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
+from icecheck.probes import has_capability, offered
 from icecheck.target import Namespace
 
 _FIELD = bodies.struct_field
@@ -40,7 +41,7 @@ _EFFECT = "effect-missing:view-definition"
 @check("createView.succeeds", proves="createView.200")
 def test_create_view(catalog: Catalog) -> None:
     """Creating a view succeeds and answers its metadata."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     body = create_view_body(catalog.new_name(), version=view_version(namespace=namespace))
     reply = create_view(catalog, namespace, body).expect(200)
     reply.expect_json({"metadata": ANY_OBJECT})
@@ -69,7 +70,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("createView.malformed-refused", proves="createView.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """The creation of a view with an unusable body is refused with 400."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     name = catalog.new_name()
     whole = create_view_body(name)
     wrong: dict[str, Any] = {
@@ -142,22 +143,49 @@ def test_schema_id_assigned(catalog: Catalog) -> None:
 @check("createView.keeps-version", proves="createView.version-kept")
 def test_version_kept(catalog: Catalog) -> None:
     """The view has the queries and the default catalog and namespace that were sent."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_home()
     # A line break, quotes and an accent: what a text may lose on its way.
     sql = "SELECT 1 AS id,\n  'it''s \"é\"' AS data"
     sent = {
         **view_version(sql, namespace=namespace, dialects=("spark", "trino")),
         "default-catalog": "Prod",
     }
-    metadata = loaded_view(catalog, given_view(catalog, namespace, version=sent)).metadata
+    name = catalog.new_name()
+
+    def send(version: dict[str, Any]) -> Reply:
+        body = create_view_body(name, version=version)
+        return catalog.call("createView", {"namespace": namespace}, body=body)
+
+    sent, reply = in_dialects(catalog, sent, send)
+    reply.expect(200)
+    metadata = metadata_view.metadata_in(load_view(catalog, namespace, name).expect(200))
     current = [
         version
-        for version in metadata["versions"]
+        for version in metadata.get("versions") or ()
         if version.get("version-id") == metadata.get("current-version-id")
     ]
     kept = ("representations", "default-catalog", "default-namespace")
     found = [{member: version.get(member) for member in kept} for version in current]
     equal(found, [{member: sent[member] for member in kept}], symptom=_EFFECT)
+
+
+@check("createView.keeps-location", proves="createView.location-kept")
+def test_location_kept(catalog: Catalog) -> None:
+    """A view created with a location has that location."""
+    sibling = given_view(catalog)
+    beside = str(sibling.metadata.get("location") or "").rstrip("/").rpartition("/")[0]
+    if not beside:
+        raise NotOffered("the catalog tells no location beside which a view could be put")
+    name = catalog.new_name()
+    wanted = f"{beside}/{name}_elsewhere"
+    body = {**create_view_body(name), "location": wanted}
+    reply = catalog.call("createView", {"namespace": sibling.namespace}, body=body)
+    offered(catalog, "client-view-location", reply).expect(200)
+    loaded = load_view(catalog, sibling.namespace, name).expect(200)
+    found = metadata_view.metadata_in(loaded).get("location")
+    equal(
+        metadata_view.place(found), metadata_view.place(wanted), symptom="effect-missing:location"
+    )
 
 
 @check("createView.keeps-properties", proves="createView.properties-kept")
@@ -183,7 +211,7 @@ def test_load_view(catalog: Catalog) -> None:
 @check("loadView.missing", proves="loadView.404")
 def test_load_missing_view(catalog: Catalog) -> None:
     """Loading a view that does not exist is refused, in a namespace that exists or not."""
-    load_view(catalog, catalog.some_namespace(), catalog.new_name()).expect(404)
+    load_view(catalog, catalog.some_home(), catalog.new_name()).expect(404)
     load_view(catalog, catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
 
@@ -197,7 +225,37 @@ def test_view_exists(catalog: Catalog) -> None:
 @check("viewExists.missing", proves="viewExists.404")
 def test_missing_view_does_not_exist(catalog: Catalog) -> None:
     """The existence check of a missing view is answered 404."""
-    view_exists(catalog, catalog.some_namespace(), catalog.new_name()).expect(404)
+    view_exists(catalog, catalog.some_home(), catalog.new_name()).expect(404)
+
+
+@check("loadView.complete", proves="loadView.full-metadata")
+def test_full_metadata(catalog: Catalog) -> None:
+    """The current version of a view is in its metadata, and the schema of each version too."""
+    view = some_view(catalog)
+    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    metadata = metadata_view.metadata_in(reply)
+    versions = [each for each in metadata.get("versions") or () if isinstance(each, dict)]
+    schemas = {each.get("schema-id", 0) for each in metadata.get("schemas") or ()}
+    current = metadata.get("current-version-id")
+    found = current in {each.get("version-id") for each in versions}
+    equal(found, True, symptom="dangling-current-id", detail="current-version-id among versions")
+    dangling = [each.get("version-id") for each in versions if each.get("schema-id") not in schemas]
+    equal(dangling, [], symptom="view-version-without-schema", detail="versions without a schema")
+
+
+@check("viewExists.agrees", proves="viewExists.agrees-with-load")
+def test_existence_agrees_with_load(catalog: Catalog) -> None:
+    """The existence check agrees with loading, after a creation and after a drop."""
+    view = given_view(catalog)
+    _agrees(catalog, view.namespace, view.name, "created")
+    drop_view(catalog, view.namespace, view.name).expect(200, 204)
+    _agrees(catalog, view.namespace, view.name, "dropped")
+
+
+def _agrees(catalog: Catalog, namespace: Namespace, name: str, stage: str) -> None:
+    loads = load_view(catalog, namespace, name).ok
+    exists = view_exists(catalog, namespace, name).ok
+    equal(exists, loads, symptom="existence-contradicts-load", detail=f"a view {stage}")
 
 
 # --------------------------------------------------------------------------- listing
@@ -269,7 +327,7 @@ def test_drop_view(catalog: Catalog) -> None:
 @check("dropView.missing", proves="dropView.404")
 def test_drop_missing_view(catalog: Catalog) -> None:
     """Dropping a view that does not exist is refused, and so is dropping one twice."""
-    drop_view(catalog, catalog.given_namespace(), catalog.new_name()).expect(404)
+    drop_view(catalog, catalog.given_home(), catalog.new_name()).expect(404)
     view = given_view(catalog)
     drop_view(catalog, view.namespace, view.name).expect(200, 204)
     drop_view(catalog, view.namespace, view.name).expect(404, detail="after it was dropped")
@@ -277,8 +335,8 @@ def test_drop_missing_view(catalog: Catalog) -> None:
 
 @check("dropView.removes-view", proves="dropView.gone")
 def test_dropped_view_is_gone(catalog: Catalog) -> None:
-    """A dropped view can no longer be loaded, while its neighbour can."""
-    view = given_view(catalog)
+    """A dropped view neither loads nor is listed, while its neighbour stays."""
+    view = given_view(catalog, catalog.given_namespace())
     neighbour = given_view(catalog, view.namespace)
     drop_view(catalog, view.namespace, view.name).expect(200, 204)
     reply = load_view(catalog, view.namespace, view.name)
@@ -286,6 +344,10 @@ def test_dropped_view_is_gone(catalog: Catalog) -> None:
         raise reply.violation("effect-missing:drop-view", "404", str(reply.status))
     reply.expect(404)
     load_view(catalog, view.namespace, neighbour.name).expect(200, detail="the neighbour")
+    if catalog.claims("listViews"):
+        reply = list_views(catalog, view.namespace)
+        if (view.namespace, view.name) in tables_in(reply):
+            raise reply.violation("effect-missing:drop-view", "a list without it", "one with it")
 
 
 @check("dropView.frees-name", proves="dropView.name-free")

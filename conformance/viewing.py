@@ -1,6 +1,6 @@
 """Views as clients send them: bodies, requests, arrange steps, and what a view is without times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,7 @@ from icecheck import bodies
 from icecheck.client import Catalog, Query
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.probes import is_refusal, saw
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
@@ -21,6 +22,7 @@ __all__ = [
     "drop_view",
     "expect_view_unchanged",
     "given_view",
+    "in_dialects",
     "list_views",
     "load_view",
     "loaded_view",
@@ -28,6 +30,7 @@ __all__ = [
     "rename_view",
     "replace_view",
     "settled_view",
+    "shared_view",
     "some_view",
     "version_with",
     "view_exists",
@@ -170,11 +173,11 @@ def rename_view(
 
 
 def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: Any) -> View:
-    """Create a view, in a namespace of its own unless one is given, and return it.
+    """Create a view, in the run's home unless a namespace is given, and return it.
 
     ``members`` are those of ``create_view_body``.
     """
-    where = catalog.given_namespace() if namespace is None else namespace
+    where = catalog.given_home() if namespace is None else namespace
     name = catalog.new_name()
     body = create_view_body(name, **{"version": view_version(namespace=where), **members})
     names = {"namespace": where}
@@ -182,13 +185,49 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
     return View(where, name, _usable(reply), reply.json().get("metadata-location"))
 
 
+def in_dialects(
+    catalog: Catalog, version: Json, send: Callable[[Json], Reply]
+) -> tuple[Json, Reply]:
+    """Send a version in several dialects, or in the first where the catalog refuses more.
+
+    Returns the version that was sent last, and the answer to it.
+    """
+    reply = send(version)
+    if not is_refusal(reply):
+        if reply.ok:
+            saw(catalog, "view-dialects", present=True)
+        return version, reply
+    single = {**version, "representations": version["representations"][:1]}
+    reply = send(single)
+    if reply.ok:
+        saw(catalog, "view-dialects", present=False)
+    return single, offered(reply)
+
+
+def shared_view(catalog: Catalog) -> View:
+    """Return a view that other checks have too: for who only reads it, or is refused.
+
+    It is what a load has shown, where the catalog loads views.
+    """
+
+    def make(lender: Catalog, namespace: Namespace) -> View:
+        view = given_view(lender, namespace)
+        return _given_loaded(lender, namespace, view.name) if lender.claims("loadView") else view
+
+    return catalog.shared("view", make)
+
+
 def some_view(catalog: Catalog) -> View:
-    """Return a view to look at: one of the run's own, or where it may only read, theirs."""
+    """Return a view to look at: the one that checks share, or where it may only read, theirs."""
     if not catalog.target.read_only:
-        return given_view(catalog)
+        return shared_view(catalog)
     if catalog.target.given.view is None:
         raise NotOffered("name a view to read with --given-view", SkipKind.SAFETY_LEVEL)
     namespace, name = catalog.target.given.view
+    return _given_loaded(catalog, namespace, name)
+
+
+def _given_loaded(catalog: Catalog, namespace: Namespace, name: str) -> View:
     reply = catalog.given("loadView", lambda: load_view(catalog, namespace, name))
     return View(namespace, name, _usable(reply), reply.json().get("metadata-location"))
 

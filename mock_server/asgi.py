@@ -49,12 +49,10 @@ class RawHeaders(Mapping[str, str]):
         return str(value)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The last value of a header given in lower case, or the default."""
+        """The value of a header given in lower case, all its lines, or the default."""
         wanted = name.encode("latin-1")
-        for candidate, value in reversed(self._pairs):
-            if candidate == wanted:
-                return value.decode("latin-1")
-        return default
+        lines = [value for candidate, value in self._pairs if candidate == wanted]
+        return b", ".join(lines).decode("latin-1") if lines else default
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(name.decode("latin-1") for name, _ in self._pairs))

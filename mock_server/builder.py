@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 
@@ -11,9 +11,11 @@ from icecheck.mock_server.invariants import check_format_version, check_metadata
 from icecheck.mock_server.model import (
     MAIN_BRANCH,
     MetadataLogEntry,
+    PartitionStatisticsFile,
     Snapshot,
     SnapshotLogEntry,
     SnapshotRef,
+    StatisticsFile,
     TableMetadata,
 )
 from icecheck.mock_server.problem import bad_request
@@ -27,6 +29,8 @@ __all__ = [
     "previous_versions_max",
     "without_missing_snapshots",
 ]
+
+OfSnapshot = TypeVar("OfSnapshot", Snapshot, StatisticsFile, PartitionStatisticsFile)
 
 _INT32_MAX = 2**31 - 1
 _PREVIOUS_VERSIONS_PROPERTY = "write.metadata.previous-versions-max"
@@ -160,11 +164,9 @@ class Draft:
             self.added_snapshots.pop(snapshot_id, None)
         self.removed_snapshots = True
         self.change(
-            snapshots=tuple(s for s in metadata.snapshots if s.snapshot_id not in gone),
-            statistics=tuple(s for s in metadata.statistics if s.snapshot_id not in gone),
-            partition_statistics=tuple(
-                s for s in metadata.partition_statistics if s.snapshot_id not in gone
-            ),
+            snapshots=_without(metadata.snapshots, gone),
+            statistics=_without(metadata.statistics, gone),
+            partition_statistics=_without(metadata.partition_statistics, gone),
         )
         for name, ref in metadata.refs.items():
             if ref.snapshot_id in gone:
@@ -215,12 +217,13 @@ class Draft:
             "last_updated_ms": self._now_ms if self._updated_ms is None else self._updated_ms,
             "snapshot_log": self._finished_snapshot_log(),
         }
+        # A table must not begin with a number that its next commit would be refused for.
+        kept = previous_versions_max(self.metadata.properties)
         if base is not None and base_location is not None:
             entry = MetadataLogEntry(timestamp_ms=base.last_updated_ms, metadata_file=base_location)
-            kept = previous_versions_max(self.metadata.properties)
             members["metadata_log"] = (*self.metadata.metadata_log, entry)[-kept:]
         finished = structs.replace(self.metadata, **members)
-        check_metadata(finished, base)
+        check_metadata(finished, base, self.added_snapshots.values())
         return finished
 
     def _finished_snapshot_log(self) -> tuple[SnapshotLogEntry, ...]:
@@ -236,6 +239,10 @@ class Draft:
         if log and current is not None and log[-1].snapshot_id != current:
             raise bad_request("The snapshot log would not end with the current snapshot")
         return log
+
+
+def _without(values: tuple[OfSnapshot, ...], gone: set[int]) -> tuple[OfSnapshot, ...]:
+    return tuple([value for value in values if value.snapshot_id not in gone])
 
 
 def without_missing_snapshots(

@@ -22,7 +22,11 @@ def pyiceberg_catalog(
     `access` are the properties that let it in; `properties` are added to, and win over, all
     that are made here.
     """
-    from pyiceberg.catalog.rest import RestCatalog
+    try:
+        from pyiceberg.catalog.rest import RestCatalog
+    except ModuleNotFoundError as error:
+        message = f"{error}: a PyIceberg catalog needs PyIceberg: pip install 'icecheck[suite]'"
+        raise ModuleNotFoundError(message, name=error.name) from error
 
     settings = {"uri": uri, "warehouse": warehouse, **access, **properties}
     if adapter is None:

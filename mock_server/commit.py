@@ -3,16 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from icecheck.mock_server.assertions import ASSERTIONS, AssertCreate, TableRequirement
 from icecheck.mock_server.builder import Draft, canonical_location
-from icecheck.mock_server.json_input import decode_json, unknown_snapshot_members
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem, bad_request
 from icecheck.mock_server.updates import UPDATES, TableUpdate
-from icecheck.mock_server.updates.snapshots import AddSnapshotUpdate
 from icecheck.mock_server.updates.table import UpgradeFormatVersionUpdate
 
 __all__ = [
@@ -30,6 +28,8 @@ AssertionCheck = Callable[[Any, TableMetadata | None], None]
 UpdateApply = Callable[[Any, Draft], None]
 
 _FORMAT_VERSION_DEFAULT = 2
+_ASSERTION_TYPES = {assertion: name for name, assertion in ASSERTIONS.items()}
+_UPDATE_ACTIONS = {update: name for name, update in UPDATES.items()}
 
 
 class TableIdentifier(Struct, frozen=True, gc=False, kw_only=True):
@@ -56,24 +56,6 @@ class _Transaction(Struct, frozen=True, gc=False, rename="kebab"):
     table_changes: tuple[CommitRequest, ...]
 
 
-class _UpdateAsSent(Struct, frozen=True, gc=False):
-    snapshot: msgspec.Raw = msgspec.Raw()
-
-
-class _CommitAsSent(Struct, frozen=True, gc=False):
-    updates: tuple[_UpdateAsSent, ...]
-
-
-class _TransactionAsSent(Struct, frozen=True, gc=False, rename="kebab"):
-    table_changes: tuple[_CommitAsSent, ...]
-
-
-_COMMIT = msgspec.json.Decoder(CommitRequest)
-_COMMIT_AS_SENT = msgspec.json.Decoder(_CommitAsSent)
-_TRANSACTION = msgspec.json.Decoder(_Transaction)
-_TRANSACTION_AS_SENT = msgspec.json.Decoder(_TransactionAsSent)
-
-
 def default_registries() -> tuple[dict[str, AssertionCheck], dict[str, UpdateApply]]:
     """Give fresh dictionaries: requirement type to check, update action to apply."""
     assertions: dict[str, AssertionCheck] = {
@@ -85,10 +67,7 @@ def default_registries() -> tuple[dict[str, AssertionCheck], dict[str, UpdateApp
 
 def decode_commit(body: bytes) -> CommitRequest:
     """Read an updateTable body; anything malformed or unknown is a 400 Problem (L1009)."""
-    commit = decode_json(_COMMIT, body)
-    if not _adds_snapshots(commit):
-        return commit
-    return _with_unknown_members(commit, decode_json(_COMMIT_AS_SENT, body))
+    return decode_json(CommitRequest, body)
 
 
 def decode_commit_transaction(body: bytes) -> tuple[tuple[TableIdentifier, CommitRequest], ...]:
@@ -96,12 +75,9 @@ def decode_commit_transaction(body: bytes) -> tuple[tuple[TableIdentifier, Commi
 
     The document demands the identifier in words only (L3507); without one it is a 400 Problem.
     """
-    changes = decode_json(_TRANSACTION, body).table_changes
+    changes = decode_json(_Transaction, body).table_changes
     if not changes:
         raise bad_request("Invalid transaction: there are no table changes")
-    if any(map(_adds_snapshots, changes)):
-        sent = decode_json(_TRANSACTION_AS_SENT, body).table_changes
-        changes = tuple(map(_with_unknown_members, changes, sent))
     return tuple((_identifier(change), change) for change in changes)
 
 
@@ -109,25 +85,6 @@ def _identifier(change: CommitRequest) -> TableIdentifier:
     if change.identifier is None:
         raise bad_request("Invalid transaction: a table identifier is required in every change")
     return change.identifier
-
-
-def _adds_snapshots(commit: CommitRequest) -> bool:
-    return any(isinstance(update, AddSnapshotUpdate) for update in commit.updates)
-
-
-def _with_unknown_members(commit: CommitRequest, sent: _CommitAsSent) -> CommitRequest:
-    updates = tuple(
-        structs.replace(
-            update,
-            snapshot=structs.replace(
-                update.snapshot, unknown=unknown_snapshot_members(bytes(as_sent.snapshot))
-            ),
-        )
-        if isinstance(update, AddSnapshotUpdate)
-        else update
-        for update, as_sent in zip(commit.updates, sent.updates, strict=True)
-    )
-    return structs.replace(commit, updates=updates)
 
 
 def apply_commit(
@@ -152,7 +109,7 @@ def apply_commit(
     if base is None and not commit.is_create:
         raise Problem(404, "NoSuchTableException", "Table does not exist")
     for requirement in commit.requirements:
-        tag = str(requirement.__struct_config__.tag)
+        tag = _ASSERTION_TYPES[type(requirement)]
         if tag not in assertions:
             raise bad_request(f"Unknown requirement type: {tag}")
         assertions[tag](requirement, base)
@@ -163,7 +120,7 @@ def apply_commit(
     else:
         draft = Draft.of(base, now_ms=now_ms)
     for update in commit.updates:
-        tag = str(update.__struct_config__.tag)
+        tag = _UPDATE_ACTIONS[type(update)]
         if tag not in updates:
             raise bad_request(f"Unknown update action: {tag}")
         updates[tag](update, draft)

@@ -2,7 +2,6 @@
 
 import re
 
-import msgspec
 from msgspec import Struct, structs
 
 from icecheck.mock_server.binding import (
@@ -68,12 +67,9 @@ class CreateTableRequest(Struct, frozen=True, gc=False, kw_only=True, rename="ke
     properties: dict[str, str] | None = None
 
 
-_DECODER = msgspec.json.Decoder(CreateTableRequest)
-
-
 def decode_create_table(body: bytes) -> CreateTableRequest:
     """Read a request body; anything malformed is a 400 Problem."""
-    return decode_json(_DECODER, body)
+    return decode_json(CreateTableRequest, body)
 
 
 def new_table_metadata(

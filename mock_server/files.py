@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import tempfile
 import threading
 import zlib
@@ -14,6 +15,7 @@ MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 """What all files in memory may take together, unless a server says otherwise."""
 
 _FILE_DIGITS_MAX = 9
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class Files:
@@ -95,6 +97,24 @@ class Files:
     def _forget(self, location: str) -> None:
         with self._lock:
             self._memory_bytes -= len(self._memory.pop(location, b""))
+
+
+def location_uri(text: str) -> str:
+    """A place as people write it: a path without a scheme, `~` too, becomes a `file:` location."""
+    if _SCHEME.match(text) is None:
+        text = f"file://{Path(text).expanduser().resolve()}"
+    return text.rstrip("/")
+
+
+def check_writable(location: str) -> None:
+    """ValueError if a `file:` location is no directory, nor to be made one, that takes files."""
+    path = local_path(location)
+    if path is None:
+        return
+    there = next(part for part in (path, *path.parents) if part.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = "cannot be written to" if there.is_dir() else "is no directory"
+        raise ValueError(f"tables cannot live below {path}: {there} {why}")
 
 
 def local_path(location: str) -> Path | None:

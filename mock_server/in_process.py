@@ -22,8 +22,11 @@ def exchange(
     The reply has the `content-length` that it would have had on a socket.
     """
     raw_path, _, query_string = target.partition("?")
-    lower = {name.lower(): value for name, value in headers}
-    answer = app.handle(Request(method, raw_path, query_string, lower, body))
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.lower(), []).append(value)
+    joined = {name: ", ".join(lines) for name, lines in values.items()}
+    answer = app.handle(Request(method, raw_path, query_string, joined, body))
     reply = answer.reply
     for effect in answer.effects:
         match effect:

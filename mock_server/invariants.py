@@ -1,11 +1,17 @@
 """What holds for every table's metadata as a whole, whoever made it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 from operator import attrgetter
 
 from icecheck.mock_server.binding import check_order_resolves, check_spec_resolves
-from icecheck.mock_server.model import MAIN_BRANCH, Schema, SnapshotRef, TableMetadata
+from icecheck.mock_server.model import (
+    MAIN_BRANCH,
+    Schema,
+    Snapshot,
+    SnapshotRef,
+    TableMetadata,
+)
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.schemas import columns_by_id
 
@@ -35,10 +41,15 @@ def check_format_version(format_version: int) -> None:
         )
 
 
-def check_metadata(metadata: TableMetadata, base: TableMetadata | None = None) -> None:
+def check_metadata(
+    metadata: TableMetadata,
+    base: TableMetadata | None = None,
+    added: Collection[Snapshot] = (),
+) -> None:
     """Refuse (400) metadata that contradicts itself.
 
-    With `base`, which is known to be sound, what is still the same value is not looked at again.
+    With `base`, which is known to be sound, what is still the same value is not looked at again:
+    its snapshots are then those of `base`, of which some may be gone, and those `added`.
     """
     check_format_version(metadata.format_version)
     if not metadata.location:
@@ -48,8 +59,8 @@ def check_metadata(metadata: TableMetadata, base: TableMetadata | None = None) -
         _check_defaults_resolve(metadata)
     if base is None:
         _check_snapshot_ids(metadata)
-    _check_sequence_numbers(metadata)
-    _check_refs(metadata, base)
+    _check_sequence_numbers(metadata, base, added)
+    _check_refs(metadata, base, added)
     _check_logs(metadata, base)
 
 
@@ -128,18 +139,24 @@ def _check_snapshot_ids(metadata: TableMetadata) -> None:
         raise bad_request("Invalid table metadata: two snapshots have the same id")
 
 
-def _check_sequence_numbers(metadata: TableMetadata) -> None:
+def _check_sequence_numbers(
+    metadata: TableMetadata, base: TableMetadata | None, added: Collection[Snapshot]
+) -> None:
     last = metadata.last_sequence_number
     if metadata.format_version == 1 and last != 0:
         raise bad_request(f"Version 1 has no sequence numbers: {last}")
-    highest = max(map(attrgetter("sequence_number"), metadata.snapshots), default=0)
+    known_to_fit = base is not None and base.last_sequence_number <= last
+    snapshots = added if known_to_fit else metadata.snapshots
+    highest = max(map(attrgetter("sequence_number"), snapshots), default=0)
     if highest > last:
         raise bad_request(
             f"Snapshot sequence number {highest} is above the table's last one, {last}"
         )
 
 
-def _check_refs(metadata: TableMetadata, base: TableMetadata | None) -> None:
+def _check_refs(
+    metadata: TableMetadata, base: TableMetadata | None, added: Collection[Snapshot]
+) -> None:
     if (
         base is not None
         and metadata.refs is base.refs
@@ -147,10 +164,12 @@ def _check_refs(metadata: TableMetadata, base: TableMetadata | None) -> None:
         and metadata.current_snapshot_id == base.current_snapshot_id
     ):
         return
-    named = {ref.snapshot_id for ref in metadata.refs.values()}
-    if metadata.current_snapshot_id is not None:
-        named.add(metadata.current_snapshot_id)
-    missing = named.difference(map(attrgetter("snapshot_id"), metadata.snapshots))
+    missing = _named(metadata)
+    if base is not None and len(metadata.snapshots) == len(base.snapshots) + len(added):
+        # None is gone: what was named before is still there.
+        missing -= _named(base) | set(map(attrgetter("snapshot_id"), added))
+    if missing:
+        missing.difference_update(map(attrgetter("snapshot_id"), metadata.snapshots))
     for name, ref in metadata.refs.items():
         if ref.snapshot_id in missing:
             raise bad_request(f"Ref {name} names a snapshot that does not exist: {ref.snapshot_id}")
@@ -167,13 +186,22 @@ def _check_refs(metadata: TableMetadata, base: TableMetadata | None) -> None:
         )
 
 
+def _named(metadata: TableMetadata) -> set[int]:
+    """The ids of the snapshots that refs name, and of the current one."""
+    named = {ref.snapshot_id for ref in metadata.refs.values()}
+    if metadata.current_snapshot_id is not None:
+        named.add(metadata.current_snapshot_id)
+    return named
+
+
 def _check_logs(metadata: TableMetadata, base: TableMetadata | None) -> None:
     for name, log, previous in (
         ("snapshot log", metadata.snapshot_log, base and base.snapshot_log),
         ("metadata log", metadata.metadata_log, base and base.metadata_log),
     ):
-        # A sound log that has only grown at its end is sound but for the last step.
-        grown = previous and (log[:-1] == previous or log[:-1] == previous[1:])
+        # A sound log that has only grown at its end, and may have lost its beginning, is sound
+        # but for the last step.
+        grown = previous and len(log) > 1 and log[:-1] == previous[1 - len(log) :]
         stamps = [entry.timestamp_ms for entry in (log[-2:] if grown else log)]
         # Nearly every log is in order, which sorting finds out at once.
         if (

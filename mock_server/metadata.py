@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType, structs
+from msgspec import UNSET, Struct, UnsetType
 
 from icecheck.mock_server.invariants import current_schema
 from icecheck.mock_server.metadata_reading import read_metadata
@@ -75,7 +75,7 @@ class _Document(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
     next_row_id: int | UnsetType = UNSET
     encryption_keys: tuple[EncryptedKey, ...] | UnsetType = UNSET
     refs: dict[str, SnapshotRef]
-    snapshots: tuple[Snapshot | dict[str, Any], ...]
+    snapshots: tuple[Snapshot, ...]
     statistics: tuple[StatisticsFile, ...]
     partition_statistics: tuple[PartitionStatisticsFile, ...]
     snapshot_log: tuple[SnapshotLogEntry, ...]
@@ -145,14 +145,9 @@ def _document(metadata: TableMetadata, snapshots: tuple[Snapshot, ...]) -> _Docu
         next_row_id=metadata.next_row_id if version >= _V3 else UNSET,
         encryption_keys=metadata.encryption_keys or UNSET,
         refs=metadata.refs,
-        snapshots=tuple([_with_unknown(s) if s.unknown else s for s in snapshots]),
+        snapshots=snapshots,
         statistics=metadata.statistics,
         partition_statistics=metadata.partition_statistics,
         snapshot_log=metadata.snapshot_log,
         metadata_log=metadata.metadata_log,
     )
-
-
-def _with_unknown(snapshot: Snapshot) -> dict[str, Any]:
-    known: dict[str, Any] = msgspec.to_builtins(structs.replace(snapshot, unknown={}))
-    return {**known, **snapshot.unknown}

@@ -3,8 +3,7 @@
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType, structs
+from msgspec import Struct, structs
 
 from icecheck.mock_server.binding import (
     PARTITION_FIELD_ID_MIN,
@@ -16,7 +15,7 @@ from icecheck.mock_server.binding import (
 from icecheck.mock_server.builder import canonical_location
 from icecheck.mock_server.column_types import Int32, Int64
 from icecheck.mock_server.invariants import check_format_version, check_metadata, check_ref
-from icecheck.mock_server.json_input import decode_json, unknown_snapshot_members
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.model import (
     MAIN_BRANCH,
     EncryptedKey,
@@ -77,13 +76,6 @@ class _MetadataInFile(Struct, frozen=True, gc=False, kw_only=True, rename="kebab
     metadata_log: tuple[MetadataLogEntry, ...] | None = None
 
 
-class _SnapshotsInFile(Struct, frozen=True, gc=False):
-    snapshots: tuple[msgspec.Raw, ...] | UnsetType | None = UNSET
-
-
-_DECODER = msgspec.json.Decoder(_MetadataInFile)
-_SNAPSHOTS_DECODER = msgspec.json.Decoder(_SnapshotsInFile)
-
 _REQUIRED_SINCE = {
     "table_uuid": 2,
     "last_sequence_number": 2,
@@ -102,9 +94,14 @@ def read_metadata(data: bytes) -> TableMetadata:
     """Read a metadata file; any defect is a 400 Problem.
 
     A version 1 table without a uuid gets one that follows from its location: stable, so that
-    reading the file again gives the same table.
+    reading the file again gives the same table. Members that are not in the document, also
+    those of a snapshot, are left in the file, as Java's clients leave them.
     """
-    file = decode_json(_DECODER, data)
+    try:
+        data.decode()  # what is not looked into has to be text too: engines read the same file
+    except UnicodeDecodeError as error:
+        raise bad_request(f"Malformed metadata file: {error}") from error
+    file = decode_json(_MetadataInFile, data)
     check_format_version(file.format_version)
     _check_required_members(file)
     location = canonical_location(file.location)
@@ -118,7 +115,7 @@ def read_metadata(data: bytes) -> TableMetadata:
         properties=file.properties or {},
         next_row_id=(file.next_row_id or 0) if file.format_version >= 3 else 0,
         encryption_keys=file.encryption_keys or (),
-        snapshots=_snapshots(file, data),
+        snapshots=_snapshots(file),
         statistics=file.statistics or (),
         partition_statistics=file.partition_statistics or (),
         snapshot_log=file.snapshot_log or (),
@@ -231,18 +228,10 @@ def _refs(file: _MetadataInFile) -> dict[str, Any]:
     return {"refs": refs, "current_snapshot_id": current}
 
 
-def _snapshots(file: _MetadataInFile, data: bytes) -> tuple[Snapshot, ...]:
-    if not file.snapshots:
-        return ()
-    for snapshot in file.snapshots:
+def _snapshots(file: _MetadataInFile) -> tuple[Snapshot, ...]:
+    for snapshot in file.snapshots or ():
         if snapshot.manifest_list is None and snapshot.manifests is None:
             raise bad_request(
                 f"Cannot parse snapshot {snapshot.snapshot_id}: neither manifest-list nor manifests"
             )
-    fragments = decode_json(_SNAPSHOTS_DECODER, data).snapshots
-    if not fragments:
-        return file.snapshots
-    return tuple(
-        structs.replace(snapshot, unknown=unknown_snapshot_members(bytes(fragment)))
-        for snapshot, fragment in zip(file.snapshots, fragments, strict=True)
-    )
+    return file.snapshots or ()

@@ -17,7 +17,7 @@ from icecheck.mock_server.authorization import TOKEN_PATH
 from icecheck.mock_server.clock import Clock, clock_from
 from icecheck.mock_server.context import Context
 from icecheck.mock_server.faults import FaultRule, Faults
-from icecheck.mock_server.files import Files
+from icecheck.mock_server.files import Files, check_writable, location_uri
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.operations.served import default_registries
@@ -169,11 +169,19 @@ class MockCatalog:
     # Serving
 
     def start(self) -> Self:
-        """Listen; the socket is bound when this returns. OSError if the address is taken."""
+        """Listen; the socket is bound when this returns.
+
+        OSError if the address is taken, ValueError if tables cannot be written where they are
+        to live.
+        """
         from icecheck.mock_server.threaded import ThreadedServer
 
         if self._server is not None:
             raise RuntimeError("already started")
+        self._root.check()
+        for warehouse in self.warehouses.all():
+            if warehouse.declaration.location is not None:
+                check_writable(warehouse.context.location)
         server = ThreadedServer(self.asgi(), self._host, self._port)
         server.start()
         self._server = server
@@ -270,7 +278,10 @@ class MockCatalog:
     def spark_conf(
         self, name: str, warehouse: str = DEFAULT_WAREHOUSE, *, credential: str | None = None
     ) -> dict[str, str]:
-        """Spark's settings for a catalog of this name on a warehouse; as for `pyiceberg`."""
+        """Spark's settings for a catalog of this name on a warehouse; as for `pyiceberg`.
+
+        The Iceberg runtime is not among them: it has to be on the session's class path.
+        """
         from icecheck.mock_server.clients import spark_conf
 
         return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
@@ -359,6 +370,8 @@ class MockCatalog:
         location = declaration.location
         if location is None:
             location = f"{self._root.uri()}/{names.directory_of(declaration.name)}"
+        else:
+            location = location_uri(location)
         return Context(
             clock=self.clock,
             identities=self.identities,
@@ -369,7 +382,7 @@ class MockCatalog:
             security=self.security,
             vending=declaration.vending or self._vending,
             warehouse=declaration.name,
-            location=location.rstrip("/"),
+            location=location,
             page_size_max=self._page_size_max,
         )
 

@@ -1,8 +1,8 @@
 """The values that table metadata is made of: frozen, independent of the format version."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType
 
 from icecheck.mock_server.column_types import Int32, Int64, StructField
 
@@ -78,23 +78,22 @@ class SortOrder(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
 
 
 class Snapshot(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
-    """A snapshot; `unknown` holds members of a newer format, echoed as they came.
+    """A snapshot; a sequence number of 0 is not written, like every optional member left out.
 
-    A sequence number of 0 is not written, like every optional member that is absent.
+    `summary` may be left out, but not be null: Java clients cannot read that either.
     """
 
     sequence_number: Int64 = 0
     snapshot_id: Int64
     parent_snapshot_id: Int64 | None = None
     timestamp_ms: Int64
-    summary: dict[str, str] | None = None
+    summary: dict[str, str] | UnsetType = UNSET
     manifest_list: str | None = None
     manifests: tuple[str, ...] | None = None
     schema_id: Int32 | None = None
     first_row_id: Int64 | None = None
     added_rows: Int64 | None = None
     key_id: str | None = None
-    unknown: dict[str, Any] = field(default_factory=dict, name="<unknown>")
 
 
 class SnapshotRef(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
@@ -108,13 +107,13 @@ class SnapshotRef(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
 
 
 class BlobMetadata(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
-    """One blob of a statistics file."""
+    """One blob of a statistics file; `properties` is never null, as above."""
 
     type: str
     snapshot_id: Int64
     sequence_number: Int64
     fields: tuple[Int32, ...]
-    properties: dict[str, str] | None = None
+    properties: dict[str, str] | UnsetType = UNSET
 
 
 class StatisticsFile(
@@ -139,12 +138,12 @@ class PartitionStatisticsFile(Struct, frozen=True, gc=False, kw_only=True, renam
 
 
 class EncryptedKey(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
-    """A wrapped encryption key; the metadata is base64 text."""
+    """A wrapped encryption key; the metadata is base64 text, `properties` never null, as above."""
 
     key_id: str
     encrypted_key_metadata: str
     encrypted_by_id: str | None = None
-    properties: dict[str, str] | None = None
+    properties: dict[str, str] | UnsetType = UNSET
 
 
 class SnapshotLogEntry(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):

@@ -14,7 +14,16 @@ RESERVED_SEGMENTS = frozenset(
 )
 """First segments of routes, and what clients normalise away: in a prefix it would be ambiguous."""
 
-_PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
+NAME_BYTES_MAX = 4096
+"""How long a name, or all levels of a namespace, may be in UTF-8.
+
+Escaped, each byte may take three in a URL: whatever has a name can then also be asked for.
+"""
+
+_PLAIN_PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
+_PREFIX = re.compile(
+    r"(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+(/(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+)*"
+)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _DIRECTORY_LENGTH_MAX = 80
 
@@ -40,13 +49,37 @@ def checked_name(name: str, kind: str = "table") -> str:
     return name
 
 
+def new_namespace(levels: Sequence[str]) -> tuple[str, ...]:
+    """The levels as the name of a namespace to be; Problem 400 as above, or if it is too long."""
+    namespace = checked_namespace(levels)
+    _check_length(NAMESPACE_SEPARATOR.join(namespace), "namespace")
+    return namespace
+
+
+def new_name(name: str, kind: str = "table") -> str:
+    """The name as that of a table (or view) to be; Problem 400 as above, or if it is too long."""
+    _check_length(checked_name(name, kind), kind)
+    return name
+
+
 def split_namespace(text: str) -> tuple[str, ...]:
     """The namespace in a decoded path segment or `parent` value; Problem 400 as above."""
     return checked_namespace(text.split(NAMESPACE_SEPARATOR))
 
 
+def _check_length(name: str, kind: str) -> None:
+    length = len(name.encode())
+    if length > NAME_BYTES_MAX:
+        raise problem.bad_request(
+            f"The name of a {kind} cannot be longer than {NAME_BYTES_MAX} bytes: {length}"
+        )
+
+
 def is_prefix(text: str) -> bool:
-    """Whether a text can stand between `/v1/` and a route without being escaped or ambiguous."""
+    """Whether a text can stand between `/v1/` and a route without being escaped or ambiguous.
+
+    One that is escaped already is compared as it stands, as clients send it.
+    """
     return _PREFIX.fullmatch(text) is not None and not RESERVED_SEGMENTS & set(text.split("/"))
 
 
@@ -55,7 +88,7 @@ def prefix_of(warehouse: str) -> str:
 
     Clients put the prefix into paths as it is, so it must not need escaping.
     """
-    if is_prefix(warehouse):
+    if _PLAIN_PREFIX.fullmatch(warehouse) and is_prefix(warehouse):
         return warehouse
     return _with_digest(warehouse)
 

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from pathlib import Path
 
-from icecheck.mock_server.files import local_path
+from icecheck.mock_server.files import check_writable, local_path, location_uri
 
 _LOCK_FILE = ".lock"
 
@@ -21,15 +21,16 @@ class Root:
     __slots__ = ("__weakref__", "_given", "_lock", "_removal", "_seed", "_temporary")
 
     def __init__(self, root: str | Path | None, seed: int | None) -> None:
-        self._given: str | None = None
-        if root is not None:
-            text = str(root)
-            self._given = text if "://" in text else f"file://{Path(text).resolve()}"
-            self._given = self._given.rstrip("/")
+        self._given = None if root is None else location_uri(str(root))
         self._seed = seed
         self._temporary: Path | None = None
         self._lock: weakref.finalize[[int], Root] | None = None
         self._removal: weakref.finalize[..., Root] | None = None
+
+    def check(self) -> None:
+        """ValueError if a given place is on disk and nothing can be written there."""
+        if self._given is not None:
+            check_writable(self._given)
 
     def uri(self) -> str:
         """The location of the root, without a slash at the end."""

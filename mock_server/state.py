@@ -103,23 +103,23 @@ class WarehouseState(msgspec.Struct, frozen=True):
         self, namespace: tuple[str, ...], name: str, table: TableEntry
     ) -> "WarehouseState":
         """A state in which the name stands for this table version; the namespace must exist."""
-        tables = self._existing(namespace).tables.with_item(name, table)
-        return self._with_members(namespace, tables=tables)
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, tables=entry.tables.with_item(name, table))
 
     def without_table(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
         """A state without the table; KeyError if there is none."""
-        tables = self._existing(namespace).tables.without(name)
-        return self._with_members(namespace, tables=tables)
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, tables=entry.tables.without(name))
 
     def with_view(self, namespace: tuple[str, ...], name: str, view: ViewEntry) -> "WarehouseState":
         """A state in which the name stands for this view version; the namespace must exist."""
-        views = self._existing(namespace).views.with_item(name, view)
-        return self._with_members(namespace, views=views)
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, views=entry.views.with_item(name, view))
 
     def without_view(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
         """A state without the view; KeyError if there is none."""
-        views = self._existing(namespace).views.without(name)
-        return self._with_members(namespace, views=views)
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, views=entry.views.without(name))
 
     def _existing(self, namespace: tuple[str, ...]) -> NamespaceEntry:
         entry = self.namespaces.get(namespace)
@@ -127,8 +127,8 @@ class WarehouseState(msgspec.Struct, frozen=True):
             raise KeyError(namespace)
         return entry
 
-    def _with_members(
-        self, namespace: tuple[str, ...], **members: SortedMap[str, Any]
+    def _with_entry(
+        self, namespace: tuple[str, ...], entry: NamespaceEntry, **changed: SortedMap[str, Any]
     ) -> "WarehouseState":
-        changed = msgspec.structs.replace(self._existing(namespace), **members)
-        return WarehouseState(self.namespaces.with_item(namespace, changed))
+        changed_entry = msgspec.structs.replace(entry, **changed)
+        return WarehouseState(self.namespaces.with_item(namespace, changed_entry))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from icecheck.mock_server.assertions import VIEW_ASSERTIONS, AssertViewUUID, TableRequirement
@@ -35,9 +34,6 @@ class CommitViewRequest(Struct, frozen=True, gc=False, kw_only=True):
     updates: tuple[ViewUpdate, ...]
 
 
-_COMMIT = msgspec.json.Decoder(CommitViewRequest)
-
-
 def default_view_registries() -> tuple[dict[str, ViewAssertionCheck], dict[str, ViewUpdateApply]]:
     """Give fresh dictionaries: requirement type to check, update action to apply."""
     assertions: dict[str, ViewAssertionCheck] = {
@@ -51,7 +47,7 @@ def default_view_registries() -> tuple[dict[str, ViewAssertionCheck], dict[str, 
 
 def decode_view_commit(body: bytes) -> CommitViewRequest:
     """Read a replaceView body; anything malformed or unfit for a view is a 400 Problem."""
-    return decode_json(_COMMIT, body)
+    return decode_json(CommitViewRequest, body)
 
 
 def apply_view_commit(

@@ -1,6 +1,5 @@
 """From a createView request to the first metadata of a view."""
 
-import msgspec
 from msgspec import Struct, structs
 
 from icecheck.mock_server.json_input import decode_json
@@ -27,12 +26,9 @@ class CreateViewRequest(Struct, frozen=True, gc=False, kw_only=True, rename="keb
     properties: dict[str, str] | None = None
 
 
-_DECODER = msgspec.json.Decoder(CreateViewRequest)
-
-
 def decode_create_view(body: bytes) -> CreateViewRequest:
     """Read a request body; anything malformed is a 400 Problem."""
-    return decode_json(_DECODER, body)
+    return decode_json(CreateViewRequest, body)
 
 
 def new_view_metadata(request: CreateViewRequest, *, uuid: str, location: str) -> ViewMetadata:

@@ -21,9 +21,9 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     """A warehouse that a server knows from the start.
 
     `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
-    `location` None puts it under the server's root. `defaults` and `overrides` are added to
-    what GET /v1/config answers for it. `vending` None: tables come with the credentials that the
-    server has for all warehouses, if any.
+    `location` is a URI or a directory; None puts it under the server's root. `defaults` and
+    `overrides` are added to what GET /v1/config answers for it. `vending` None: tables come with
+    the credentials that the server has for all warehouses, if any.
     """
 
     name: str
@@ -126,6 +126,8 @@ class Warehouses:
 
     def _add(self, declaration: WarehouseDeclaration) -> Warehouse:
         prefix = declaration.prefix
+        if not declaration.name:
+            raise ValueError("a warehouse needs a name")
         if prefix is None:
             prefix = names.prefix_of(declaration.name) if self._served_prefix else ""
         if prefix and not names.is_prefix(prefix):

@@ -9,7 +9,8 @@ class Request(msgspec.Struct, frozen=True):
     """One HTTP request as it came: nothing is decoded yet.
 
     `raw_path` still carries its percent escapes and has no query; `query_string` has no
-    question mark; header names are lower case and a repeated header keeps its last value.
+    question mark; header names are lower case, and the lines of a repeated header are
+    one value with commas between them (RFC 9110, 5.2).
     """
 
     method: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from icecheck.card import Clause, clauses_of, describe, legible
+from icecheck.card import UNWITNESSED, Clause, clauses_of, describe, legible
 from icecheck.contract import Contract
 from icecheck.expected import Mark
 from icecheck.reports.joined import (
@@ -91,6 +91,7 @@ class CheckView:
     pointer: str
     detail: str
     others: tuple[str, ...]
+    unwitnessed: str
     blocked_by: tuple[str, ...]
     request: str
     curl: str
@@ -197,6 +198,7 @@ class _Page:
             pointer=card.pointer,
             detail=_shortened(card.detail if wrong else ""),
             others=card.others,
+            unwitnessed=UNWITNESSED if wrong and card.unwitnessed else "",
             blocked_by=card.blocked_by,
             request=card.request if wrong else "",
             curl=self.budget.quote("\n".join([*card.arrange, card.curl])) if wrong else "",
@@ -256,6 +258,8 @@ def _context(run: Run) -> dict[str, Any]:
         "causes_left": max(0, len(run.causes) - _CAUSES_SHOWN_MAX),
         "spark": _by_status(spark_rows(run)),
         "families": page.families(),
+        "endpoints": [row for row in run.capabilities if row.id.startswith("endpoint:")],
+        "abilities": [row for row in run.capabilities if row.id.startswith("capability:")],
         "requirements_total": len(page.contract.requirements),
         "requirements_tried": len({r for v in run.verdicts for r in v.requirements}),
     }

@@ -106,7 +106,7 @@ def spark_rows(run: Run) -> tuple[SparkRow, ...]:
 def gates(verdict: Verdict, mark: Mark | None = None) -> bool:
     """Whether a failure of this check would fail the gate, given what its entry says of it."""
     if mark is None or mark.met is Met.NOT_JUDGED:
-        return verdict.level is Level.MUST
+        return verdict.level is Level.MUST and verdict.gating
     return not mark.excuses
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from icecheck.card import describe
 from icecheck.contract import Contract, Requirement
+from icecheck.contract.witnesses import witnesses_of
 from icecheck.expected import Expectation, Expectations, Mark, UnmetKind
 from icecheck.reports.joined import (
     causes_by_check,
@@ -87,6 +88,7 @@ def document(run: Run) -> dict[str, Any]:
                 "observed": c.observed,
                 "assessment": c.assessment,
                 "checks": list(c.checks),
+                "loses": c.loses,
             }
             for c in run.capabilities
         ],
@@ -244,6 +246,7 @@ def _check(
         "expectation": _mark(mark),
         "unexpected": is_unexpected(verdict, mark),
         "gates": gates(verdict, mark),
+        "witnessed_by": list(witnesses_of(verdict.check)),
         "duration_ms": round(verdict.duration_ms, 2),
         "requests": verdict.requests,
         "passive": verdict.passive,

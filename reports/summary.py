@@ -16,7 +16,7 @@ _ESCAPED = str.maketrans(
 def render(run: Run) -> str:
     """Return the Markdown text; whatever the catalog said in it is escaped."""
     parts = [_head(run), _expectations(run), _causes(run), _spark(run)]
-    parts += [_profiles(run), _facts(run)]
+    parts += [_profiles(run), _missing(run), _facts(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -32,7 +32,10 @@ def _head(run: Run) -> str:
         f"{markdown(run.headline)}. Judged by {markdown(run.facts['spec']['id'])} "
         f"on {run.generated_at}; gate: {markdown(run.exit_reason)} (exit {run.exit_code})."
     )
-    return "\n".join([title, "", judged, "", f"Checks: {counts}.", ""])
+    lines = [title, "", judged, "", f"Checks: {counts}.", ""]
+    accommodated = target.get("accommodations", ())
+    lines += [f"- accommodated: {markdown(one_line(words, 300))}" for words in accommodated]
+    return "\n".join([*lines, *([""] * bool(accommodated))])
 
 
 def _causes(run: Run) -> str:
@@ -92,6 +95,15 @@ def _profiles(run: Run) -> str:
         cells = (profile.id, profile.status, must["pass"], must["fail"], must["blocked"])
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join([*lines, ""])
+
+
+def _missing(run: Run) -> str:
+    """Say which capabilities are not offered, and what engines cannot do without them."""
+    rows = [row for row in run.capabilities if row.loses and row.assessment == "not-supported"]
+    if not rows:
+        return ""
+    lines = [f"- {markdown(r.id.partition(':')[2])}: {markdown(r.loses)}" for r in rows]
+    return "\n".join(["### Not offered, and no fault", "", *lines, ""])
 
 
 def _facts(run: Run) -> str:

@@ -226,18 +226,23 @@ def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tu
             newest = table.snapshots + 1
             refs = {**table.refs, MAIN: (newest, "branch")}
             # A catalog may look for the manifest list, of which there is only the name.
-            return (done(replace(table, snapshots=newest, refs=refs)), _refusal(model))
+            return (done(replace(table, snapshots=newest, refs=refs)), _unsupported(model))
         case SetRef() if table.snapshots == 0:
             return (_refusal(model),)
         case SetRef(ref=ref, kind=kind):
             refs = {**table.refs, ref: (table.snapshots, kind)}
             # Other refs than main are a capability that a catalog may lack; then it says so.
-            return (done(replace(table, refs=refs)), _refusal(model))
+            return (done(replace(table, refs=refs)), _unsupported(model))
         case RemoveRef(ref=ref):
             kept = {k: v for k, v in table.refs.items() if k != ref}
             removal = done(replace(table, refs=kept))
             # Whether a ref that is not there can be removed is left open.
             return (removal,) if ref in table.refs else (removal, _refusal(model))
+
+
+def _unsupported(model: CatalogModel) -> Allowed:
+    """Return how a catalog says that it does not do something that nobody has to do."""
+    return Allowed((400, 403, 404, 405, 406, 409, 422, 501), model)
 
 
 def _refusal(model: CatalogModel) -> Allowed:

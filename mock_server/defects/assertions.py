@@ -6,6 +6,7 @@ from typing import Any
 from icecheck.mock_server.assertions import ASSERTIONS
 from icecheck.mock_server.context import Registries
 from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_request_body
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import commit_failed
 
@@ -152,6 +153,22 @@ def _null_means_any(registries: Registries) -> None:
             faithful(assertion, metadata)
 
     _alter(registries, _REF, of_ids)
+
+
+@defect(
+    "assertion-without-id-dropped",
+    breaks="assertion.assert-ref-snapshot-id.without-id",
+    suffering=_LOST,
+)
+def _without_id_dropped(registries: Registries) -> None:
+    """A requirement on a ref that says no snapshot id demands nothing."""
+
+    def with_ids(body: dict[str, Any]) -> dict[str, Any]:
+        sent = body.get("requirements") or []
+        kept = [r for r in sent if r.get("type") != _REF or "snapshot-id" in r]
+        return {**body, "requirements": kept}
+
+    alter_request_body(registries, "updateTable", with_ids)
 
 
 @defect(

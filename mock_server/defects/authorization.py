@@ -3,11 +3,23 @@
 import re
 from collections.abc import Callable
 
+import msgspec
+
 from icecheck.contract import load
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Registries, Reply, Request
+from icecheck.mock_server.context import (
+    Call,
+    Context,
+    Operation,
+    Outcome,
+    Registries,
+    Reply,
+    Request,
+)
 from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import wrap
 from icecheck.mock_server.security.callers import Security
+from icecheck.mock_server.state import WarehouseState
 
 Opening = Callable[[Request], bool]
 
@@ -29,7 +41,7 @@ def _has_token(request: Request) -> bool:
     return bool(request.headers.get("authorization"))
 
 
-def _is_at(request: Request, operation_id: str) -> bool:
+def is_at(request: Request, operation_id: str) -> bool:
     """Whether a request is one for this operation, under whatever prefix."""
     operation = load().operations[operation_id]
     pattern = re.sub(r"/\\?\{prefix\\?\}", "(/.+)?", re.escape(operation.path))
@@ -57,7 +69,7 @@ def _head_open(registries: Registries) -> None:
 )
 def _load_open(registries: Registries) -> None:
     """Loading a table needs no credentials, although listing them does."""
-    _open(registries, lambda request: _is_at(request, "loadTable"))
+    _open(registries, lambda request: is_at(request, "loadTable"))
 
 
 @defect(
@@ -90,7 +102,7 @@ def _empty_list(registries: Registries) -> None:
     nothing = replies.json_reply({"namespaces": [], "identifiers": []})
     _open(
         registries,
-        lambda request: _is_at(request, "listTables") or _is_at(request, "listNamespaces"),
+        lambda request: is_at(request, "listTables") or is_at(request, "listNamespaces"),
         nothing,
     )
 
@@ -121,7 +133,7 @@ def _bad_token_403(registries: Registries) -> None:
 
 def _declare(operation_id: str) -> None:
     def install(registries: Registries) -> None:
-        _open(registries, lambda r: _has_token(r) and _is_at(r, operation_id))
+        _open(registries, lambda r: _has_token(r) and is_at(r, operation_id))
 
     install.__doc__ = f"{operation_id} takes any token for a good one."
     declared = defect(
@@ -165,3 +177,39 @@ for _operation_id in (
     "renameView",
 ):
     _declare(_operation_id)
+
+
+# ---------------------------------------------------------------------- refused, and done
+
+
+def _checked_too_late(registries: Registries, operation_id: str) -> None:
+    """Carry an operation out, and look at the caller's token when the answer is written."""
+    faithful_gate = registries.gates[_GATE]
+    _open(registries, lambda r: _has_token(r) and is_at(r, operation_id))
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        refusal = faithful_gate(call.request, context.security)
+        return outcome if refusal is None else msgspec.structs.replace(outcome, reply=refusal)
+
+    wrap(registries, operation_id, around)
+
+
+@defect(
+    "auth-drop-checked-too-late",
+    breaks="auth.refused-changes-nothing",
+    suffering="Anybody can drop tables, and is told that it was refused.",
+)
+def _drop_checked_too_late(registries: Registries) -> None:
+    """A drop is refused for its token after it was carried out."""
+    _checked_too_late(registries, "dropTable")
+
+
+@defect(
+    "auth-create-checked-too-late",
+    breaks="auth.refused-changes-nothing",
+    suffering="Anybody can fill a namespace with tables.",
+)
+def _create_checked_too_late(registries: Registries) -> None:
+    """A creation is refused for its token after it was carried out."""
+    _checked_too_late(registries, "createTable")

@@ -10,6 +10,7 @@ from icecheck.mock_server.commit import decode_commit
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import (
+    alter_body,
     alter_request_body,
     answer_status,
     refuse_as,
@@ -169,6 +170,20 @@ def _time_in_seconds(registries: Registries) -> None:
         return structs.replace(after, last_updated_ms=after.last_updated_ms // 1000)
 
     alter_version(registries, in_seconds)
+
+
+@defect(
+    "commit-answers-time-before",
+    breaks="commit.last-updated",
+    suffering="A client takes the new version for an older one than it knows.",
+)
+def _answers_time_before(registries: Registries) -> None:
+    """The answer to a commit has the time at which the server was installed."""
+
+    def earlier(body: Json) -> Json:
+        return {**body, "metadata": {**body["metadata"], "last-updated-ms": 1_000_000_000_000}}
+
+    alter_body(registries, "updateTable", earlier)
 
 
 @defect(

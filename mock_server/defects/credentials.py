@@ -83,6 +83,54 @@ def _without_config(registries: Registries) -> None:
 
 
 @defect(
+    "credentials-without-secret",
+    breaks="loadCredentials.s3-complete",
+    suffering="Clients sign with half a credential.",
+)
+def _without_secret(registries: Registries) -> None:
+    """The secret of a key is hidden from everybody."""
+
+    def alter(each: dict[str, Any]) -> dict[str, Any]:
+        config = {k: v for k, v in each["config"].items() if k != "s3.secret-access-key"}
+        return each | {"config": config}
+
+    _alter_each(registries, alter)
+
+
+@defect(
+    "credentials-in-config-alone",
+    breaks="loadTable.storage-credentials",
+    suffering="Clients that read storage-credentials have no access.",
+)
+def _in_config_alone(registries: Registries) -> None:
+    """A table's credentials are in its config, as servers had them before."""
+
+    def alter(body: Any) -> Any:
+        moved = {k: v for each in body.get(_CREDENTIALS, ()) for k, v in each["config"].items()}
+        kept = {k: v for k, v in body.items() if k != _CREDENTIALS}
+        return kept | {"config": {**(body.get("config") or {}), **moved}}
+
+    alter_body(registries, "loadTable", alter)
+
+
+@defect(
+    "credentials-with-a-table-of-a-neighbour",
+    breaks="loadTable.storage-credentials",
+    suffering="Clients have credentials, and none that fits.",
+)
+def _with_a_neighbour(registries: Registries) -> None:
+    """The credentials that a table comes with are for the directory beside it."""
+
+    def alter(body: Any) -> Any:
+        moved = [
+            each | {"prefix": f"{each['prefix']}-old/"} for each in body.get(_CREDENTIALS) or ()
+        ]
+        return body | ({_CREDENTIALS: moved} if moved else {})
+
+    alter_body(registries, "loadTable", alter)
+
+
+@defect(
     "credentials-refresh-elsewhere",
     breaks="loadCredentials.refresh",
     suffering="Spark jobs fail when their first credentials end.",
@@ -145,3 +193,32 @@ def _shared_tag(registries: Registries) -> None:
         return msgspec.structs.replace(outcome, reply=reply)
 
     wrap(registries, "loadTable", around)
+
+
+def _told(registries: Registries, operation_id: str) -> None:
+    """Let the config of what is loaded name a token that the catalog does not know."""
+
+    def alter(body: dict[str, Any]) -> dict[str, Any]:
+        return body | {"config": {**(body.get("config") or {}), "token": "icecheck-storage-token"}}
+
+    alter_body(registries, operation_id, alter)
+
+
+@defect(
+    "config-token-of-the-storage",
+    breaks="loadTable.token-of-the-table",
+    suffering="Java clients take the storage's token for the catalog's, and are refused.",
+)
+def _token_of_the_storage(registries: Registries) -> None:
+    """The token for a table's storage stands in its config as the catalog's."""
+    _told(registries, "loadTable")
+
+
+@defect(
+    "config-token-of-a-view",
+    breaks="loadTable.token-of-the-table",
+    suffering="Java clients can load a view once, and never again.",
+)
+def _token_of_a_view(registries: Registries) -> None:
+    """The config of a view names a token that opens nothing."""
+    _told(registries, "loadView")

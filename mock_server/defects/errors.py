@@ -145,3 +145,48 @@ def _no_content_with_body(registries: Registries) -> None:
 
     for operation_id in [*registries.operations]:
         wrap(registries, operation_id, around)
+
+
+@defect(
+    "several-faults-500",
+    breaks="error.several-faults",
+    suffering="Java clients take the outcome of a commit for unknown, and keep its files for ever.",
+)
+def _several_faults_500(registries: Registries) -> None:
+    """What is wrong with a commit is looked up in its table, also where there is none."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem:
+            updates = sent_json(call).get("updates", ())
+            known = all(each.get("action") in registries.updates for each in updates)
+            if known or state.table(call.namespace, call.name) is not None:
+                raise
+            raise Problem(500, "InternalServerError", "No value present") from None
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "several-faults-rename-204",
+    breaks="error.several-faults",
+    suffering="A job that renames a misspelled table goes on as if it had replaced the other one.",
+)
+def _several_faults_rename_204(registries: Registries) -> None:
+    """Where the target of a rename is there and its source is not, it counts as done before."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem:
+            ends = [sent_json(call).get(end) for end in ("source", "destination")]
+            named = [end for end in ends if isinstance(end, dict)]
+            if len(named) != len(ends):
+                raise
+            there = [state.table(tuple(end["namespace"]), end["name"]) for end in named]
+            if there[0] is None and there[1] is not None:
+                return Outcome(state, replies.NO_CONTENT)
+            raise
+
+    wrap(registries, "renameTable", around)

@@ -1,6 +1,6 @@
 """Ways in which names are mangled between path, body and store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import unquote
 
@@ -10,6 +10,7 @@ from icecheck.mock_server import names, problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import (
+    alter_answer,
     alter_body,
     alter_call,
     alter_request_body,
@@ -109,8 +110,21 @@ def _dot_splits(registries: Registries) -> None:
     )
 
 
+def lower_cased(registries: Registries) -> None:
+    """Keep names in lower case, compare them without case, and say so in answers."""
+    _misread(registries, str.lower)
+    for operation_id, member in {"createNamespace": "namespace", "createTable": "name"}.items():
+
+        def lowered(body: Body, member: str = member) -> Body:
+            return body | {member: _lower(body.get(member))} if member in body else body
+
+        alter_request_body(registries, operation_id, lowered)
+
+
 def _lower(value: Any) -> Any:
-    return [level.lower() for level in value] if isinstance(value, list) else value.lower()
+    if isinstance(value, list):
+        return [_lower(each) for each in value]
+    return value.lower() if isinstance(value, str) else value
 
 
 @defect(
@@ -119,14 +133,36 @@ def _lower(value: Any) -> Any:
     suffering="Programs that look for the name they created do not find it.",
 )
 def _lower_case(registries: Registries) -> None:
-    """Names are kept in lower case, and compared without case."""
-    _misread(registries, str.lower)
-    for operation_id, member in {"createNamespace": "namespace", "createTable": "name"}.items():
+    """Names are kept in lower case, and the answer to a creation has them as they were sent."""
+    lower_cased(registries)
 
-        def lowered(body: Body, member: str = member) -> Body:
-            return body | {member: _lower(body[member])} if member in body else body
+    def as_sent(call: Call, body: Body) -> Body:
+        return body | {"namespace": sent_json(call)["namespace"]}
 
-        alter_request_body(registries, operation_id, lowered)
+    alter_answer(registries, "createNamespace", as_sent)
+
+
+@defect(
+    "names-one-for-two-cases",
+    breaks="names.case",
+    suffering="A program that made a namespace of its own works in somebody else's.",
+)
+def _one_for_two(registries: Registries) -> None:
+    """A namespace whose name differs in case only is answered as made, and is the other one."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        named = sent_json(call).get("namespace")
+        there = {_folded(path) for path, _ in state.namespaces.after()}
+        outcome = faithful(context, state, call)
+        if isinstance(named, list) and _folded(named) in there:
+            return msgspec.structs.replace(outcome, state=state)
+        return outcome
+
+    wrap(registries, "createNamespace", around)
+
+
+def _folded(levels: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(str(level).lower() for level in levels)
 
 
 @defect(
@@ -235,3 +271,36 @@ def _dropped_by_dots(registries: Registries) -> None:
         return msgspec.structs.replace(outcome, state=left)
 
     wrap(registries, "dropNamespace", around)
+
+
+@defect(
+    "names-view-decoded-twice",
+    breaks="names.views",
+    suffering="A view with a percent sign in its name can be created and never read.",
+)
+def _view_decoded_twice(registries: Registries) -> None:
+    """The routes of views decode a name that was decoded before."""
+    for operation_id in ("loadView", "viewExists", "replaceView", "dropView"):
+        alter_call(
+            registries,
+            operation_id,
+            lambda call: msgspec.structs.replace(call, name=unquote(call.name)),
+        )
+
+
+@defect(
+    "names-view-letters-dropped",
+    breaks="names.views",
+    suffering="SHOW VIEWS shows another name than CREATE VIEW was given.",
+)
+def _view_letters_dropped(registries: Registries) -> None:
+    """Views are listed in ASCII."""
+
+    def ascii_only(body: Body) -> Body:
+        listed = [
+            each | {"name": each["name"].encode("ascii", "ignore").decode()}
+            for each in body["identifiers"]
+        ]
+        return body | {"identifiers": listed}
+
+    alter_body(registries, "listViews", ascii_only)

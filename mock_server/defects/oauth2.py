@@ -1,5 +1,7 @@
 """Ways in which token endpoints go wrong."""
 
+from urllib.parse import parse_qsl
+
 import msgspec
 
 from icecheck.mock_server import replies
@@ -212,3 +214,22 @@ def _all_one(registries: Registries) -> None:
         return body | {"error": "invalid_request"} if "error" in body else body
 
     alter_body(registries, "getToken", alter)
+
+
+@defect(
+    "token-for-a-user-is-the-users-own",
+    breaks="getToken.exchange-for-a-user",
+    suffering="Sessions of users cannot read what their token was exchanged for.",
+)
+def _users_own(registries: Registries) -> None:
+    """A user's token is handed back as it came."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        form = dict(parse_qsl(call.request.body.decode()))
+        if "actor_token" not in form or outcome.reply.status != 200:
+            return outcome
+        body = msgspec.json.decode(outcome.reply.body) | {"access_token": form["subject_token"]}
+        return _with_reply(outcome, replies.json_reply(body))
+
+    wrap(registries, "getToken", around)

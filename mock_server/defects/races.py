@@ -194,3 +194,52 @@ def _transaction_table_by_table(registries: Registries) -> None:
 
     wrap(registries, "commitTransaction", around)
     decide_late(registries, "loadTable", _publish_nothing, sight)
+
+
+# ---- one namespace
+
+
+def _publish_properties(
+    present: WarehouseState, decided: WarehouseState, call: Call
+) -> WarehouseState:
+    entry = decided.namespace(call.namespace)
+    return present if entry is None else present.with_namespace(call.namespace, entry.properties)
+
+
+def _publish_drop(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    gone = call.namespace in present.namespaces and call.namespace not in decided.namespaces
+    return present.without_namespace(call.namespace) if gone else present
+
+
+@defect(
+    "race-table-and-view-of-one-name",
+    breaks="race.table-or-view",
+    suffering="One name is a table and a view: which one a query gets depends on who asks.",
+)
+def _table_and_view_of_one_name(registries: Registries) -> None:
+    """Tables and views are two tables of a database, and each is looked up before the insert."""
+    sight = LateSight()
+    decide_late(registries, "createTable", _publish_table, sight)
+    decide_late(registries, "createView", _publish_view, sight)
+
+
+@defect(
+    "race-properties-replaced-whole",
+    breaks="race.namespace-properties",
+    suffering="Acknowledged changes of a namespace's properties are lost.",
+)
+def _properties_replaced_whole(registries: Registries) -> None:
+    """A change reads all properties of a namespace, and writes all of them back."""
+    decide_late(registries, "updateProperties", _publish_properties)
+
+
+@defect(
+    "race-table-in-dropped-namespace",
+    breaks="race.create-in-dropped-namespace",
+    suffering="A table that was just created is in no namespace any more.",
+)
+def _table_in_dropped_namespace(registries: Registries) -> None:
+    """Whether a namespace is empty is looked up before it is deleted, without a lock."""
+    sight = LateSight()
+    decide_late(registries, "dropNamespace", _publish_drop, sight)
+    decide_late(registries, "createTable", _publish_table, sight)

@@ -255,3 +255,23 @@ def _task_of_a_missing_table_400(registries: Registries) -> None:
 def _task_unread(registries: Registries) -> None:
     """A request without a plan task is one with an unknown plan task."""
     refuse_as(registries, "fetchScanTasks", 400, 404, "NoSuchPlanTaskException")
+
+
+@defect(
+    "plan-cancelled-at-once",
+    breaks="planTableScan.state",
+    suffering="Clients have neither tasks nor a reason.",
+)
+def _cancelled_at_once(registries: Registries) -> None:
+    """A server that is busy answers a scan as one that was cancelled."""
+    alter_body(registries, "planTableScan", lambda _: {"status": "cancelled"})
+
+
+@defect(
+    "plan-tasks-before-completion",
+    breaks="fetchPlanningResult.state",
+    suffering="Clients read a part of the files, or some of them twice.",
+)
+def _tasks_before_completion(registries: Registries) -> None:
+    """Tasks are answered while the plan is still submitted."""
+    alter_body(registries, "fetchPlanningResult", lambda body: {**body, "status": "submitted"})

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from icecheck.mock_server import problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import (
@@ -155,6 +156,22 @@ def _in_as_its_last_value(registries: Registries) -> None:
         if filter_.get("type") != "in":
             return filter_
         return {"type": "eq", "term": filter_["term"], "value": filter_["values"][-1]}
+
+    _alter_filter(registries, alter)
+
+
+@defect(
+    "plan-constant-objects-refused",
+    breaks="planTableScan.constant-filters",
+    suffering="Clients that write the filter as the document has it cannot plan a full scan.",
+)
+def _constant_objects_refused(registries: Registries) -> None:
+    """A constant filter is understood as a bare boolean only."""
+
+    def alter(filter_: Json) -> Json:
+        if filter_.get("type") in {"true", "false"}:
+            raise problem.bad_request("Cannot parse missing field: term")
+        return filter_
 
     _alter_filter(registries, alter)
 

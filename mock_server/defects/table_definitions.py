@@ -197,6 +197,23 @@ def _partition_sources_as_sent(registries: Registries) -> None:
 
 
 @defect(
+    "field-id-zero-is-none",
+    breaks="createTable.field-ids-from-zero",
+    suffering="Spark cannot partition a table by its first column.",
+)
+def _zero_is_none(registries: Registries) -> None:
+    """A source id of 0 is read as one that was not sent."""
+
+    def check(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        spec = sent_json(call).get("partition-spec") or {}
+        if any(field["source-id"] == 0 for field in spec.get("fields", ())):
+            raise problem.bad_request("Invalid request body")
+        return faithful(context, state, call)
+
+    wrap(registries, "createTable", check)
+
+
+@defect(
     "partition-spec-needs-its-id",
     breaks="createTable.spec-id-optional",
     suffering="Clients that leave the id to the server cannot create partitioned tables.",

@@ -103,6 +103,22 @@ def _any_purge_parameter(registries: Registries) -> None:
 
 
 @defect(
+    "drop-small-letters-only",
+    breaks="dropTable.capital-boolean",
+    suffering="PyIceberg cannot drop a table.",
+)
+def _small_letters_only(registries: Registries) -> None:
+    """A boolean parameter is true or false in small letters, and nothing else."""
+
+    def altered(call: Call) -> Call:
+        if call.query.get("purgeRequested", "false") not in {"true", "false"}:
+            raise problem.bad_request("purgeRequested must be true or false")
+        return call
+
+    alter_call(registries, "dropTable", altered)
+
+
+@defect(
     "drop-then-validate",
     breaks="dropTable.400",
     suffering="A request that was refused has dropped the table.",

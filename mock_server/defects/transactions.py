@@ -207,3 +207,21 @@ def _half_done_on_missing_table(registries: Registries) -> None:
 def _half_done_on_refused_update(registries: Registries) -> None:
     """Tables before the one whose update cannot be applied stay committed."""
     _one_after_another(registries, 400)
+
+
+@defect(
+    "transaction-in-one-namespace",
+    breaks="transaction.several-namespaces",
+    suffering="A transaction over tables of two databases fails.",
+)
+def _in_one_namespace(registries: Registries) -> None:
+    """All tables are looked for in the namespace of the first one."""
+
+    def moved(changes: list[Json]) -> list[Json]:
+        named = [c["identifier"] for c in changes if isinstance(c.get("identifier"), dict)]
+        if len(named) != len(changes) or not named:
+            return changes
+        first = named[0].get("namespace")
+        return [{**c, "identifier": {**c["identifier"], "namespace": first}} for c in changes]
+
+    _alter_changes(registries, moved)

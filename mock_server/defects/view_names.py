@@ -1,6 +1,7 @@
 """Ways in which servers rename views wrongly, or mix up views and tables of one name."""
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -8,6 +9,7 @@ from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import (
+    alter_body,
     answer_status,
     forget_effect,
     refuse_as,
@@ -295,3 +297,58 @@ def _overlooks_views(registries: Registries) -> None:
         return faithful(context, state, call)
 
     wrap(registries, "dropNamespace", around)
+
+
+@defect(
+    "view-rename-old-name-reserved",
+    breaks="renameView.old-name-free",
+    suffering="The name of a view that was renamed can never be used again.",
+)
+def _old_name_reserved(registries: Registries) -> None:
+    """The row with the old name stays in the table of names, which has a unique index."""
+    taken: set[Name] = set()
+
+    def renamed(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        outcome = faithful(context, state, call)
+        taken.add(_end(call, "source"))
+        return outcome
+
+    def created(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        if (call.namespace, sent_name(call)) in taken:
+            raise problem.already_exists("View already exists")
+        return faithful(context, state, call)
+
+    wrap(registries, "renameView", renamed)
+    wrap(registries, "createView", created)
+
+
+@defect(
+    "view-rename-listed-under-old-name",
+    breaks="renameView.moves",
+    suffering="SHOW VIEWS shows the old name of a view.",
+)
+def _listed_under_old_name(registries: Registries) -> None:
+    """The list of views is kept apart, and a rename forgets it."""
+    before: dict[Name, Name] = {}
+
+    def renamed(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        outcome = faithful(context, state, call)
+        before[_end(call, "destination")] = _end(call, "source")
+        return outcome
+
+    def listed(body: dict[str, Any]) -> dict[str, Any]:
+        old = [before.get((tuple(i["namespace"]), i["name"])) for i in body["identifiers"]]
+        shown = [
+            {"namespace": [*was[0]], "name": was[1]} if was else now
+            for was, now in zip(old, body["identifiers"], strict=True)
+        ]
+        return body | {"identifiers": shown}
+
+    wrap(registries, "renameView", renamed)
+    alter_body(registries, "listViews", listed)

@@ -1,6 +1,6 @@
 """updateTable: assertions, updates, one new version; also how staged tables come into being."""
 
-from icecheck.mock_server import problem, publication
+from icecheck.mock_server import names, problem, publication
 from icecheck.mock_server.commit import CommitRequest, apply_commit, decode_commit
 from icecheck.mock_server.context import Call, Context, FileEffect, Outcome
 from icecheck.mock_server.operations.name_conflicts import check_free
@@ -55,7 +55,7 @@ def committed(
             raise problem.bad_request("A commit that creates a table needs updates")
         return state, entry, ()
     if entry is None:
-        check_free(state, namespace, name, "table")
+        check_free(state, namespace, names.new_name(name), "table")
     changed, effects = publication.published(context, metadata, entry)
     if entry is None:
         effects = (*publication.prepared_directories(context, metadata.location), *effects)

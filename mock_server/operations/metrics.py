@@ -6,7 +6,7 @@ import msgspec
 
 from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.operations.tables import existing_table
 from icecheck.mock_server.state import WarehouseState
@@ -75,14 +75,14 @@ def report_metrics(_context: Context, state: WarehouseState, call: Call) -> Outc
 
 
 def _decoded(body: bytes) -> ScanReport | CommitReport:
-    match decode_body(ReportKind, body).report_type:
+    match decode_json(ReportKind, body).report_type:
         case "scan-report":
-            return decode_body(ScanReport, body)
+            return decode_json(ScanReport, body)
         case "commit-report":
-            return decode_body(CommitReport, body)
+            return decode_json(CommitReport, body)
         case _:
             # The document names no report types: any will do that looks like one of the two.
             try:
-                return decode_body(ScanReport, body)
+                return decode_json(ScanReport, body)
             except problem.Problem:
-                return decode_body(CommitReport, body)
+                return decode_json(CommitReport, body)

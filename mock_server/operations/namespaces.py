@@ -4,7 +4,7 @@ import msgspec
 
 from icecheck.mock_server import names, problem, replies
 from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.paging import PageRequest
 from icecheck.mock_server.state import NamespaceEntry, WarehouseState
@@ -49,8 +49,8 @@ def create_namespace(_context: Context, state: WarehouseState, call: Call) -> Ou
     The document says nothing about ancestors. Refusing would break clients written against the
     reference, which accepts; an ancestor that does not exist would break the listing.
     """
-    request = decode_body(CreateNamespaceRequest, call.request.body)
-    namespace = names.checked_namespace(request.namespace)
+    request = decode_json(CreateNamespaceRequest, call.request.body)
+    namespace = names.new_namespace(request.namespace)
     if namespace in state.namespaces:
         raise problem.already_exists(f"Namespace already exists: {'.'.join(namespace)}")
     properties = request.properties or {}
@@ -90,7 +90,7 @@ def update_properties(_context: Context, state: WarehouseState, call: Call) -> O
 
     All three lists are always sent: pyiceberg needs `missing` although it is optional.
     """
-    request = decode_body(UpdatePropertiesRequest, call.request.body)
+    request = decode_json(UpdatePropertiesRequest, call.request.body)
     updates = request.updates or {}
     removals = dict.fromkeys(request.removals or ())
     if len(removals) < len(request.removals or ()):

@@ -7,8 +7,8 @@ import msgspec
 
 from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.operations.bodies import decode_body
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.planning.plans import PlanningMode, PlanOwner, PlanView
 from icecheck.mock_server.planning.scan import plan_files
@@ -31,7 +31,7 @@ def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outc
     The request is judged at once, in both modes. A plan id is only given when the server holds
     something for the client: a plan that waits, or tasks that did not fit into the answer.
     """
-    request = decode_body(PlanTableScanRequest, call.request.body)
+    request = decode_json(PlanTableScanRequest, call.request.body)
     metadata = _metadata(state, call)
     scan = requested_scan(request, metadata)
     plans = context.plans
@@ -81,7 +81,7 @@ def cancel_planning(context: Context, state: WarehouseState, call: Call) -> Outc
 @operation("fetchScanTasks")
 def fetch_scan_tasks(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the file scan tasks that a plan task stands for; as often as it is asked for."""
-    request = decode_body(FetchScanTasksRequest, call.request.body)
+    request = decode_json(FetchScanTasksRequest, call.request.body)
     owner = _owner(context, _metadata(state, call))
     found = context.plans.find_task(request.plan_task, owner, context.clock.now_ms())
     if found is None:

@@ -4,8 +4,8 @@ import msgspec
 
 from icecheck.mock_server import names, problem, publication
 from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.metadata import decode, encode
-from icecheck.mock_server.operations.bodies import decode_body
 from icecheck.mock_server.operations.name_conflicts import name_taken
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.security.vending import table_path, with_access
@@ -29,8 +29,8 @@ def register_table(context: Context, state: WarehouseState, call: Call) -> Outco
     A view is never replaced by a table.
     The file is neither moved nor rewritten: the answer has the location and uuid it was given.
     """
-    request = decode_body(RegisterTableRequest, call.request.body)
-    name = names.checked_name(request.name)
+    request = decode_json(RegisterTableRequest, call.request.body)
+    name = names.new_name(request.name)
     if call.namespace not in state.namespaces:
         raise problem.no_such_namespace(call.namespace)
     kind = state.kind_of(call.namespace, name)

@@ -5,7 +5,7 @@ import msgspec
 from icecheck.mock_server import names, problem, replies
 from icecheck.mock_server.commit import TableIdentifier
 from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.operations.name_conflicts import check_rename_target
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.state import WarehouseState
@@ -39,9 +39,11 @@ def rename_table(_context: Context, state: WarehouseState, call: Call) -> Outcom
 
 
 def decode_rename(body: bytes, kind: str) -> tuple[TableIdentifier, TableIdentifier]:
-    """Source and target of a rename; Problem 400 unless both are complete."""
-    request = decode_body(RenameTableRequest, body)
-    return _checked(request.source, kind), _checked(request.destination, kind)
+    """Source and target of a rename; Problem 400 unless both can be names."""
+    request = decode_json(RenameTableRequest, body)
+    source, target = (_checked(each, kind) for each in (request.source, request.destination))
+    names.new_name(target.name, kind)
+    return source, target
 
 
 def _checked(identifier: TableIdentifier, kind: str) -> TableIdentifier:

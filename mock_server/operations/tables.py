@@ -28,7 +28,7 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     What is wrong with the request itself (400) is said before what is wrong with the names.
     """
     request = decode_create_table(call.request.body)
-    name = names.checked_name(request.name)
+    name = names.new_name(request.name)
     uuid = context.identities.new_uuid()
     metadata = new_table_metadata(
         request,

@@ -27,7 +27,7 @@ def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
     for tables.
     """
     request = decode_create_view(call.request.body)
-    name = names.checked_name(request.name, "view")
+    name = names.new_name(request.name, "view")
     uuid = context.identities.new_uuid()
     location = publication.default_location(context, call.namespace, name, uuid)
     metadata = new_view_metadata(request, uuid=uuid, location=location)

@@ -6,7 +6,7 @@ from icecheck.contract import load
 from icecheck.mock_server import names, problem, replies
 from icecheck.mock_server.commit import decode_commit_transaction
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Reply
-from icecheck.mock_server.operations.bodies import decode_body
+from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.operations.namespaces import CreateNamespaceRequest
 from icecheck.mock_server.operations.register import RegisterTableRequest
 from icecheck.mock_server.operations.rename import decode_rename
@@ -79,9 +79,9 @@ def _namespaces(call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
             if parent:
                 yield names.split_namespace(parent)
         case "createNamespace":
-            yield decode_body(CreateNamespaceRequest, call.request.body).namespace
+            yield decode_json(CreateNamespaceRequest, call.request.body).namespace
         case "registerTable":
-            request = decode_body(RegisterTableRequest, call.request.body)
+            request = decode_json(RegisterTableRequest, call.request.body)
             yield from _owners(state, request.metadata_location)
         case "renameTable" | "renameView":
             kind = "table" if call.operation_id == "renameTable" else "view"

@@ -24,6 +24,7 @@ CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a grant's name
 
 _UNGUARDED = frozenset({"getToken"})
+_OPEN_TO_CALLERS = _UNGUARDED | {"getConfig"}
 
 
 def checked_operations(names: Iterable[str]) -> tuple[str, ...]:
@@ -62,6 +63,11 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
         if not all(each and all(each) for each in levels):
             raise ValueError("a denied namespace needs a name on every level")
         msgspec.structs.force_setattr(self, "denied_namespaces", levels)
+
+    @classmethod
+    def nothing(cls) -> "Permissions":
+        """What somebody has who may get a token and the configuration, and no more."""
+        return cls(denied_operations=tuple(sorted(load().operations.keys() - _OPEN_TO_CALLERS)))
 
     @property
     def restricts(self) -> bool:

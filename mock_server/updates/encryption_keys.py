@@ -3,7 +3,7 @@
 import base64
 import binascii
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.model import EncryptedKey
@@ -28,7 +28,7 @@ class AddEncryptionKeyUpdate(
             raise bad_request(f"Invalid encrypted-key-metadata of {key.key_id}: {error}") from error
         if all(known.key_id != key.key_id for known in keys):
             # Java writes no empty map; a table must not change when Java writes it again.
-            key = structs.replace(key, properties=key.properties or None)
+            key = structs.replace(key, properties=key.properties or UNSET)
             draft.change(encryption_keys=(*keys, key))
 
 

@@ -23,10 +23,7 @@ _INT64_MAX = 2**63 - 1
 
 
 class AddSnapshotUpdate(Struct, frozen=True, gc=False, tag="add-snapshot", tag_field="action"):
-    """Add a snapshot, which makes no ref point at it.
-
-    Members that the document does not know are kept and written again.
-    """
+    """Add a snapshot, which makes no ref point at it."""
 
     snapshot: Snapshot
 
@@ -52,7 +49,7 @@ def _check_content(snapshot: Snapshot, format_version: int) -> None:
     # both manifest-list and summary.operation, describes what newer versions write.
     if snapshot.manifest_list is None and (format_version > 1 or snapshot.manifests is None):
         raise bad_request(f"Invalid snapshot {snapshot.snapshot_id}: missing manifest-list")
-    if snapshot.summary is None:
+    if not isinstance(snapshot.summary, dict):
         if format_version > 1:
             raise bad_request(f"Invalid snapshot {snapshot.snapshot_id}: missing summary")
         return

@@ -1,21 +1,168 @@
-"""The circuit breaker: a catalog that stops answering ends the run instead of failing it."""
+"""The circuit breaker: a catalog that stops answering, or forgets, ends the run with no verdict."""
 
-from icecheck.verdict import Verdict
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import httpx
+
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.connection import Wire
+from icecheck.exchange import Step
+from icecheck.expect import Blocked, NotOffered, Unreachable
+from icecheck.judge import judge
+from icecheck.session import Session
+from icecheck.target import Namespace
+from icecheck.verdict import CREDENTIALS, TARGET, Outcome, Verdict
 
 __all__ = ["Breaker"]
 
-_THRESHOLD = 5
+_UNANSWERED_MAX = 5
+_PATIENCE_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS = 0.5
+_FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted without its state?"
 
 
 class Breaker:
-    """Counts checks in a row that got no usable answer; there is no verdict once it opens."""
+    """Judges checks and watches over the target meanwhile; threads may share it.
 
-    __slots__ = ("_unanswered",)
+    A check that got no usable answer is judged once more when the catalog answers again. ``why``
+    says why there is no verdict, as soon as there can be none: nothing answers for half a minute,
+    five checks in a row get nowhere, the run's credentials have ended, or the catalog has lost
+    what the whole run stands on. A check whose own requests wipe that out is no such case.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session, sleep: Callable[[float], object] | None = None) -> None:
+        self.why = ""
+        self.stopped = session.connection.stopped
+        self._session = session
+        self._sleep = sleep or self.stopped.wait
+        self._looking = threading.Lock()
+        self._witness = Catalog(session, session.probe_id("witness"))
+        self._witnessed: Namespace | None = None
+        self._blocked_by: tuple[str, ...] = (TARGET,)
         self._unanswered = 0
+        self._wiped = 0
 
-    def opened_by(self, verdict: Verdict) -> bool:
-        """Take in one verdict; return whether it was one too many without an answer."""
-        self._unanswered = self._unanswered + 1 if verdict.unanswered else 0
-        return self._unanswered >= _THRESHOLD
+    def judge(self, check: Check, resources: Mapping[str, Any] | None = None) -> Verdict:
+        """Judge a check; in trouble, find out first whose it is."""
+        wiped = self._wiped
+        verdict = self._judge(check, resources)
+        if verdict.outcome in {Outcome.PASS, Outcome.SKIP}:
+            self._unanswered = 0
+            return verdict
+        with self._looking:
+            if self.why:
+                # The others' trouble is this one's as well.
+                return self._without_an_answer(verdict)
+            if verdict.unanswered:
+                verdict = self._after_silence(check, resources, verdict)
+            elif wiped != self._wiped:
+                verdict = self._judge(check, resources, attempt=2)
+            self._unanswered = self._unanswered + 1 if verdict.unanswered else 0
+            if self._unanswered >= _UNANSWERED_MAX:
+                many = f"{_UNANSWERED_MAX} checks in a row got no usable answer"
+                self.why = self.why or f"{many}: {verdict.summary}"
+            if verdict.outcome in {Outcome.PASS, Outcome.SKIP} or self.why:
+                return verdict
+            return self._after_loss(check, resources, verdict) if self._is_lost() else verdict
+
+    def watch(self) -> None:
+        """Make a namespace that no check has to do with, to see whether the catalog keeps it."""
+        if self._session.target.read_only or not self._witness.claims("loadNamespaceMetadata"):
+            return
+        try:
+            self._witnessed = self._witness.given_namespace()
+        except (Blocked, NotOffered, Unreachable):
+            self._witnessed = None
+
+    def leave(self) -> None:
+        """Look for the last time, and remove what was made to watch."""
+        if not self.why and self._is_lost():
+            self.why = _FORGOT
+        self._witness.undo()
+
+    def _judge(
+        self, check: Check, resources: Mapping[str, Any] | None, attempt: int = 1
+    ) -> Verdict:
+        return judge(check, Catalog(self._session, check.id, attempt), resources)
+
+    def _after_silence(
+        self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
+    ) -> Verdict:
+        """Wait for the catalog, and let the check try again with names of its own."""
+        if CREDENTIALS in verdict.blocked_by:
+            self.why, self._blocked_by = verdict.summary, verdict.blocked_by
+        elif not self._answers_again():
+            self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
+            self._session.connection.resign()
+        elif self._is_lost():
+            self.why = _FORGOT
+        return verdict if self.why else self._judge(check, resources, attempt=2)
+
+    def _after_loss(
+        self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
+    ) -> Verdict:
+        """Find out whether the check does away with what others stand on, or the catalog."""
+        with self._session.sharing:
+            if self._session.home is not None:
+                self._session.home.leave()
+                self._session.home = None
+        self.watch()
+        self._judge(check, resources, attempt=2)
+        if self._is_lost():
+            self._wiped += 1
+            self.watch()
+            return verdict
+        self.why = _FORGOT
+        return self._without_an_answer(verdict)
+
+    def _answers_again(self) -> bool:
+        """Ask for the config until there is an answer, whatever it is, or patience ends."""
+        target, connection = self._session.target, self._session.connection
+        url = f"{target.base_url}/v1/config"
+        if target.warehouse is not None:
+            url += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
+        asking = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
+        started, waited, pause = time.monotonic(), 0.0, _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                connection.send(asking, self._session.record)
+            except Unreachable:
+                if max(waited, time.monotonic() - started) >= _PATIENCE_SECONDS:
+                    return False
+                self._sleep(pause)
+                waited += pause
+                pause *= 2
+            else:
+                return True
+
+    def _is_lost(self) -> bool:
+        """Whether the namespace that nobody has to do with is not there any more."""
+        if self._witnessed is None:
+            return False
+        try:
+            return self._is_gone(self._witnessed)
+        except Unreachable:
+            pass
+        try:
+            return self._answers_again() and self._is_gone(self._witnessed)
+        except Unreachable:
+            return False
+
+    def _is_gone(self, namespace: Namespace) -> bool:
+        return self._witness.load_namespace_metadata(namespace).status == 404
+
+    def _without_an_answer(self, verdict: Verdict) -> Verdict:
+        """Return a verdict without findings: as far as is known, they are not the catalog's."""
+        return replace(
+            verdict,
+            outcome=Outcome.BLOCKED,
+            summary=self.why,
+            findings=(),
+            blocked_by=self._blocked_by,
+            evidence=(),
+        )

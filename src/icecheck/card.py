@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from icecheck.contract import Contract, load
+from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.verdict import Evidence, Finding, Level, Outcome, Verdict
 
 __all__ = [
+    "UNWITNESSED",
     "Card",
     "Clause",
     "card_of",
@@ -18,6 +20,9 @@ __all__ = [
     "render_card",
     "witness_of",
 ]
+
+UNWITNESSED = "unwitnessed: no catalog that this project did not write has passed this check yet"
+"""What readers are told of such a check wherever it is shown."""
 
 _ANSWER_CHARACTERS_MAX = 600
 _OTHERS_MAX = 5
@@ -50,6 +55,7 @@ class Card:
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
     finding; they are empty when there was none. ``arrange`` are the curl lines that lead up to it:
     what a run made is gone when a card is read. ``others`` are further findings of the check.
+    ``unwitnessed``: a check of MUST that no catalog is known to pass but this project's own.
     """
 
     check: str
@@ -67,6 +73,7 @@ class Card:
     answer: str
     arrange: tuple[str, ...]
     curl: str
+    unwitnessed: bool
 
 
 def card_of(verdict: Verdict, contract: Contract | None = None) -> str:
@@ -96,6 +103,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
             e.curl for e in verdict.evidence if evidence and e.ordinal < evidence.ordinal
         ),
         curl=evidence.curl if evidence else "",
+        unwitnessed=is_unwitnessed(verdict.check, verdict.level),
     )
 
 
@@ -138,6 +146,7 @@ def _lines(card: Card) -> Iterator[str]:
         ("detail", card.detail),
         *(("also", other) for other in card.others),
         ("blocked by", ", ".join(card.blocked_by)),
+        ("witness", UNWITNESSED if card.unwitnessed else ""),
         ("request", card.request),
         ("answer", card.answer),
         *(("first", line) for line in card.arrange),

@@ -1,10 +1,12 @@
 """Findings grouped by cause: one root cause is one finding, however many checks it fails."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from icecheck.contract import Level, Requirement
-from icecheck.verdict import Cause, Finding, Outcome, Verdict
+from icecheck.unserved import SYMPTOM, named_by_endpoint
+from icecheck.verdict import CREDENTIALS, TARGET, Cause, Evidence, Finding, Outcome, Verdict
 
 __all__ = ["causes_of", "severity_of"]
 
@@ -32,9 +34,13 @@ _TITLES = {
     "body-is-no-json": "Answers without the JSON body that is due",
     "suite-error": "The suite itself failed",
     "target": "The catalog could not be reached, or kept throttling",
+    "credentials": "The catalog accepts the run's credentials no more",
     "same-answer": "Whatever was asked, the failed checks got the same answer: {actual}",
     "never-refuses": "Refuses nothing: answers {actual} where {expected} is due",
+    "page-tokens": "Asks for page tokens, or gives them out, otherwise than documented",
+    "names-run-together": "Takes names for other names, or gives them back altered",
     "changed-although-refused": "Refuses a request and changes something all the same",
+    SYMPTOM: "Claims operations and answers them with {actual}, as if nobody had written them",
 }
 _TITLE_STARTS = {
     "prerequisite:": "An arrange step fails ({what}), so that what builds on it cannot be judged",
@@ -44,13 +50,26 @@ _TITLE_STARTS = {
     "anomaly:": "Clients that work at the same time are told what cannot be true together: {what}",
 }
 # Symptoms of one root cause, whatever member they name.
-_FAMILY = {"body-is-no-json": "schema:not-json", "member-missing": "schema:required"}
+_FAMILY = {
+    "body-is-no-json": "schema:not-json",
+    "member-missing": "schema:required",
+    "mistyped-value-accepted": "status",
+    "name-altered": "names-run-together",
+    "cut-short-without-token": "page-tokens",
+    "last-page-token": "page-tokens",
+}
 # Symptoms that say all there is to say: what was expected and came differs by the check's data.
-_VALUES_ASIDE = ("effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update")
+_VALUES_ASIDE = (
+    "effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update",
+    "names-run-together", "page-tokens",
+)  # fmt: skip
 # From so many operations on, one and the same answer to all of them is no coincidence.
 _SAME_ANSWER_OPERATIONS_MIN = 5
+_SAME_ANSWER_SHARE_MIN = 0.98
 _NEVER_REFUSES_GROUPS_MIN = 3
-_NAMED_BY_SYMPTOM = ("schema:", "prerequisite:", "target", "same-answer", "never-refuses")
+_NAMED_BY_SYMPTOM = (
+    "schema:", "prerequisite:", TARGET, CREDENTIALS, "same-answer", "never-refuses",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -71,7 +90,7 @@ def causes_of(
     A failed check belongs to the cause of each distinct finding's family (its first finding
     decides); a blocked one to the cause of what blocks it.
     """
-    verdicts = list(verdicts)
+    verdicts = named_by_endpoint(list(verdicts))
     groups: dict[tuple[str, str, str], _Group] = {}
     cause_of_check: dict[str, _Group] = {}
     for verdict in verdicts:
@@ -79,17 +98,21 @@ def causes_of(
             group = _group(groups, _key(verdict.findings[0]))
             group.findings += verdict.findings
             group.members[verdict.check] = verdict
-            for name in (verdict.check, *verdict.requirements):
+            names = (verdict.check, *verdict.requirements)
+            if group.symptom == SYMPTOM:
+                names = (*names, f"{SYMPTOM}.{group.actual}")
+            for name in names:
                 cause_of_check.setdefault(name, group)
     for verdict in verdicts:
         if verdict.outcome is Outcome.BLOCKED:
             by = verdict.blocked_by[0]
             blocking = cause_of_check.get(by)
             if blocking is None:
-                symptom = "target" if by == "target" else f"prerequisite:{by}"
+                symptom = by if by in {TARGET, CREDENTIALS} else f"prerequisite:{by}"
                 blocking = _group(groups, (symptom, "an arrange step that works", "a failure"))
             blocking.blocked[verdict.check] = verdict
-    folded = _fold_same_answer(_fold_never_refuses(list(groups.values()), verdicts), verdicts)
+    folded = _fold_one_demand(_fold_same_value(list(groups.values())))
+    folded = _fold_same_answer(_fold_never_refuses(folded, verdicts), verdicts)
     made = _with_unique_ids([_cause(group, requirements) for group in folded])
     made.sort(key=lambda c: (_LEVELS[c.level], c.severity, -len(c.members) - len(c.blocked), c.id))
     return tuple(made)
@@ -102,6 +125,8 @@ def severity_of(finding: Finding) -> int:
         return _FALSE_ACCEPTANCE
     if symptom.startswith(("leak", "unauthorised")):
         return _EXPOSED
+    if symptom == SYMPTOM:
+        return _REFUSED
     if symptom == "status":
         if actual.startswith("2") and not expected.startswith("2"):
             return _FALSE_ACCEPTANCE if expected == "409" else _WRONG_STATUS
@@ -122,7 +147,70 @@ def _key(finding: Finding) -> tuple[str, str, str]:
         return (symptom, "the documented shape", "another shape")
     if symptom.startswith(_VALUES_ASIDE):
         return (symptom, "the change, and nothing else", "another state")
+    if symptom == "status":
+        return (symptom, *_statuses(finding.expected, finding.actual))
     return (symptom, finding.expected, finding.actual)
+
+
+def _statuses(expected: str, actual: str) -> tuple[str, str]:
+    """Return a wrong status as what is wrong with it, whichever operation gave it.
+
+    A request that breaks the contract is due a 400, or any other refusal. What came instead has the
+    same root whether it is the 200 of one operation or the 204 of another, and a server that falls
+    over does so for what it should have refused and for what it need not have served alike.
+    """
+    due = expected.split(" or ")
+    refusal = due[-1] in {"4xx", "a refusal"} or due[0] == "400"
+    success = all(status.startswith("2") for status in due)
+    if actual.startswith("5"):
+        kind = "4xx" if refusal else "2xx" if success else expected
+        return (kind, actual)
+    if actual.startswith("2") and not success:
+        return ("4xx" if refusal else expected, "2xx")
+    if actual.startswith("4") and success:
+        return ("2xx", "4xx")
+    return (expected, actual)
+
+
+def _fold_same_value(groups: list[_Group]) -> list[_Group]:
+    """Make one cause of effects that are missing and of answers that tell of them otherwise.
+
+    Where a change was not carried out and where its answer contradicts a later look, the same
+    member has the same wrong value.
+    """
+    values = {_value(g): g for g in groups if g.symptom.startswith("effect-missing:")}
+    kept = []
+    for group in groups:
+        whole = values.get(_value(group))
+        if group.symptom == "answer-differs-from-load" and whole is not None:
+            _take_over(whole, group)
+        else:
+            kept.append(group)
+    return kept
+
+
+def _fold_one_demand(groups: list[_Group]) -> list[_Group]:
+    """Make one cause of the ways in which one status of one operation is missed."""
+    first: dict[tuple[str, str], _Group] = {}
+    kept = []
+    for group in groups:
+        operations = {v.operations[:1] for v in group.members.values()}
+        if group.symptom != "status" or len(operations) != 1 or operations == {()}:
+            kept.append(group)
+            continue
+        ((operation,),) = operations
+        whole = first.setdefault((operation, group.expected), group)
+        if whole is group:
+            kept.append(group)
+        else:
+            _take_over(whole, group)
+            whole.actual = " or ".join(sorted({*whole.actual.split(" or "), group.actual}))
+    return kept
+
+
+def _value(group: _Group) -> tuple[str, str, str] | None:
+    first = group.findings[0] if group.findings else None
+    return (first.pointer, first.expected, first.actual) if first and first.pointer else None
 
 
 def _fold_never_refuses(groups: list[_Group], verdicts: Iterable[Verdict]) -> list[_Group]:
@@ -140,22 +228,31 @@ def _fold_never_refuses(groups: list[_Group], verdicts: Iterable[Verdict]) -> li
 
 
 def _fold_same_answer(groups: list[_Group], verdicts: Iterable[Verdict]) -> list[_Group]:
-    """Make one cause of a catalog whose answer does not depend on what it is asked."""
-    evidence = [
-        e
-        for v in verdicts
-        if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}
-        for e in v.evidence
-        if e.status is not None and not e.request.startswith("HEAD ")
-    ]
-    answers = {(e.status, e.response_body) for e in evidence}
-    operations = {e.operation for e in evidence}
-    if len(answers) != 1 or len(operations) < _SAME_ANSWER_OPERATIONS_MIN:
+    """Make one cause of a catalog whose answer does not depend on what it is asked.
+
+    What stands before the catalog may have an answer of its own to a few requests.
+    """
+    wrong = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
+    evidence = [e for v in wrong for e in v.evidence if _tells_of_sameness(e)]
+    answers = Counter((e.status, e.response_body) for e in evidence)
+    if not answers:
         return groups
-    status, body = next(iter(answers))
-    alike = [g for g in groups if g.symptom not in {"suite-error", "target"}]
+    (status, body), many = answers.most_common(1)[0]
+    operations = {e.operation for e in evidence if (e.status, e.response_body) == (status, body)}
+    if many < _SAME_ANSWER_SHARE_MIN * len(evidence):
+        return groups
+    if len(operations) < _SAME_ANSWER_OPERATIONS_MIN:
+        return groups
+    alike = [g for g in groups if g.symptom not in {"suite-error", TARGET, CREDENTIALS}]
     said = f"{status} {body[:60]}".strip()
     return _folded(groups, alike, "same-answer", "answers that depend on the request", said)
+
+
+def _tells_of_sameness(evidence: Evidence) -> bool:
+    """Whether an answer was to differ from others: those to HEAD and of the start are apart."""
+    head = evidence.request.startswith("HEAD ")
+    start = evidence.operation in {"getConfig", "getToken"}
+    return evidence.status is not None and not head and not start
 
 
 def _folded(
@@ -163,10 +260,14 @@ def _folded(
 ) -> list[_Group]:
     whole = _Group(symptom, expected, actual)
     for part in parts:
-        whole.findings += part.findings
-        whole.members |= part.members
-        whole.blocked |= part.blocked
+        _take_over(whole, part)
     return [whole, *(g for g in groups if g not in parts)]
+
+
+def _take_over(whole: _Group, part: _Group) -> None:
+    whole.findings += part.findings
+    whole.members |= part.members
+    whole.blocked |= part.blocked
 
 
 def _accepts_what_is_due_refused(group: _Group) -> bool:

@@ -9,10 +9,10 @@ from icecheck.client import Catalog
 from icecheck.expect import Unreachable
 from icecheck.ledger import Entry
 from icecheck.ledger_file import WrittenLedger
-from icecheck.session import open_session
+from icecheck.session import Session, open_session
 from icecheck.target import Namespace, Target, UsageError
 
-__all__ = ["Cleaned", "clean"]
+__all__ = ["Cleaned", "clean", "salvage"]
 
 _LOADS = {"namespace": "loadNamespaceMetadata", "table": "loadTable", "view": "loadView"}
 
@@ -54,6 +54,18 @@ def clean(
     finally:
         session.close()
     return Cleaned(session.deleted, missing, tuple(session.residue + session.foreign))
+
+
+def salvage(session: Session) -> None:
+    """Try once more to remove what the checks of a run had to leave: the weather may be better."""
+    if session.target.accept_residue or not session.stranded:
+        return
+    catalog = Catalog(session, session.probe_id("salvage"))
+    for entry in session.stranded:
+        catalog.ledger.add(entry)
+    session.created -= len(catalog.ledger)
+    session.stranded.clear()
+    catalog.undo()
 
 
 def _strike_out_missing(catalog: Catalog) -> int:

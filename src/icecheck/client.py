@@ -1,18 +1,19 @@
 """The catalog as a check sees it: one method per operation, arrange steps, everything ledgered."""
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
 
-from icecheck import bodies
+from icecheck import arrangement
 from icecheck.connection import Wire
 from icecheck.effects import Effect, effect_of
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.expect import NotOffered, Reply
+from icecheck.home import Loan
 from icecheck.ledger import Entry, Ledger
 from icecheck.removal import remove_all
 from icecheck.session import Session
@@ -25,6 +26,7 @@ __all__ = ["NO_BODY", "Catalog", "Table", "encode"]
 Json = Any
 Query = Sequence[tuple[str, str]]
 NO_BODY = object()
+_NAMES_PER_ATTEMPT = 100_000
 _READING = frozenset({"GET", "HEAD"})
 _CHANGING_NOTHING = frozenset({"getToken", "planTableScan", "fetchScanTasks"})
 
@@ -37,19 +39,26 @@ class Catalog:
     create is entered in the ledger before it is sent; ``undo`` removes them, newest first.
     """
 
-    def __init__(self, session: Session, check_id: str) -> None:
+    def __init__(self, session: Session, check_id: str, attempt: int = 1) -> None:
         self.session = session
         self.check_id = check_id
         self.ledger = Ledger(session.owner, session.journal)
         self.exchanges: list[Exchange] = []
+        self.groundwork: list[Exchange] = []
+        self.borrowed: dict[str, Loan] = {}
+        self.doubted = False
         self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
-        self._names = 0
+        self._names = _NAMES_PER_ATTEMPT * (attempt - 1)
         self._step = Step.DO
 
     @property
     def target(self) -> Target:
         """The target as the user described it."""
         return self.session.target
+
+    def apart(self, check_id: str) -> "Catalog":
+        """Return one who speaks to the same catalog, with names and a ledger of its own."""
+        return Catalog(self.session, check_id)
 
     # ---- names
 
@@ -93,17 +102,19 @@ class Catalog:
         NotOffered for what a run that may only read does not send.
         """
         self.refuse_to_write(operation_id, method)
+        names, ordinal = names or {}, len(self.exchanges) + 1
+        body = self.fitted(operation_id, names, body, ordinal)
         operation = self.session.contract.operations[operation_id]
-        url = self.target.base_url
-        url += self.session.offer.path(operation.path, names or {}) if path is None else path
+        url = self.session.base_url(operation_id)
+        url += self.session.offer.path(operation.path, names) if path is None else path
         if query:
             url += "?" + str(httpx.QueryParams(list(query)))
         sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
-        effect = effect_of(operation_id, names or {}, None if sent is None else sent)
+        effect = effect_of(operation_id, names, sent)
         fresh = self.enter(effect)
         wire = Wire(
             check=self.check_id,
-            ordinal=len(self.exchanges) + 1,
+            ordinal=ordinal,
             step=self._step,
             operation=operation_id,
             method=method or operation.method,
@@ -114,6 +125,23 @@ class Catalog:
         exchange = self.session.connection.send(wire, self.record)
         self._settle(exchange, effect, fresh)
         return Reply(exchange, self.session.schemas)
+
+    def fitted(
+        self, operation_id: str, names: Mapping[str, str | Namespace], body: Json, ordinal: int
+    ) -> Json:
+        """Return the body as this catalog and its user want it sent; bytes stay as they are.
+
+        Raises NotOffered for an object where the catalog takes none.
+        """
+        known = self.session.accommodations
+        if refusal := known.refuses(operation_id, names, body):
+            raise NotOffered(refusal)
+        return known.fitted(operation_id, names, body, ordinal)
+
+    def location_for(self, namespace: Namespace, name: str) -> str | None:
+        """Return where a new table or view is put, or None where the catalog chooses."""
+        ordinal = len(self.exchanges) + 1
+        return self.session.accommodations.location(namespace, name, ordinal)
 
     def enter(self, effect: Effect) -> list[Entry]:
         """Enter in the ledger what a request may create, before it is sent; return what is new."""
@@ -256,118 +284,38 @@ class Catalog:
 
     # ---- arrange steps
 
-    def given_namespace(
-        self,
-        properties: Mapping[str, str] | None = None,
-        *,
-        under: Namespace | None = None,
-        hint: str = "",
-    ) -> Namespace:
-        """Create a namespace of the run's own, nested under another if asked, and return it."""
-        base = self.session.isolation.base if under is None else under
-        namespace = (*base, self.new_name(hint))
-        self.given("createNamespace", lambda: self.create_namespace(namespace, properties))
-        return namespace
+    given = arrangement.given
+    given_home = arrangement.given_home
+    given_namespace = arrangement.given_namespace
+    given_table = arrangement.given_table
+    given_loaded = arrangement.given_loaded
+    given_commit = arrangement.given_commit
+    given_snapshot = arrangement.given_snapshot
+    given_dropped = arrangement.given_dropped
+    given_transaction = arrangement.given_transaction
+    shared = arrangement.shared
+    shared_table = arrangement.shared_table
+    some_home = arrangement.some_home
+    some_namespace = arrangement.some_namespace
+    some_table = arrangement.some_table
+    loaded = arrangement.loaded
 
-    def given_table(
-        self, namespace: Namespace | None = None, *, hint: str = "", **members: Any
-    ) -> Table:
-        """Create a table, in a namespace of its own unless one is given, and return it.
+    def stand_on(self, made: Sequence[Exchange]) -> None:
+        """Remember how something was made that this check uses and has not made itself."""
+        self.groundwork += [exchange for exchange in made if exchange not in self.groundwork]
 
-        ``members`` are those of ``bodies.create_table_body``.
-        """
-        where = self.given_namespace() if namespace is None else namespace
-        name = self.new_name(hint)
-        body = bodies.create_table_body(name, **members)
-        reply = self.given("createTable", lambda: self.create_table(where, body))
-        return self._table(where, name, reply)
+    def borrows(self, thing: object) -> bool:
+        """Whether a table or view is one that checks share, as the last load showed it."""
+        return any(loan.thing is thing for loan in self.borrowed.values())
 
-    def some_namespace(self) -> Namespace:
-        """Return a namespace to look at: one of the run's own, or where it may only read, theirs.
-
-        What else is in it, and what it is called, is nobody's business.
-        """
-        if not self.target.read_only:
-            return self.given_namespace()
-        given = self.target.given
-        if given.namespace:
-            return given.namespace
-        if given.table is None:
-            raise NotOffered("name a namespace to read with --given-table", SkipKind.SAFETY_LEVEL)
-        return given.table[0]
-
-    def some_table(self) -> Table:
-        """Return a table to look at: one of the run's own, or where it may only read, theirs."""
-        if not self.target.read_only:
-            return self.given_table()
-        if self.target.given.table is None:
-            raise NotOffered("name a table to read with --given-table", SkipKind.SAFETY_LEVEL)
-        namespace, name = self.target.given.table
-        reply = self.given("loadTable", lambda: self.load_table(namespace, name))
-        return self._table(namespace, name, reply)
-
-    def given_commit(
-        self, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
-    ) -> Table:
-        """Commit updates that are only a means to the check's end; return the table after it."""
-        reply = self.given(
-            "updateTable",
-            lambda: self.update_table(table.namespace, table.name, updates, requirements),
-        )
-        return self._table(table.namespace, table.name, reply)
-
-    def given_snapshot(self, table: Table, ordinal: int = 1, ref: str = "main") -> Table:
-        """Add a metadata-only snapshot and point a branch at it."""
-        current = (table.metadata.get("refs") or {}).get(ref, {}).get("snapshot-id")
-        added = bodies.snapshot(table.metadata, ordinal, parent=current)
-        updates = [
-            {"action": "add-snapshot", "snapshot": added},
-            bodies.snapshot_ref(added["snapshot-id"], ref),
-        ]
-        return self.given_commit(table, updates)
-
-    def given_dropped(self, namespace: Namespace, name: str) -> None:
-        """Drop a table without purge, as a means to the check's end."""
-        self.given("dropTable", lambda: self.drop_table(namespace, name))
-
-    def given_transaction(self, changes: Sequence[Json]) -> None:
-        """Commit to several tables as a means to the check's end."""
-        self.given("commitTransaction", lambda: self.commit_transaction(changes))
-
-    def loaded(self, table: Table) -> Table:
-        """Load a table that must be there, and return it as it is now (a Violation if not)."""
-        reply = self.load_table(table.namespace, table.name).expect(200)
-        metadata = reply.member("metadata")
-        return replace(
-            table, metadata=metadata, metadata_location=reply.json().get("metadata-location")
-        )
-
-    def given(self, operation_id: str, send: Callable[[], Reply]) -> Reply:
-        """Send what is a means to the check's end; raise NotOffered or Blocked without success."""
-        if not self.claims(operation_id):
-            raise NotOffered(f"the catalog does not claim {operation_id}, which this check needs")
+    @contextlib.contextmanager
+    def arranging(self) -> Iterator[None]:
+        """Mark what is sent inside as a means to the check's end."""
         before, self._step = self._step, Step.GIVEN
         try:
-            reply = send()
+            yield
         finally:
             self._step = before
-        if reply.status == 403:
-            raise NotOffered(f"{operation_id} answered 403: run with credentials that may do this")
-        if reply.status == 406:
-            raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
-        if not reply.ok:
-            reason = f"{operation_id} answered {reply.status} to an ordinary request"
-            responses = self.session.contract.operations[operation_id].responses
-            due = next(row.id for status, row in responses.items() if status.startswith("2"))
-            raise Blocked(due, reason, exchange=reply.exchange.ordinal)
-        return reply
-
-    def _table(self, namespace: Namespace, name: str, reply: Reply) -> Table:
-        metadata = reply.member("metadata")
-        if not isinstance(metadata, dict) or "table-uuid" not in metadata:
-            operation = reply.exchange.operation
-            raise Blocked(f"schema.{operation}.200", "the answer has no usable table metadata")
-        return Table(namespace, name, metadata, reply.json().get("metadata-location"))
 
     # ---- cleaning up
 
@@ -390,6 +338,8 @@ class Catalog:
             # What was entered beforehand was then not asked for.
             for entry in self.ledger:
                 self.ledger.forget(entry, deleted=False)
+        if self.session.home is not None:
+            self.session.home.take_back(self)
         remove_all(self)
         self.session.absorb(self.ledger)
 

@@ -1,4 +1,4 @@
-"""What a run's verdicts add up to: capabilities, profiles, the verdict and the exit code."""
+"""What a run's verdicts add up to: profiles, the verdict and the exit code."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from icecheck.contract import Contract, Level
 from icecheck.expected import NOTHING_EXPECTED, Expectations
 from icecheck.target import Offer
-from icecheck.verdict import Capability, Cause, Outcome, Profile, SkipKind, Verdict, totals_of
+from icecheck.verdict import Cause, Outcome, Profile, SkipKind, Verdict, totals_of
 
 __all__ = [
     "Conclusion",
     "ExitCode",
-    "capabilities_of",
     "conclude",
     "profiles_of",
 ]
@@ -30,6 +29,7 @@ PROFILES = (
     "pagination",
     "etag",
     "oauth2",
+    "authorization",
 )
 
 
@@ -54,54 +54,6 @@ class Conclusion:
     headline: str
     exit_code: int
     exit_reason: str
-
-
-def capabilities_of(
-    verdicts: Sequence[Verdict], offer: Offer, contract: Contract
-) -> tuple[Capability, ...]:
-    """Return one row per operation of the document: claimed against observed."""
-    rows = []
-    for operation in contract.operations.values():
-        declared = offer.claims(operation.id, contract)
-        mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
-        observed = _observed(mine)
-        rows.append(
-            Capability(
-                id=f"endpoint:{operation.endpoint}",
-                declared=declared,
-                observed=observed,
-                assessment=_assess(declared, observed),
-                checks=tuple(v.check for v in mine),
-            )
-        )
-    return tuple(rows)
-
-
-def _observed(verdicts: Sequence[Verdict]) -> str:
-    ran = [v for v in verdicts if v.outcome in {Outcome.PASS, Outcome.FAIL}]
-    if not ran:
-        return "not-probed"
-    successes = [v for v in ran if any(r.rpartition(".")[2] in _SUCCESS for r in v.requirements)]
-    judged = successes or ran
-    if all(v.outcome is Outcome.PASS for v in judged):
-        return "works"
-    answers = {f.actual for v in judged for f in v.findings if f.symptom == "status"}
-    return "absent" if answers and answers <= {"404", "405", "406", "501"} else "broken"
-
-
-_SUCCESS = frozenset({"200", "204"})
-
-
-def _assess(declared: bool, observed: str) -> str:
-    match observed:
-        case "not-probed":
-            return "unknown" if declared else "not-supported"
-        case "works":
-            return "supported" if declared else "served-but-undeclared"
-        case "silent-no-op":
-            return "false-acceptance"
-        case _:
-            return "false-advertising" if declared else "not-supported"
 
 
 def profiles_of(
@@ -160,7 +112,7 @@ def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[st
     if not claimed:
         return "not-claimed"
     blocked = [v for v in verdicts if v.level is Level.MUST and v.outcome is Outcome.BLOCKED]
-    by_weather = bool(blocked) and all("target" in v.blocked_by for v in blocked)
+    by_weather = bool(blocked) and all(v.unanswered for v in blocked)
     if must["fail"] or (blocked and not by_weather):
         return "not-conformant"
     proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in _asked(verdicts))
@@ -196,11 +148,13 @@ def conclude(
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
     failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
-    gating = [v for v in failed if v.level is Level.MUST]
+    required = [v for v in failed if v.level is Level.MUST]
+    gating = [v for v in required if v.gating]
     judged = totals_of(_asked(verdicts))["executed"]
     counted = [v for v in _asked(verdicts) if v.check not in expectations.waived]
-    unexcused = [v.check for v in gating if v.check not in expectations.excused]
-    headline = _headline(totals, causes, len(gating), verified=bool(judged or gating))
+    missed = [v for v in gating if v.check not in expectations.excused]
+    unexcused = [v.check for v in missed]
+    headline = _headline(totals, causes, len(required), verified=bool(judged or required))
     # The order is that of how little is left to say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if not complete:
@@ -211,6 +165,8 @@ def conclude(
         code, reason = ExitCode.SUITE_ERROR, "suite-error"
     elif not totals["executed"]:
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
+    elif missed and all(v.unanswered for v in missed) and not expectations.unmet:
+        code, reason = ExitCode.TARGET_UNUSABLE, "target-unusable"
     elif unexcused or expectations.unmet:
         reason = expectations.why_unmet(unexcused) or "unexpected-failure"
         code = ExitCode.UNEXPECTED

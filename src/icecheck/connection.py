@@ -7,18 +7,21 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 
 from icecheck.exchange import Exchange, Redactor, Step
-from icecheck.expect import Unreachable
-from icecheck.target import Target
+from icecheck.expect import CredentialsEnded, Unreachable
+from icecheck.signing import Signer
+from icecheck.target import Principal, Target, UsageError
+from icecheck.weather import next_wait, trouble_of
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
 
-_ATTEMPTS_MAX = 4
-_WAIT_SECONDS_MAX = 20.0
 _TOKEN_MARGIN_SECONDS = 10.0
+_BODY_BYTES_MAX = 256 * 1024 * 1024
+_OPEN_TO_ALL = frozenset({"getConfig", "getToken"})
 
 
 class TargetUnusable(Exception):
@@ -42,28 +45,40 @@ class Wire:
 class Connection:
     """One HTTP connection pool to the target, with its credentials; safe to share by threads.
 
-    Throttling (429, 503, a 400 whose headers say so) and transport errors are weather: waited out
-    a few times, then ``Unreachable`` (verdict-rules 11). A request that may have been applied is
-    never sent again: a 503 to a POST only with Retry-After, a lost answer only to GET and HEAD.
+    Bad weather (``icecheck.weather``) is waited out for a while, by all who share the connection
+    if the catalog throttles; then it is ``Unreachable`` (verdict-rules 11). A 401 to a token that
+    was accepted before gets a new one, or is ``CredentialsEnded``. Once ``stopped`` is set,
+    nothing is sent but what cleans up, and whoever wants to is interrupted.
     """
 
     def __init__(
         self,
         target: Target,
         transport: httpx.BaseTransport | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.target = target
         self.redactor = Redactor(target.secrets)
         self.requests = 0
         self.latencies_ms: list[float] = []
         self._sleep = sleep
+        self._now = now
         self._token = target.token
         self._token_expires = float("inf")
         self._lock = threading.RLock()
+        self._second_token = None if target.second is None else target.second.token
+        if self._second_token is not None:
+            self.redactor.add(self._second_token, of_second=True)
+        self._signer = None if target.sigv4 is None else Signer(target.sigv4)
         limit = target.requests_per_second
         self._interval_seconds = 0.0 if limit is None else 1 / limit
         self._next_at = 0.0
+        self._hold_until = 0.0
+        self._proven: Wire | None = None
+        self.stopped = threading.Event()
+        self._resigned = False
+        self._silent = False
         self._http = httpx.Client(
             transport=transport,
             verify=_verification(target),
@@ -77,53 +92,82 @@ class Connection:
         """Close the pool."""
         self._http.close()
 
+    def follow(self, target: Target) -> None:
+        """Speak to the target as its config tells clients to; secrets in that are secret too."""
+        for secret in target.secrets:
+            self.redactor.add(secret)
+        self.target = target
+
     def use_token(self, token: str) -> None:
         """Send this bearer token from now on (a config answer may carry one)."""
         self.redactor.add(token)
         self._token = token
         self._token_expires = float("inf")
 
+    def resign(self) -> None:
+        """Expect no answer any more: one request may still go unanswered, then none is sent."""
+        self._resigned = True
+
     def send(self, wire: Wire, record: Callable[[Exchange], None]) -> Exchange:
         """Send a request and return its exchange; every attempt is recorded.
 
-        Raises Unreachable when no usable answer came.
+        Raises Unreachable when no usable answer came, KeyboardInterrupt once the run is stopped.
         """
-        trouble = "no answer"
-        for attempt in range(_ATTEMPTS_MAX):
-            exchange = self._once(wire)
+        waited, attempts, renewed = 0.0, 0, False
+        while True:
+            if self._silent:
+                raise Unreachable(f"{wire.method} {wire.url}: not sent, nothing answers any more")
+            self._keep_pace(wire, again=attempts > 0)
+            exchange = self._once(wire, self._headers(wire))
             record(exchange)
-            if exchange.status is None:
-                trouble = exchange.error or "no answer"
-                # A DELETE whose answer was lost may have been applied: asking again would be
-                # answered 404, and a correct catalog would be blamed.
-                if wire.method not in {"GET", "HEAD"} and not _never_sent(trouble):
-                    break
-                wait: float | None = 0.1 * 2**attempt
-            else:
-                wait = _throttled_for(exchange)
-                if wait is None:
-                    return exchange
-                trouble = f"throttled with {exchange.status}"
-                if wire.method == "POST" and _may_be_half_done(exchange):
-                    break
-            if attempt + 1 < _ATTEMPTS_MAX:
-                self._sleep(min(wait or 0.0, _WAIT_SECONDS_MAX))
-        raise Unreachable(f"{wire.method} {wire.url}: {trouble}")
+            attempts += 1
+            trouble = trouble_of(exchange)
+            if trouble is None:
+                if exchange.status == 401 and self._is_ours(wire):
+                    if not renewed and self._renewed(exchange):
+                        renewed = True
+                        continue
+                    self._expect_token_to_live(wire, record)
+                self._remember(wire, exchange)
+                return exchange
+            # What cleans up may be sent twice: what is gone already is gone.
+            method = "GET" if wire.step is Step.UNDO else wire.method
+            wait = next_wait(trouble, method, attempts, waited)
+            if wait is None or self._resigned:
+                self._silent = self._resigned
+                raise Unreachable(f"{wire.method} {wire.url}: {trouble.words}")
+            if trouble.throttled:
+                self._hold_until = max(self._hold_until, self._now() + wait)
+            self._wait(wire, wait)
+            waited += wait
 
-    def _keep_pace(self) -> None:
-        """Wait for this request's turn, if the user has limited how many are sent."""
-        if not self._interval_seconds:
+    def _keep_pace(self, wire: Wire, *, again: bool) -> None:
+        """Wait for this request's turn: the user limits how many are sent, the catalog throttles.
+
+        Who sends a request again has waited as long as the catalog asked.
+        """
+        if self.stopped.is_set() and wire.step is not Step.UNDO:
+            raise KeyboardInterrupt
+        if not self._interval_seconds and (again or not self._hold_until):
             return
         with self._lock:
-            now = time.monotonic()
-            turn = max(now, self._next_at)
+            now = self._now()
+            turn = max(now, self._next_at, 0.0 if again else self._hold_until)
             self._next_at = turn + self._interval_seconds
         if turn > now:
-            self._sleep(turn - now)
+            self._wait(wire, turn - now)
 
-    def _once(self, wire: Wire) -> Exchange:
-        self._keep_pace()
-        headers = self._headers(wire)
+    def _wait(self, wire: Wire, seconds: float) -> None:
+        if self._sleep is not None:
+            self._sleep(seconds)
+        elif wire.step is Step.UNDO:
+            time.sleep(seconds)
+        else:
+            self.stopped.wait(seconds)
+        if self.stopped.is_set() and wire.step is not Step.UNDO:
+            raise KeyboardInterrupt
+
+    def _once(self, wire: Wire, headers: Mapping[str, str]) -> Exchange:
         sent = Exchange(
             check=wire.check,
             ordinal=wire.ordinal,
@@ -136,7 +180,7 @@ class Connection:
         )
         started = time.perf_counter()
         try:
-            response = self._http.request(wire.method, wire.url, headers=headers, content=wire.body)
+            response, body = self._answer(wire, headers, started + self.target.timeout_seconds)
         except httpx.HTTPError as error:
             said = str(error) or type(error).__name__
             return replace(sent, error=f"{type(error).__name__}: {said}")
@@ -148,9 +192,67 @@ class Connection:
             sent,
             status=response.status_code,
             response_headers=tuple(response.headers.multi_items()),
-            response_body=response.content,
+            response_body=body,
             elapsed_ms=elapsed_ms,
         )
+
+    def _answer(
+        self, wire: Wire, headers: Mapping[str, str], deadline: float
+    ) -> tuple[httpx.Response, bytes]:
+        """Read an answer to its end: one that drips, or never ends, is a time-out as well."""
+        chunks: list[bytes] = []
+        size = 0
+        with self._http.stream(
+            wire.method, wire.url, headers=dict(headers), content=wire.body
+        ) as response:
+            for chunk in response.iter_bytes():
+                chunks.append(chunk)
+                size += len(chunk)
+                if time.perf_counter() > deadline:
+                    raise httpx.ReadTimeout("the answer was not complete in time")
+                if size > _BODY_BYTES_MAX:
+                    raise httpx.ReadError(f"the answer is longer than {_BODY_BYTES_MAX} bytes")
+        return response, b"".join(chunks)
+
+    # ---- credentials
+
+    def _is_ours(self, wire: Wire) -> bool:
+        """Whether a request goes with the run's own token: checks may send another, or none."""
+        own = not any(name.lower() == "authorization" for name in wire.headers)
+        given = any(name.lower() == "authorization" for name in self.target.headers)
+        return own and (self._token is not None or given) and wire.operation not in _OPEN_TO_ALL
+
+    def _remember(self, wire: Wire, exchange: Exchange) -> None:
+        """Keep a request that only reads and that the catalog accepted with the run's token."""
+        if wire.method in {"GET", "HEAD"} and exchange.status == 200 and self._is_ours(wire):
+            self._proven = wire
+
+    def _renewed(self, refused: Exchange) -> bool:
+        """Let the next request fetch a token if there is a credential; return whether there is."""
+        if not self.target.credential:
+            return False
+        with self._lock:
+            if ("Authorization", f"Bearer {self._token}") in refused.request_headers:
+                self._token_expires = float("-inf")
+        return True
+
+    def _expect_token_to_live(self, wire: Wire, record: Callable[[Exchange], None]) -> None:
+        """Tell a 401 that is an answer from one because the token has ended.
+
+        It has ended if what was answered 200 with it before is now answered 401 as well.
+        """
+        proven = self._proven
+        if proven is None:
+            return
+        probe = replace(proven, check=wire.check, ordinal=wire.ordinal, step=Step.PROBE)
+        seen = self._once(probe, self._headers(probe))
+        record(seen)
+        if seen.status == 401:
+            raise CredentialsEnded(
+                f"{proven.method} {proven.url} is answered 401 and was answered 200 before: the "
+                "token is not accepted any more; give a fresh one with --token, or --credential, "
+                "with which it is renewed"
+            )
 
     def _headers(self, wire: Wire) -> dict[str, str]:
         headers = {"Accept": "application/json", **self.target.headers}
@@ -159,7 +261,24 @@ class Connection:
         if token := self._current_token():
             headers["Authorization"] = f"Bearer {token}"
         headers.update(wire.headers)
-        return {name: value for name, value in headers.items() if value != ""}
+        headers = {name: value for name, value in headers.items() if value != ""}
+        # Nobody signs what comes before a token, nor what a check sends as a stranger.
+        if self._signer is None or wire.operation == "getToken" or not _is_known(wire):
+            return headers
+        return self._signer.signed(wire.method, wire.url, headers, wire.body)
+
+    def second_token(self) -> str | None:
+        """Return the second principal's token, had with its credential if need be; None for nobody.
+
+        Raises TargetUnusable where the token endpoint gives none.
+        """
+        second = self.target.second or Principal()
+        with self._lock:
+            if self._second_token is None and second.credential:
+                answer = self._token_answer(self._form(second.credential), second=True)
+                self._second_token = str(answer["access_token"])
+                self.redactor.add(self._second_token, of_second=True)
+            return self._second_token
 
     def _current_token(self) -> str | None:
         """Return the bearer token, fetching or refreshing it from a credential."""
@@ -170,7 +289,7 @@ class Connection:
                 self._fetch_token(self.target.credential)
             return self._token
 
-    def _fetch_token(self, credential: str) -> None:
+    def _form(self, credential: str) -> bytes:
         client_id, colon, secret = credential.partition(":")
         form = {"grant_type": "client_credentials", "scope": self.target.scope}
         # A credential without a colon is a secret only, as clients read it.
@@ -179,66 +298,90 @@ class Connection:
             if colon
             else {"client_secret": client_id}
         )
-        endpoint = self.target.token_endpoint
-        try:
-            response = self._http.post(endpoint, data=form)
-        except httpx.HTTPError as error:
-            raise TargetUnusable(f"the token endpoint {endpoint} gave no answer: {error}") from None
-        try:
-            answer: Any = response.json() if response.status_code == 200 else None
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
-            said = f"answered {response.status_code}{_oauth_error(response)}"
-            raise TargetUnusable(
-                f"the token endpoint {endpoint} {said}: check --credential and --oauth2-server-uri"
-            )
+        return urlencode(form).encode()
+
+    def _fetch_token(self, credential: str) -> None:
+        answer = self._token_answer(self._form(credential))
         self.use_token(answer["access_token"])
         lifetime = answer.get("expires_in")
         if isinstance(lifetime, int | float) and not isinstance(lifetime, bool):
             margin = min(_TOKEN_MARGIN_SECONDS, lifetime / 10)
             self._token_expires = time.monotonic() + lifetime - margin
 
+    def _token_answer(self, form: bytes, *, second: bool = False) -> dict[str, Any]:
+        """Ask the token endpoint; nothing of this is recorded."""
+        endpoint = self.target.token_endpoint
+        media = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+        wire = Wire("", 0, Step.PROBE, "getToken", "POST", endpoint, {}, form)
+        waited, attempts = 0.0, 0
+        while True:
+            exchange = self._once(wire, media)
+            attempts += 1
+            trouble = trouble_of(exchange)
+            if trouble is None:
+                break
+            # Asking for a token twice does no harm.
+            wait = next_wait(trouble, "GET", attempts, waited)
+            if wait is None:
+                raise Unreachable(f"the token endpoint {endpoint} gave no answer: {trouble.words}")
+            self._wait(wire, wait)
+            waited += wait
+        try:
+            answer: Any = json.loads(exchange.response_body) if exchange.status == 200 else None
+        except (ValueError, RecursionError):
+            answer = None
+        if isinstance(answer, dict) and isinstance(answer.get("access_token"), str):
+            return answer
+        said = f"answered {exchange.status}{_oauth_error(exchange.response_body)}"
+        words = f"the token endpoint {endpoint} {said}"
+        if second:
+            raise TargetUnusable(f"{words}: check --second-credential")
+        if self._token is not None:
+            raise CredentialsEnded(f"{words}, and has given a token for this credential before")
+        raise TargetUnusable(f"{words}: check --credential and --oauth2-server-uri")
+
+
+def _is_known(wire: Wire) -> bool:
+    """Whether a request says whose it is; an empty header takes the identity away."""
+    return wire.headers.get("Authorization") != ""
+
 
 def _verification(target: Target) -> ssl.SSLContext | bool:
-    if target.ca_bundle is None:
+    if target.ca_bundle is None and target.client_cert is None:
         return target.url.lower().startswith("https")
     try:
-        return ssl.create_default_context(cafile=target.ca_bundle)
+        context = (
+            httpx.create_ssl_context(trust_env=False)
+            if target.ca_bundle is None
+            else ssl.create_default_context(cafile=target.ca_bundle)
+        )
     except (OSError, ssl.SSLError) as error:
         raise TargetUnusable(
             f"the CA bundle {target.ca_bundle} cannot be used ({error}): give a PEM file"
         ) from None
+    if target.client_cert is not None:
+        _identify(context, target.client_cert, target.client_key)
+    return context
 
 
-def _throttled_for(exchange: Exchange) -> float | None:
-    """Return how long to wait before asking again, or None when the answer is an answer."""
-    retry_after = exchange.header("retry-after")
-    says_throttled = any(
-        "throttl" in f"{name}: {value}".lower() for name, value in exchange.response_headers
-    )
-    throttled = exchange.status in {429, 503} or (exchange.status == 400 and says_throttled)
-    if not throttled:
-        return None
+def _identify(context: ssl.SSLContext, cert: str, key: str | None) -> None:
+    """Let a context show this certificate; UsageError in one line if it cannot."""
     try:
-        return max(0.0, float(retry_after or 0.5))
-    except ValueError:
-        return 1.0
+        # Without the empty password a key that has one would be asked for on the terminal.
+        context.load_cert_chain(cert, key, password="")
+    except (OSError, ssl.SSLError, ValueError) as error:
+        files = cert if key is None else f"{cert} with the key {key}"
+        why = "they do not match" if "MISMATCH" in str(error) else str(error)
+        raise UsageError(
+            f"the client certificate {files} cannot be used ({why}): give PEM files, the key "
+            "without a password"
+        ) from None
 
 
-def _may_be_half_done(exchange: Exchange) -> bool:
-    """Whether a refused request must not be sent again: a 503 that names no Retry-After."""
-    return exchange.status == 503 and exchange.header("retry-after") is None
-
-
-def _never_sent(trouble: str) -> bool:
-    return trouble.startswith(("ConnectError", "ConnectTimeout", "PoolTimeout"))
-
-
-def _oauth_error(response: httpx.Response) -> str:
+def _oauth_error(body: bytes) -> str:
     try:
-        answer = json.loads(response.content)
-    except ValueError:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
         return ""
     error = answer.get("error") if isinstance(answer, dict) else None
     return f" ({error})" if isinstance(error, str) else ""

@@ -1,5 +1,6 @@
 """A handful of requests that tell what would go wrong in a run, and which options would help."""
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,17 +8,19 @@ from typing import Any
 
 import httpx
 
-from icecheck import bodies
+from icecheck.accommodating import first_table
 from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Reply, Unreachable
+from icecheck.expect import Blocked, NotOffered, Reply, Unreachable
 from icecheck.session import Session, open_session
-from icecheck.target import Target
+from icecheck.target import Given, Namespace, Target, encode_segment
 
 __all__ = ["Advice", "examine"]
 
 _RUN_ID = "doctor"
+_USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
+_OTHERWISE = "--location-root URI, if it shall be elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,49 +38,87 @@ def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Ite
     What is made on the catalog (one namespace, one table) is removed again.
     """
     try:
-        session = open_session(_flat(target), run_id=_RUN_ID, transport=transport)
+        session = open_session(_unrooted(target), run_id=_RUN_ID, transport=transport)
     except TargetUnusable as unusable:
         yield Advice(False, str(unusable), _help_to_reach(target, transport))
         return
     try:
         yield from _of_config(session)
         yield from _of_listing(session)
-        yield from _of_writing(session, target)
+        yield from _of_given(session) if target.read_only else _of_writing(session)
     except Unreachable as trouble:
         yield Advice(False, str(trouble), "the catalog stopped answering: try --rate-limit")
     finally:
         session.close()
 
 
-def _flat(target: Target) -> Target:
+def _unrooted(target: Target) -> Target:
     """The same target, opened without making anything."""
-    return replace(target, isolation="flat", namespace=())
+    return target if target.namespace else replace(target, isolation="flat")
 
 
 def _help_to_reach(target: Target, transport: httpx.BaseTransport | None) -> str:
     """Ask once more, without following anybody's rules, and say what the answer looks like."""
-    exchanges: list[Exchange] = []
-    connection = Connection(target, transport)
-    try:
-        url = f"{target.base_url}/v1/config"
-        connection.send(
-            Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None), exchanges.append
-        )
-    except Unreachable:
-        return "check the host, the port and the scheme; for a private authority: --ca-bundle FILE"
-    finally:
-        connection.close()
-    found = exchanges[-1]
+    found = _asked(target.base_url, target, transport)
     status = found.status or 0
+    if not status:
+        return "check the host, the port and the scheme; for a private authority: --ca-bundle FILE"
     if status in {401, 403}:
-        return "give --token, or --credential ID:SECRET with --oauth2-server-uri if it is elsewhere"
+        return (
+            "give --token, or --credential ID:SECRET with --oauth2-server-uri if it is elsewhere; "
+            "AWS wants --sigv4 REGION/SERVICE"
+        )
     if 300 <= status < 400:
         return f"it redirects to {found.header('location')}: give that URL"
+    if status in {400, 404} and target.warehouse is None and found.claims_json:
+        return "many catalogs serve no config without a warehouse: --warehouse NAME"
+    for url in _elsewhere(target.base_url):
+        if _is_config(answer := _asked(url, target, transport)):
+            return f"a catalog answers at {url}: give that URL"
+        if answer.status == 401:
+            return f"something that wants credentials answers at {url}: give that URL and --token"
     if status in {400, 404} and target.warehouse is None:
         return "many catalogs serve no config without a warehouse: --warehouse NAME"
     if b"<html" in found.response_body[:2000].lower():
         return "a web page answers here: give the part of the URL before /v1"
     return "give the part of the URL before /v1, without /v1 itself"
+
+
+def _asked(url: str, target: Target, transport: httpx.BaseTransport | None) -> Exchange:
+    """Ask for a config below a URL of the same host; return the last thing that came."""
+    exchanges: list[Exchange] = []
+    connection = Connection(target, transport)
+    asked = f"{url}/v1/config"
+    if target.warehouse is not None:
+        asked += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
+    wire = Wire("", 1, Step.PROBE, "getConfig", "GET", asked, {}, None)
+    with contextlib.suppress(Unreachable, TargetUnusable):
+        connection.send(wire, exchanges.append)
+    connection.close()
+    return exchanges[-1] if exchanges else Exchange("", 1, Step.PROBE, None, "GET", asked, (), None)
+
+
+def _elsewhere(url: str) -> Iterator[str]:
+    """Yield where a catalog may be if it is not where the user says: above, or at a usual path."""
+    parts = httpx.URL(url)
+    path = parts.path.rstrip("/")
+    if path.endswith(("/v1", "/v1/config")):
+        yield str(parts.copy_with(path=path.removesuffix("/config").removesuffix("/v1"))).rstrip(
+            "/"
+        )
+        return
+    if not path:
+        for usual in _USUAL_PATHS:
+            yield f"{url}{usual}"
+
+
+def _is_config(exchange: Exchange) -> bool:
+    if exchange.status != 200:
+        return False
+    try:
+        return isinstance(json.loads(exchange.response_body), dict)
+    except ValueError:
+        return False
 
 
 def _of_config(session: Session) -> Iterator[Advice]:
@@ -112,48 +153,110 @@ def _of_listing(session: Session) -> Iterator[Advice]:
                 "these credentials may not read: give others, or another --scope",
             )
         case 404:
+            prefix = _prefix_that_works(session)
             yield Advice(
                 False,
                 "listing namespaces is answered 404",
-                "the routes are under a prefix that the config does not announce: --prefix TEXT",
+                "the routes are under a prefix that the config does not announce: "
+                f"--prefix {prefix or 'TEXT'}",
             )
         case status:
             yield Advice(False, f"listing namespaces is answered {status}{_words(reply)}")
-    if session.target.token or session.target.credential:
+    if session.target.authenticates:
         bare = catalog.call("listNamespaces", headers={"Authorization": ""})
         if bare.ok:
             yield Advice(True, "the catalog answers without credentials too")
-
-
-def _of_writing(session: Session, target: Target) -> Iterator[Advice]:
-    catalog = Catalog(session, _RUN_ID)
-    namespace = (*target.namespace, catalog.new_name())
-    try:
-        made = catalog.create_namespace(namespace)
-        if not made.ok:
-            yield _unmade("namespace", made, "--namespace PARENT, if only some parents take any")
-            if not target.namespace:
-                return
-            namespace = target.namespace
-        else:
-            yield Advice(True, "a namespace can be created")
-        body = bodies.create_table_body(catalog.new_name())
-        table = catalog.create_table(namespace, body)
-        if not table.ok:
-            yield _unmade("table", table, "--namespace PARENT, if tables live under given ones")
-            return
-        location = _location(table)
-        yield Advice(True, f"a table can be created; the catalog puts it at {location}")
-        if not location.startswith("file:"):
+    if (token := session.connection.second_token()) is not None:
+        second = catalog.call("listNamespaces", headers={"Authorization": f"Bearer {token}"})
+        if second.status == 401:
             yield Advice(
-                True,
-                "its files are not on this machine: what scans contain is judged with --spark only",
+                False,
+                "the second principal is answered 401",
+                "--second-token or --second-credential of somebody whom the catalog knows",
             )
+
+
+def _prefix_that_works(session: Session) -> str | None:
+    """Return a prefix under which namespaces are listed although the config announces none."""
+    warehouse = session.target.warehouse
+    if session.target.prefix is not None or session.offer.prefix or not warehouse:
+        return None
+    catalog = Catalog(session, _RUN_ID)
+    for prefix in dict.fromkeys(
+        (encode_segment(warehouse), f"catalogs/{encode_segment(warehouse)}")
+    ):
+        if catalog.call("listNamespaces", path=f"/v1/{prefix}/namespaces").status == 200:
+            return prefix
+    return None
+
+
+def _of_given(session: Session) -> Iterator[Advice]:
+    """Look at what a run that may only read is given."""
+    catalog, given = Catalog(session, _RUN_ID), session.target.given
+    yield Advice(True, "whether anything can be made was not tried, as a run may only read here")
+    if given == Given():
+        yield Advice(
+            False,
+            "nothing is given to read: tables and views are then not looked at",
+            "--given-table A.B.T, and --given-view A.B.V",
+        )
+    looks: list[tuple[str, str, dict[str, str | Namespace]]] = []
+    if given.namespace:
+        looks.append(("namespace", "loadNamespaceMetadata", {"namespace": given.namespace}))
+    for kind, operation_id, named in (
+        ("table", "loadTable", given.table),
+        ("view", "loadView", given.view),
+    ):
+        if named is not None:
+            looks.append((kind, operation_id, {"namespace": named[0], kind: named[1]}))
+    for kind, operation_id, names in looks:
+        reply = catalog.call(operation_id, names)
+        if reply.ok:
+            yield Advice(True, f"the given {kind} can be read")
+        else:
+            what = f"the given {kind} is answered {reply.status}{_words(reply)}"
+            yield Advice(False, what, f"--given-{kind} of one that these credentials may read")
+
+
+def _of_writing(session: Session) -> Iterator[Advice]:
+    catalog = Catalog(session, _RUN_ID)
+    try:
+        yield from _of_first_table(session, catalog)
     finally:
         catalog.undo()
         if session.residue:
             left = ", ".join(session.residue)
             yield Advice(False, f"dropped and still there: {left}", "--accept-residue")
+
+
+def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
+    try:
+        made = first_table(catalog)
+    except (Blocked, NotOffered) as refused:
+        if not catalog.exchanges:
+            yield Advice(
+                False, refused.reason, "--claim createNamespace, if it is served all the same"
+            )
+            return
+        reply = Reply(catalog.exchanges[-1], session.schemas)
+        yield _unmade("namespace", reply, "--namespace PARENT, if only some parents take any")
+        return
+    if made.namespace != session.accommodations.only_in:
+        yield Advice(True, "a namespace can be created")
+    if not made.reply.ok:
+        otherwise = "--namespace PARENT, if tables live under given ones; --location-root URI"
+        yield _unmade("table", made.reply, otherwise)
+        return
+    for words in session.accommodations.records:
+        placed = session.accommodations.location_root is not None
+        yield Advice(True, f"a run will make do: {words}", _OTHERWISE if placed else "")
+    location = _location(made.reply)
+    yield Advice(True, f"a table can be created; the catalog puts it at {location}")
+    if not location.startswith("file:"):
+        yield Advice(
+            True,
+            "its files are not on this machine: what scans contain is judged with --spark only",
+        )
 
 
 def _unmade(kind: str, reply: Reply, otherwise: str) -> Advice:

@@ -1,9 +1,11 @@
 """The exchanges that travel with a verdict: redacted, shortened, with a curl line."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from icecheck.client import Catalog
 from icecheck.exchange import Exchange, Redactor, Step, as_curl
+from icecheck.home import GROUNDWORK
 from icecheck.verdict import Evidence, Finding
 
 __all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]
@@ -13,16 +15,28 @@ _EXCHANGES_MAX = 12
 
 
 def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
-    """Return the exchange that shows a finding, after what led up to it (the last ones).
+    """Return the exchange that shows a finding, after what led up to it.
 
-    Without an ordinal: the last exchange that was not cleaning up.
+    That is what every check stands on, as far as this one does, what was arranged, and the last
+    ones of the others. Without an ordinal: the last exchange that was not cleaning up.
     """
-    told = [e for e in catalog.exchanges if e.step is not Step.UNDO]
+    told = [e for e in catalog.exchanges if e.step not in {Step.UNDO, Step.PROBE}]
     if ordinal is not None:
         told = [e for e in told if e.ordinal <= ordinal]
+    arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
+    shown = [*_groundwork(catalog, told), *arranged, *told[-_EXCHANGES_MAX:]]
     redactor = catalog.session.connection.redactor
-    shown = [redactor.exchange(e) for e in told[-_EXCHANGES_MAX:]]
-    return tuple(evidence_from(e, as_curl(e)) for e in shown)
+    return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
+
+
+def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange]:
+    """Yield how everything was made that a check used and has not made itself."""
+    owner, root = catalog.session.owner, catalog.session.root_made
+    # All names that a check makes up under the root begin as the root's own does.
+    if root is not None and any(owner in f"{e.url} {e.request_body!r}" for e in told):
+        yield replace(root, ordinal=GROUNDWORK)
+    for made in catalog.groundwork:
+        yield replace(made, ordinal=GROUNDWORK)
 
 
 def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import shlex
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,6 +15,12 @@ from urllib.parse import parse_qsl, urlencode
 __all__ = ["TOKEN_VARIABLE", "Exchange", "Redactor", "Step", "as_curl", "is_secret_header"]
 
 TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
+SECOND_TOKEN_VARIABLE = "ICECHECK_SECOND_TOKEN"  # noqa: S105 - likewise
+_SECOND = "second:"
+# A signature, and what curl writes itself when it signs.
+_SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
+_SIGNING_SCOPE = re.compile(r"AWS4-HMAC-SHA256 Credential=[^/]+/\d+/([^/]+)/([^/]+)/aws4_request,")
+_OF_SIGNATURES = frozenset({"x-amz-date", "x-amz-content-sha256"})
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -90,7 +97,7 @@ class Redactor:
 
     Secrets are recognised by the header or member that holds them; those that the user gave or the
     catalog vended are then known by value wherever they turn up again. Every JSON type is kept:
-    offline schema verdicts must not change.
+    offline schema verdicts must not change. Threads may share it.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -98,29 +105,36 @@ class Redactor:
         given = sorted((s for s in secrets if len(s) >= 4), key=len, reverse=True)
         self._given: dict[str, None] = dict.fromkeys(given)
         self._vended: dict[str, None] = {}
+        self._of_second: set[str] = set()
+        self._lock = threading.RLock()
 
-    def add(self, secret: str) -> None:
-        """Treat this value as secret from now on."""
+    def add(self, secret: str, *, of_second: bool = False) -> None:
+        """Treat this value as secret from now on; it may be the second principal's."""
         if len(secret) >= 4:
-            self._given[secret] = None
+            with self._lock:
+                self._given[secret] = None
+                if of_second:
+                    self._of_second.add(secret)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""
         request_body = exchange.request_body
-        self._learn(exchange.response_body)
-        return replace(
-            exchange,
-            url=self._text(exchange.url),
-            request_headers=self._headers(exchange.request_headers),
-            request_body=None if request_body is None else self._body(request_body),
-            response_headers=self._headers(exchange.response_headers),
-            response_body=self._body(exchange.response_body),
-            error=None if exchange.error is None else self._text(exchange.error),
-        )
+        with self._lock:
+            self._learn(exchange.response_body)
+            return replace(
+                exchange,
+                url=self._text(exchange.url),
+                request_headers=self._headers(exchange.request_headers),
+                request_body=None if request_body is None else self._body(request_body),
+                response_headers=self._headers(exchange.response_headers),
+                response_body=self._body(exchange.response_body),
+                error=None if exchange.error is None else self._text(exchange.error),
+            )
 
     def text(self, text: str) -> str:
         """Return words about an exchange (a finding, an error) without secrets."""
-        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text))
+        with self._lock:
+            return self._text(_QUOTED_MEMBER.sub(_quoted_member, text))
 
     def value(self, name: str, text: str) -> str:
         """Return what a member of that name holds without secrets."""
@@ -142,10 +156,14 @@ class Redactor:
         return tuple((name, self._header(name.lower(), value)) for name, value in headers)
 
     def _header(self, name: str, value: str) -> str:
-        if name == "authorization":
+        if name in {"authorization", "original-authorization"}:
             scheme, _, rest = value.partition(" ")
             if scheme.lower() == "bearer" and not self._holds_secret(value):
                 return value  # a token that a check made up, to be refused
+            if rest in self._of_second:
+                return f"{scheme} {_digest(rest, _SECOND)}"
+            if _SIGNED.fullmatch(value):
+                return _SIGNED.sub(_without_signature, value)
             return f"{scheme} {_digest(rest)}" if rest else _digest(value)
         if is_secret_header(name) or _SECRET_KEY.search(name):
             return _digest(value)
@@ -220,10 +238,15 @@ def _quoted_member(match: re.Match[str]) -> str:
     return f"{start}{_digest(value)}" if _SECRET_KEY.search(name) else match[0]
 
 
-def _digest(secret: str) -> str:
+def _digest(secret: str, whose: str = "") -> str:
     if secret.startswith("<redacted:"):
         return secret
-    return f"<redacted:{hashlib.blake2s(secret.encode(), digest_size=3).hexdigest()}>"
+    return f"<redacted:{whose}{hashlib.blake2s(secret.encode(), digest_size=3).hexdigest()}>"
+
+
+def _without_signature(match: re.Match[str]) -> str:
+    """Keep the scope of a signature: it says how to sign again."""
+    return f"{match[1]}{_digest(match[0])}{match[2]}{_digest(match[0])}"
 
 
 def as_curl(exchange: Exchange) -> str:
@@ -231,12 +254,21 @@ def as_curl(exchange: Exchange) -> str:
     parts = ["curl", "-sS", "-i", "--globoff", "--path-as-is"]
     parts += ["--head"] if exchange.method == "HEAD" else ["-X", exchange.method]
     quoted = [shlex.quote(p) for p in parts]
+    authorization = dict(exchange.request_headers).get("Authorization", "")
+    scope = _SIGNING_SCOPE.match(authorization)
     for name, value in exchange.request_headers:
         lower = name.lower()
-        if lower in _TRANSPORT_HEADERS:
+        if lower in _TRANSPORT_HEADERS or (scope is not None and lower in _OF_SIGNATURES):
             continue
-        if lower == "authorization" and value.lower().startswith("bearer <redacted:"):
-            quoted += ["-H", f'"Authorization: Bearer ${TOKEN_VARIABLE}"']
+        if lower == "authorization" and scope is not None:
+            quoted += ["--aws-sigv4", shlex.quote(f"aws:amz:{scope[1]}:{scope[2]}")]
+            quoted += ["--user", '"$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"']
+        elif lower == "x-amz-security-token":
+            quoted += ["-H", '"x-amz-security-token: $AWS_SESSION_TOKEN"']
+        elif lower.endswith("authorization") and value.lower().startswith("bearer <redacted:"):
+            of_second = f" <redacted:{_SECOND}" in value
+            variable = SECOND_TOKEN_VARIABLE if of_second else TOKEN_VARIABLE
+            quoted += ["-H", f'"{name}: Bearer ${variable}"']
         else:
             quoted += ["-H", shlex.quote(f"{name}: {value}")]
     pipe = ""

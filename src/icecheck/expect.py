@@ -17,6 +17,7 @@ __all__ = [
     "ANY_STRING",
     "SHAPE_ERRORS",
     "Blocked",
+    "CredentialsEnded",
     "Matcher",
     "NotOffered",
     "Reply",
@@ -77,6 +78,10 @@ class NotOffered(Exception):
 
 class Unreachable(Exception):
     """The target gave no usable answer: a transport error, or throttling that persisted."""
+
+
+class CredentialsEnded(Unreachable):
+    """The catalog accepts the run's credentials no more, and did so before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,6 @@ TABLE = "expectation"
 BLOCKED = "blocked"
 """The symptom of a check that could not be judged, as ``fails_with`` names it."""
 
-_TARGET = "target"
 _KEYS = ("check", "cause", "kind", "fails_with", "reason", "issue", "expires")
 _WAYS = ("symptom", "actual")
 _FAILING = frozenset({Outcome.FAIL, Outcome.BLOCKED})
@@ -243,13 +242,14 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
         for entry in file.entries
     )
     expectations = Expectations(file, tuple(marks), tuple(u for u in found if u is not None))
+    tripped = run.exit_reason == "target-unusable" and not run.complete
     conclusion = conclude(
         run.verdicts,
         run.profiles,
         run.causes,
-        complete=run.complete or run.exit_reason == "target-unusable",
+        complete=run.complete or tripped,
         residue=bool(run.facts["safety"]["residue"]),
-        tripped=run.exit_reason == "target-unusable",
+        tripped=tripped,
         expectations=expectations,
     )
     return replace(
@@ -280,7 +280,7 @@ def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Me
             ways = failures_of(verdict)
             if entry.fails_with and all(any(w.covers(*f) for w in entry.fails_with) for f in ways):
                 return Met.AS_EXPECTED
-            if _TARGET in verdict.blocked_by:
+            if verdict.unanswered:
                 return Met.NOT_JUDGED
             return Met.FAILS_DIFFERENTLY if entry.fails_with else Met.AS_EXPECTED
         case ExpectationKind.KNOWN_FAILURE if verdict.outcome is Outcome.PASS and selected:

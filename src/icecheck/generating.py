@@ -2,11 +2,15 @@
 
 import contextlib
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 __all__ = ["generating"]
+
+# Where Hypothesis keeps things, and which warnings are shown, is the business of the process.
+_ONE_AT_A_TIME = threading.RLock()
 
 
 @contextlib.contextmanager
@@ -18,8 +22,8 @@ def generating() -> Iterator[None]:
     """
     from hypothesis import configuration
 
-    before = vars(configuration).get("__hypothesis_home_directory")
-    with warnings.catch_warnings():
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        before = vars(configuration).get("__hypothesis_home_directory")
         warnings.simplefilter("ignore")
         configuration.set_hypothesis_home_dir(_cache_directory() / "hypothesis")
         try:

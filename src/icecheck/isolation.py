@@ -50,6 +50,7 @@ def isolate(session: "Session", worker: str) -> Isolation:
         _call(session, "dropNamespace", child)
     session.capabilities["nested-namespaces"] = nested.status == 200
     if nested.status == 200 or target.isolation == "nested":
+        session.root_made = made
         return Isolation("nested", root)
     drop_root(session, entry)
     return Isolation("flat", ())
@@ -71,11 +72,15 @@ def _call(
     wire = Wire(
         check="",
         ordinal=ordinal,
-        step=Step.PROBE,
+        step=Step.UNDO if operation_id == "dropNamespace" else Step.PROBE,
         operation=operation_id,
         method=operation.method,
         url=session.target.base_url + path,
         headers={},
-        body=None if body is None else json.dumps(body).encode(),
+        body=None if body is None else json.dumps(_fitted(session, operation_id, body)).encode(),
     )
     return session.connection.send(wire, session.record)
+
+
+def _fitted(session: "Session", operation_id: str, body: Any) -> Any:
+    return session.accommodations.fitted(operation_id, {}, body, 0)

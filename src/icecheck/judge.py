@@ -8,9 +8,17 @@ from typing import Any
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
-from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
+from icecheck.expect import (
+    SHAPE_ERRORS,
+    Blocked,
+    CredentialsEnded,
+    NotOffered,
+    Unreachable,
+    Violation,
+)
 from icecheck.probes import has_capability
 from icecheck.verdict import (
+    CREDENTIALS,
     TARGET,
     Finding,
     Group,
@@ -41,6 +49,8 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
             check.function(catalog, **(resources or {}))
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
             ending = _blocked_by_shape(catalog, error) or error
+            # Whoever was refused and yet changed something is not trusted with what others use.
+            catalog.doubted = isinstance(error, Violation)
         finally:
             catalog.undo()
     return _verdict(check, catalog, ending, skip, (time.perf_counter() - started) * 1000)
@@ -103,6 +113,9 @@ def _verdict(
         case NotOffered(kind=kind, reason=reason):
             why = redactor.text(reason)
             return _make(check, Outcome.SKIP, summary=why, skip=Skip(kind, why), **facts)
+        case CredentialsEnded():
+            why = redactor.text(str(ending))
+            return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(CREDENTIALS,), **facts)
         case Unreachable():
             why = redactor.text(str(ending))
             return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(TARGET,), **facts)

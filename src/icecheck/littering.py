@@ -1,5 +1,6 @@
 """Found out on one object before a run makes many: does the catalog delete what it is told to?"""
 
+from icecheck.accommodating import FirstTable, accommodate, first_table
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
@@ -18,10 +19,15 @@ _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
 def refuse_to_litter(session: Session) -> None:
     """Make one namespace and one table, drop them, and look (verdict-rules 13).
 
+    What the catalog needs for them is found out on the way, and remembered (rule 8).
     Raises TargetUnusable when something that was dropped is evidently still there, or when the
-    catalog does not claim to drop what a run makes. What cannot be made says nothing.
+    catalog does not claim to drop what a run makes, or when it does not know who asks. What
+    cannot be made says nothing.
     """
-    if session.target.accept_residue or session.target.read_only:
+    if session.target.read_only:
+        return
+    if session.target.accept_residue:
+        accommodate(session)
         return
     for creates, drops in _PAIRS:
         claimed = [session.offer.claims(id_, session.contract) for id_ in (creates, drops)]
@@ -34,25 +40,48 @@ def refuse_to_litter(session: Session) -> None:
     try:
         _try_deleting(catalog)
     except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
-        pass  # the checks meet the same trouble, and say whose it is
+        _expect_to_be_known(catalog)  # other trouble the checks meet too, and say whose it is
     finally:
         catalog.undo()
 
 
+def _expect_to_be_known(catalog: Catalog) -> None:
+    """Raise TargetUnusable if nobody knows who asks, where the config is open to everybody."""
+    asked = catalog.exchanges[-1:]
+    if not catalog.target.authenticates or not asked or asked[0].status != 401:
+        return
+    if catalog.list_namespaces().status == 401:
+        raise TargetUnusable(
+            f"{asked[0].operation} and listNamespaces are answered 401: the credentials are not "
+            "accepted, or have expired; give fresh ones with --token or --credential"
+        )
+
+
 def _try_deleting(catalog: Catalog) -> None:
-    namespace = catalog.given_namespace()
     if catalog.claims("createTable"):
-        table = catalog.given_table(namespace)
-        dropped = catalog.drop_table(namespace, table.name)
-        if catalog.claims("loadTable"):
-            again = catalog.load_table(namespace, table.name)
-            if again.status == 200 and again.member("metadata", "table-uuid") == table.uuid:
-                raise _still_there("table", ".".join((*namespace, table.name)), dropped.status)
+        made = first_table(catalog)
+        if not made.reply.ok:
+            return
+        _try_dropping(catalog, made)
+        namespace = made.namespace
+        if namespace == catalog.session.accommodations.only_in:
+            return  # it is the user's
+    else:
+        namespace = catalog.given_namespace()
     dropped = catalog.drop_namespace(namespace)
     if catalog.claims("loadNamespaceMetadata"):
         again = catalog.load_namespace_metadata(namespace)
         if again.status == 200 and again.member("namespace") == [*namespace]:
             raise _still_there("namespace", ".".join(namespace), dropped.status)
+
+
+def _try_dropping(catalog: Catalog, made: FirstTable) -> None:
+    uuid = made.reply.member("metadata", "table-uuid")
+    dropped = catalog.drop_table(made.namespace, made.name)
+    if catalog.claims("loadTable"):
+        again = catalog.load_table(made.namespace, made.name)
+        if again.status == 200 and again.member("metadata", "table-uuid") == uuid:
+            raise _still_there("table", ".".join((*made.namespace, made.name)), dropped.status)
 
 
 def _still_there(kind: str, name: str, status: int) -> TargetUnusable:

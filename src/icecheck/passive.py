@@ -1,7 +1,7 @@
 """Verdicts that no check asks for: every exchange of the run, judged by its schema and envelope."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,19 +56,39 @@ def passive_checks(contract: Contract) -> tuple[str, ...]:
 
 
 def observe(
-    exchanges: Iterable[Exchange], schemas: SchemaJudge, into: dict[str, Observed] | None = None
+    exchanges: Iterable[Exchange],
+    schemas: SchemaJudge,
+    into: dict[str, Observed] | None = None,
+    verdict: Verdict | None = None,
 ) -> dict[str, Observed]:
-    """Judge exchanges (already redacted) passively; returns passive check id -> what was seen."""
+    """Judge exchanges (already redacted) passively; returns passive check id -> what was seen.
+
+    ``verdict`` is that of the check which made them: an answer that it blames for being given at
+    all is not blamed again for its shape, which is a consequence.
+    """
     observed = {} if into is None else into
+    blamed = _blamed(verdict)
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
             continue
         # A wrong method was sent on purpose: its answer is no answer of the operation.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
             continue
-        _observe_schema(exchange, schemas, observed)
+        if not blamed(exchange):
+            _observe_schema(exchange, schemas, observed)
         _observe_wire(exchange, observed)
     return observed
+
+
+def _blamed(verdict: Verdict | None) -> Callable[[Exchange], bool]:
+    """Return what tells whether a verdict already says that an answer was not due at all."""
+    findings = [] if verdict is None else [f for f in verdict.findings if f.actual.isdecimal()]
+    ordinals = {f.exchange for f in findings}
+    # A check names a few of its requests; where one of them broke the server, all did.
+    failures = {f.actual for f in findings if f.actual.startswith("5")}
+    if verdict is not None and verdict.outcome is Outcome.BLOCKED:
+        failures |= {str(e.status) for e in verdict.evidence if (e.status or 0) >= 500}
+    return lambda exchange: exchange.ordinal in ordinals or str(exchange.status) in failures
 
 
 def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> list[Verdict]:
@@ -122,9 +142,12 @@ def _observe_schema(
     row = schemas.contract.response(exchange.operation, exchange.status)
     if row is None or not row.has_body or exchange.method == "HEAD":
         return
+    problems = schemas.judge(exchange)
+    if problems and not _answers_a_proper_request(exchange, schemas):
+        return
     for check_id in _schema_ids(row, schemas.contract):
         observed.setdefault(check_id, Observed()).seen += 1
-    for problem in schemas.judge(exchange):
+    for problem in problems:
         suffix = ".reading" if problem.level is Level.SHOULD else ""
         entry = observed[f"schema.{exchange.operation}.{row.status}{suffix}"]
         finding = Finding(
@@ -136,6 +159,23 @@ def _observe_schema(
             exchange=exchange.ordinal,
         )
         _add(entry, (problem.pointer, problem.kind), finding, exchange)
+
+
+def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
+    """Whether the shape of an answer is the catalog's own doing, and not that of its request.
+
+    What a catalog takes although it is malformed, it cannot give back well-formed; where it falls
+    over it, something else answers. Both are for the check to judge that sent the request. A
+    refusal has its shape whatever was refused.
+    """
+    if exchange.status is None or 300 <= exchange.status < 500 or exchange.request_body is None:
+        return True
+    if exchange.operation is None or exchange.operation == "getToken":
+        return True
+    body = _parsed(exchange.request_body)
+    if isinstance(body, dict):  # Java clients write null for a member that they leave out
+        body = {name: value for name, value in body.items() if value is not None}
+    return schemas.request_is_valid(exchange.operation, body)
 
 
 def _due(kind: str, pointer: str) -> str:

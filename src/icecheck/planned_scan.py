@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import Catalog, Table
-from icecheck.expect import NotOffered, Reply, Violation
+from icecheck.expect import NotOffered, Reply, Violation, show
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
-__all__ = ["Planned", "cancel", "fetch_result", "fetch_tasks", "plan", "planned"]
+__all__ = ["Planned", "cancel", "expect_state", "fetch_result", "fetch_tasks", "plan", "planned"]
 
 PATIENCE_SECONDS = 30.0
 """How long a plan may stay submitted before the check gives up on it."""
 _IMPATIENT_POLLS = 3
 _PLAN_TASKS_MAX = 1000
+_TASKS = ("file-scan-tasks", "plan-tasks", "delete-files")
 
 Json = Any
 
@@ -67,6 +68,28 @@ def cancel(catalog: Catalog, table: Table, plan_id: str) -> Reply:
 def fetch_tasks(catalog: Catalog, table: Table, plan_task: str) -> Reply:
     """Send fetchScanTasks."""
     return catalog.call("fetchScanTasks", _names(table), body={"plan-task": plan_task})
+
+
+def expect_state(reply: Reply, *states: str) -> Reply:
+    """Judge that an answer about a plan says one of the states, and has what belongs to it.
+
+    A submitted plan has an id to ask with, where the answer is the first one about it; a failed
+    one has an error; and only a completed one has tasks (L631-L644, L711-L726).
+    """
+    body = reply.json()
+    state = body.get("status") if isinstance(body, dict) else None
+    if state not in states:
+        raise reply.violation("plan-status", "a valid status", show(state), pointer="/status")
+    asked = reply.exchange.operation == "planTableScan"
+    if state == "submitted" and asked and not isinstance(body.get("plan-id"), str):
+        raise reply.violation("plan-without-id", "a plan-id to ask with", "none")
+    if state == "failed" and not isinstance(body.get("error"), dict):
+        raise reply.violation("plan-failed-without-error", "an error", "none", pointer="/error")
+    early = [name for name in _TASKS if body.get(name)]
+    if state != "completed" and early:
+        due = "no tasks before the plan is completed"
+        raise reply.violation("tasks-before-completion", due, "tasks", detail=", ".join(early))
+    return reply
 
 
 def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:

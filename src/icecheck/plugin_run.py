@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from icecheck import target_sources as sources
 from icecheck.assembly.expecting import expectations_from, gated, read_text
 from icecheck.assembly.finish import finish
 from icecheck.assembly.run import RunOptions
@@ -19,12 +20,20 @@ from icecheck.expectations import DEFAULT_FILE, Selection, in_force
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
+from icecheck.pytest_plugin import given
 from icecheck.recording import PROPERTY, Recorder, WorkerReport
 from icecheck.session import preflight
-from icecheck.target import Target, UsageError, read_headers
+from icecheck.target import SigV4, Target, UsageError, read_headers
 from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
 
 __all__ = ["CatalogRun"]
+
+# Options whose values go to Target under their own names.
+_AS_THEY_ARE = (
+    "url", "warehouse", "prefix", "token", "credential", "oauth2-server-uri", "scope",
+    "ca-bundle", "client-cert", "client-key", "location-root", "isolation", "accept-residue",
+    "read-only",
+)  # fmt: skip
 
 
 class CatalogRun:
@@ -80,7 +89,7 @@ class CatalogRun:
             return
         try:
             preflight(self.options.target)
-        except TargetUnusable as unusable:
+        except (TargetUnusable, UsageError) as unusable:
             raise pytest.UsageError(str(unusable)) from None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -111,14 +120,14 @@ class CatalogRun:
             self.workers.append(msgspec.convert(msgspec.to_builtins(mine), WorkerReport))
         if not self.workers:
             return
-        stopped = bool(session.shouldstop)
+        tripped = next((w.tripped for w in self.workers if w.tripped), "")
         run = finish(
             self.options,
             [w.session for w in self.workers],
             self.verdicts,
             _merged(self.workers),
-            interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED and not stopped,
-            tripped=stopped and "no usable answer" in str(session.shouldstop),
+            interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED and not tripped,
+            tripped=tripped,
             started_at=self._started_at,
             wall_seconds=time.monotonic() - self._started,
         )
@@ -189,19 +198,42 @@ def _merged(workers: list[WorkerReport]) -> dict[str, Observed]:
 
 
 def _target(config: pytest.Config) -> Target:
-    namespace = config.getoption("--catalog-namespace")
-    return Target(
-        url=config.getoption("--catalog-url"),
-        warehouse=config.getoption("--catalog-warehouse"),
-        prefix=config.getoption("--catalog-prefix"),
-        token=config.getoption("--catalog-token"),
-        credential=config.getoption("--catalog-credential"),
-        oauth2_server_uri=config.getoption("--catalog-oauth2-server-uri"),
-        scope=config.getoption("--catalog-scope"),
-        headers=read_headers(config.getoption("--catalog-header"), "--catalog-header"),
-        ca_bundle=config.getoption("--catalog-ca-bundle"),
-        timeout_seconds=config.getoption("--catalog-timeout"),
-        namespace=tuple(namespace.split(".")) if namespace else (),
-        isolation=config.getoption("--catalog-isolation"),
-        accept_residue=config.getoption("--catalog-accept-residue"),
+    """Return the target that options, ini file, environment and icecheck.toml describe together."""
+    facts = sources.merged(
+        _facts(config), sources.from_environment(), _from_file(given(config, "config"))
     )
+    return Target(**facts)
+
+
+def _facts(config: pytest.Config) -> sources.Facts:
+    def said(name: str) -> Any:
+        return given(config, name)
+
+    second = {kind: said(f"second-{kind}") for kind in ("token", "credential")}
+    objects = {kind: said(f"given-{kind}") for kind in ("namespace", "table", "view")}
+    return {
+        **{name.replace("-", "_"): said(name) for name in _AS_THEY_ARE},
+        "timeout_seconds": _number(said("timeout"), "--catalog-timeout"),
+        "requests_per_second": _number(said("rate-limit"), "--catalog-rate-limit"),
+        "headers": read_headers(said("header") or (), "--catalog-header") or None,
+        "namespace": tuple(said("namespace").split(".")) if said("namespace") else None,
+        "claims": tuple(said("claim")) if said("claim") else None,
+        "sigv4": SigV4.read(said("sigv4")) if said("sigv4") else None,
+        "second": sources.principal_from(second),
+        "given": sources.given_from(objects),
+    }
+
+
+def _number(said: float | str | None, option: str) -> float | None:
+    """Read a number that may come from the ini file, where everything is text."""
+    try:
+        return None if said is None else float(said)
+    except ValueError:
+        raise UsageError(f"{option}: {said!r} is no number") from None
+
+
+def _from_file(named: str | None) -> sources.Facts:
+    path = Path(named or DEFAULT_FILE)
+    if named is None and not path.exists():
+        return {}
+    return sources.from_toml(read_text(path), str(path))

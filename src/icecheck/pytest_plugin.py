@@ -17,36 +17,46 @@ pytest_plugins = ("icecheck.mock_server.fixtures", "icecheck.spark_fixtures")
 
 _KEY: pytest.StashKey[CatalogRun] = pytest.StashKey()
 
+_TEXT: dict[str, Any] = {}
+_LIST: dict[str, Any] = {"action": "append"}
+_FLAG: dict[str, Any] = {"action": "store_true", "default": None}
+
+_TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
+    ("url", _TEXT, "URL", "verify the Iceberg REST catalog at this URL"),
+    ("warehouse", _TEXT, "NAME", "warehouse to ask /v1/config for"),
+    ("prefix", _TEXT, "PREFIX", "use this prefix verbatim"),
+    ("token", _TEXT, "TOKEN", "bearer token"),
+    ("credential", _TEXT, "ID:SECRET", "OAuth2 client credential"),
+    ("oauth2-server-uri", _TEXT, "URL", "token endpoint"),
+    ("scope", _TEXT, "SCOPE", "OAuth2 scope; default: catalog"),
+    ("header", _LIST, "NAME:VALUE", "extra header"),
+    ("sigv4", _TEXT, "REGION/SERVICE", "sign requests as AWS wants them"),
+    ("ca-bundle", _TEXT, "FILE", "PEM file of a private authority"),
+    ("client-cert", _TEXT, "FILE", "PEM file of the certificate to show"),
+    ("client-key", _TEXT, "FILE", "PEM file of its key"),
+    ("second-token", _TEXT, "TOKEN", "token of somebody without rights to what the run makes"),
+    ("second-credential", _TEXT, "ID:SECRET", "or the credential to get one with"),
+    ("timeout", {"type": float}, "SECONDS", "limit per request; default: 30"),
+    ("rate-limit", {"type": float}, "N", "send at most N requests a second"),
+    ("namespace", _TEXT, "A.B", "work under this namespace"),
+    ("location-root", _TEXT, "URI", "place what the run creates below this URI"),
+    (
+        "isolation",
+        {"choices": ("auto", "nested", "flat", "parent")},
+        "",
+        "where the run keeps its objects; default: auto",
+    ),
+    ("accept-residue", _FLAG, "", "verify a catalog that does not delete"),
+    ("read-only", _FLAG, "", "create nothing; look at what is given"),
+    ("given-namespace", _TEXT, "A.B", "a namespace that is there"),
+    ("given-table", _TEXT, "A.B.T", "a table that is there"),
+    ("given-view", _TEXT, "A.B.V", "a view that is there"),
+    ("claim", _LIST, "OPERATION", "hold the catalog to an operation that it does not list"),
+    ("config", _TEXT, "FILE", "read this file instead of icecheck.toml"),
+)
+"""Each ``--catalog-…`` option, which is also a key of the ini file: ``catalog_…``."""
+
 _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--catalog-url", {"metavar": "URL", "help": "verify the Iceberg REST catalog at this URL"}),
-    ("--catalog-warehouse", {"metavar": "NAME", "help": "warehouse to ask /v1/config for"}),
-    ("--catalog-prefix", {"metavar": "PREFIX", "help": "use this prefix verbatim"}),
-    ("--catalog-token", {"metavar": "TOKEN", "help": "bearer token"}),
-    ("--catalog-credential", {"metavar": "ID:SECRET", "help": "OAuth2 client credential"}),
-    ("--catalog-oauth2-server-uri", {"metavar": "URL", "help": "token endpoint"}),
-    ("--catalog-scope", {"metavar": "SCOPE", "default": "catalog", "help": "OAuth2 scope"}),
-    (
-        "--catalog-header",
-        {"metavar": "NAME:VALUE", "action": "append", "default": [], "help": "extra header"},
-    ),
-    ("--catalog-ca-bundle", {"metavar": "FILE", "help": "PEM file of a private authority"}),
-    (
-        "--catalog-timeout",
-        {"metavar": "SECONDS", "type": float, "default": 30.0, "help": "limit per request"},
-    ),
-    ("--catalog-namespace", {"metavar": "A.B", "help": "work under this namespace"}),
-    (
-        "--catalog-isolation",
-        {
-            "choices": ("auto", "nested", "flat", "parent"),
-            "default": "auto",
-            "help": "where the run keeps its objects",
-        },
-    ),
-    (
-        "--catalog-accept-residue",
-        {"action": "store_true", "help": "verify a catalog that does not delete"},
-    ),
     ("--conformance-run-id", {"metavar": "ID", "help": "token in every name of the run"}),
     ("--conformance-seed", {"metavar": "N", "type": int, "default": 0, "help": "generated data"}),
     (
@@ -60,13 +70,24 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the target and of the suite."""
     group = parser.getgroup("icecheck", "Apache Iceberg REST catalog conformance")
+    for name, settings, metavar, words in _TARGET_OPTIONS:
+        shown = {"metavar": metavar} if metavar and settings is not _FLAG else {}
+        group.addoption(f"--catalog-{name}", help=words, **shown, **settings)
+        kind: Any = "linelist" if settings is _LIST else "bool" if settings is _FLAG else "string"
+        parser.addini(f"catalog_{name.replace('-', '_')}", words, type=kind, default=None)
     for name, settings in _OPTIONS:
         group.addoption(name, **settings)
 
 
+def given(config: pytest.Config, name: str) -> Any:
+    """Return what the command line says of the target, else the ini file; None for nothing."""
+    said = config.getoption(f"--catalog-{name}")
+    return config.getini(f"catalog_{name.replace('-', '_')}") if said is None else said
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Register what runs checks, if there is a catalog to check."""
-    if config.getoption("--catalog-url"):
+    if given(config, "url"):
         from icecheck.plugin_run import CatalogRun
 
         run = CatalogRun.from_config(config)
@@ -77,7 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse to run checks without a catalog: they would look green and mean nothing."""
-    if config.getoption("--catalog-url") or config.getoption("collectonly", default=False):
+    if given(config, "url") or config.getoption("collectonly", default=False):
         return
     if any(getattr(getattr(i, "obj", None), "__icecheck__", None) for i in items):
         raise pytest.UsageError(

@@ -107,6 +107,7 @@ def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[li
 
 def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
     operation = catalog.session.contract.operations[move.operation_id]
+    body = catalog.fitted(move.operation_id, move.names, move.body, ordinal)
     return Wire(
         check=catalog.check_id,
         ordinal=ordinal,
@@ -115,7 +116,7 @@ def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
         method=operation.method,
         url=catalog.target.base_url + catalog.session.offer.path(operation.path, move.names),
         headers={},
-        body=None if move.body is NO_BODY else encode(move.body),
+        body=None if move.body is NO_BODY else encode(body),
     )
 
 

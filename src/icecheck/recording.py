@@ -13,11 +13,11 @@ from icecheck.breaker import Breaker
 from icecheck.card import card_of
 from icecheck.causes import causes_of
 from icecheck.check import Check, check_of
+from icecheck.cleaning import salvage
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
 from icecheck.expectations import entry_for, met_by
 from icecheck.expected import Expectation, Mark, Met
-from icecheck.judge import judge
 from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, SessionSummary, open_session
@@ -32,10 +32,14 @@ PROPERTY = "icecheck"
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What one worker (or the only process) knows at its end, beside the verdicts."""
+    """What one worker (or the only process) knows at its end, beside the verdicts.
+
+    ``tripped`` says why its circuit breaker opened, if it did.
+    """
 
     session: SessionSummary
     observed: dict[str, Any]
+    tripped: str = ""
 
 
 @dataclass(slots=True)
@@ -54,7 +58,7 @@ class Recorder:
     _session: Session | None = None
     _unusable: TargetUnusable | None = None
     _bench: Any = None
-    _breaker: Breaker = field(default_factory=Breaker)
+    _breaker: Breaker | None = None
 
     @pytest.fixture(name="catalog")
     def catalog_fixture(self) -> Catalog:
@@ -96,6 +100,14 @@ class Recorder:
         return session
 
     @property
+    def breaker(self) -> Breaker:
+        """What judges the checks and watches over the target, from the first check on."""
+        if self._breaker is None:
+            self._breaker = Breaker(self.session)
+            self._breaker.watch()
+        return self._breaker
+
+    @property
     def bench(self) -> Any:
         """The Spark bench, started on first use."""
         if self._bench is None:
@@ -115,12 +127,12 @@ class Recorder:
 
     def _call(self, item: pytest.Function, check: Check) -> None:
         resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
-        verdict = judge(check, Catalog(self.session, check.id), resources)
-        observe(self.session.exchanges, self.session.schemas, self.observed)
+        verdict = self.breaker.judge(check, resources)
+        observe(self.session.exchanges, self.session.schemas, self.observed, verdict)
         self.session.exchanges.clear()
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
-        if self._breaker.opened_by(verdict):
-            item.session.shouldstop = "the catalog gives no usable answer"
+        if self.breaker.why:
+            item.session.shouldstop = self.breaker.why
         _show(item, verdict, self._mark_of(verdict))
 
     def _mark_of(self, verdict: Verdict) -> Mark | None:
@@ -141,6 +153,12 @@ class Recorder:
             self._bench.stop()
         if self._session is None:
             return None
+        tripped = ""
+        if self._breaker is not None:
+            self._breaker.leave()
+            tripped = self._breaker.why
+        if not tripped:
+            salvage(self._session)
         self._session.close()
         observe(self._session.exchanges, self._session.schemas, self.observed)
         return WorkerReport(
@@ -149,6 +167,7 @@ class Recorder:
                 check: [seen.seen, list(seen.findings.items()), seen.evidence]
                 for check, seen in self.observed.items()
             },
+            tripped=tripped,
         )
 
 

@@ -33,7 +33,9 @@ def remove_all(catalog: Remover) -> None:
 def _remove(catalog: Remover, entry: Entry) -> None:
     if entry.kind == "namespace":
         reply = _drop_namespace(catalog, entry.namespace)
-        if reply.status == 409 and _sweep(catalog, entry.namespace):
+        # 409 is due where something is in it; there are catalogs that say it with another 4xx.
+        refused = 400 <= reply.status < 500 and reply.status != 404
+        if refused and _sweep(catalog, entry.namespace):
             reply = _drop_namespace(catalog, entry.namespace)
     else:
         reply = _drop(catalog, entry.kind, entry.namespace, entry.name)

@@ -43,6 +43,7 @@ class SchemaJudge:
         self._strict_must = _select_strict(contract, readings=False)
         self._strict_all = _select_strict(contract, readings=True)
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+        self._compiled: dict[tuple[str, str], jsonschema_rs.Validator] = {}
 
     def judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
         """Return what is wrong with the answer's body; nothing when no body is documented."""
@@ -89,7 +90,13 @@ class SchemaJudge:
     def _validator(self, where: str, dialect: str) -> jsonschema_rs.Validator:
         key = (where, dialect)
         if key not in self._validators:
-            self._validators[key] = self._compile(where, self._document(dialect))
+            document = self._document(dialect)
+            schema = self._body_schema(where, document)
+            # Most errors have one schema: it is compiled once for all of them.
+            same = (json.dumps(schema, sort_keys=True), dialect)
+            if same not in self._compiled:
+                self._compiled[same] = _compile(schema, document)
+            self._validators[key] = self._compiled[same]
         return self._validators[key]
 
     def _document(self, dialect: str) -> dict[str, Any]:
@@ -103,7 +110,7 @@ class SchemaJudge:
             case _:
                 return self._strict_all
 
-    def _compile(self, where: str, document: dict[str, Any]) -> jsonschema_rs.Validator:
+    def _body_schema(self, where: str, document: dict[str, Any]) -> dict[str, Any]:
         part, operation_id, *rest = where.split("/")
         operation = self.contract.operations[operation_id]
         node = document["paths"][operation.path][operation.method.lower()]
@@ -111,13 +118,8 @@ class SchemaJudge:
             content = _resolve(document, node["requestBody"])["content"]
         else:
             content = _resolve(document, node["responses"][rest[0]])["content"]
-        schema = next(iter(content.values()))["schema"]
-        rooted = {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "components": document["components"],
-            "allOf": [schema],
-        }
-        return jsonschema_rs.validator_for(rooted)
+        schema: dict[str, Any] = next(iter(content.values()))["schema"]
+        return schema
 
 
 @cache
@@ -136,6 +138,20 @@ def has_strict_reading(contract: Contract, operation_id: str, status: str) -> bo
         _resolve(strict, {"$ref": reference}) != _resolve(readings, {"$ref": reference})
         for reference in _reached(readings, path["responses"][status], set())
     )
+
+
+def _compile(schema: dict[str, Any], document: Mapping[str, Any]) -> jsonschema_rs.Validator:
+    """Compile a schema with the components that it needs: reading all of them takes the time."""
+    components: dict[str, dict[str, Any]] = {}
+    for reference in _reached(document, schema, set()):
+        _, _, kind, name, *_ = reference.split("/")
+        components.setdefault(kind, {})[name] = document["components"][kind][name]
+    rooted = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "components": components,
+        "allOf": [schema],
+    }
+    return jsonschema_rs.validator_for(rooted)
 
 
 def _reached(document: Mapping[str, Any], node: Any, references: set[str]) -> set[str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,18 +10,26 @@ from typing import Any
 
 import httpx
 
+from icecheck.accommodations import Accommodations
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.contract import Contract, load
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Unreachable
 from icecheck.isolation import Isolation, drop_root, isolate
-from icecheck.ledger import Ledger
+from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LedgerFile
 from icecheck.schema import SchemaJudge, schema_judge
 from icecheck.target import Offer, Target, UsageError
 
-__all__ = ["Isolation", "Session", "SessionSummary", "open_session", "preflight"]
+__all__ = [
+    "Isolation",
+    "Session",
+    "SessionSummary",
+    "open_session",
+    "preflight",
+]
 
+_BEFORE_ALL = frozenset({"getConfig", "getToken"})
 _RUN_ID = re.compile(r"[a-z0-9]{1,16}")
 
 
@@ -38,11 +47,19 @@ class SessionSummary:
     deleted: int
     residue: list[str]
     foreign: list[str]
+    capabilities: dict[str, bool | None] = field(default_factory=dict)
+    needed_by: dict[str, list[str]] = field(default_factory=dict)
+    undeclared: dict[str, str] = field(default_factory=dict)
+    accommodations: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Session:
-    """What the checks of one worker share; made by ``open_session``, ended by ``close``."""
+    """What the checks of one process share; made by ``open_session``, ended by ``close``.
+
+    Threads may share it: whoever makes something that others use holds ``sharing`` meanwhile.
+    ``stranded`` is what the checks could not remove.
+    """
 
     target: Target
     connection: Connection
@@ -56,37 +73,56 @@ class Session:
     root: Ledger
     server_header: str | None = None
     exchanges: list[Exchange] = field(default_factory=list)
-    residue: list[str] = field(default_factory=list)
+    stranded: list[Entry] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     created: int = 0
     deleted: int = 0
-    capabilities: dict[str, bool] = field(default_factory=dict)
+    capabilities: dict[str, bool | None] = field(default_factory=dict)
+    needed_by: dict[str, set[str]] = field(default_factory=dict)
+    undeclared: dict[str, str] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None
     journal: LedgerFile | None = None
     worker: str = ""
+    sharing: threading.RLock = field(default_factory=threading.RLock)
+    root_made: Exchange | None = None
+    home: Any = None
+    """What many checks share (``icecheck.home.Home``), once a check has asked for it."""
+    accommodations: Accommodations = field(default_factory=Accommodations)
+    config_url: str = ""
+    _counting: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def owner(self) -> str:
         """The token that stands in every name of this run."""
         return f"icecheck_{self.run_id}"
 
+    def base_url(self, operation_id: str) -> str:
+        """Return what an operation's path is appended to: a config may send clients elsewhere."""
+        return self.config_url if operation_id in _BEFORE_ALL else self.target.base_url
+
     def probe_id(self, name: str) -> str:
         """Return the check id of a probe: every worker makes objects of its own."""
         return f"probe.{name}{self.worker}"
 
     def record(self, exchange: Exchange) -> None:
-        """Keep an exchange without its secrets."""
+        """Keep an exchange without its secrets; from any thread."""
         redacted = self.connection.redactor.exchange(exchange)
         self.exchanges.append(redacted)
         if self.on_exchange is not None:
             self.on_exchange(redacted)
 
+    @property
+    def residue(self) -> list[str]:
+        """What the checks could not remove, in words."""
+        return [str(entry) for entry in self.stranded]
+
     def absorb(self, ledger: Ledger) -> None:
         """Take over what a check's ledger says: counts, and what could not be removed."""
-        self.created += ledger.created
-        self.deleted += ledger.deleted
-        self.residue += [str(entry) for entry in ledger]
-        self.foreign += ledger.foreign
+        with self._counting:
+            self.created += ledger.created
+            self.deleted += ledger.deleted
+            self.stranded += ledger
+            self.foreign += ledger.foreign
 
     def summary(self) -> SessionSummary:
         """Return what a report needs of this session; call it after ``close``."""
@@ -101,10 +137,16 @@ class Session:
             deleted=self.deleted,
             residue=self.residue,
             foreign=self.foreign,
+            capabilities=dict(self.capabilities),
+            needed_by={name: sorted(ids) for name, ids in self.needed_by.items()},
+            undeclared=dict(self.undeclared),
+            accommodations=[*self.accommodations.records],
         )
 
     def close(self) -> None:
-        """Remove the root namespace, if this run made one, and hang up."""
+        """Remove what the checks shared, if anything, and hang up."""
+        if self.home is not None:
+            self.home.leave()
         try:
             for entry in self.root.newest_first():
                 drop_root(self, entry)
@@ -146,10 +188,12 @@ def open_session(
         token = offer.overrides.get("token", offer.defaults.get("token"))
         if isinstance(token, str) and token:
             connection.use_token(token)
+        sent_to = _followed(connection, offer, target)
+        connection.second_token()  # one that cannot be had is told at once
         owner = f"icecheck_{run_id}"
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         session = Session(
-            target=target,
+            target=sent_to,
             connection=connection,
             contract=contract,
             schemas=schema_judge(spec),
@@ -163,6 +207,8 @@ def open_session(
             on_exchange=on_exchange,
             journal=journal,
             worker=worker,
+            accommodations=Accommodations(target.location_root, places_namespaces=True),
+            config_url=target.base_url,
         )
         for one in recorded:
             session.record(one)
@@ -174,6 +220,18 @@ def open_session(
         connection.close()
         raise
     return session
+
+
+def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
+    """Let the connection speak as the config tells clients to; TargetUnusable if nobody can."""
+    try:
+        followed = offer.sends(target)
+    except UsageError as unsendable:
+        raise TargetUnusable(
+            f"the config tells clients what they cannot do: {unsendable}"
+        ) from None
+    connection.follow(followed)
+    return followed
 
 
 def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> dict[str, Any]:
@@ -238,6 +296,8 @@ def _error_words(exchange: Exchange) -> str:
 
 def _say_unreachable(target: Target, trouble: str) -> str:
     hint = ""
-    if "CERTIFICATE" in trouble.upper() or "SSL" in trouble.upper():
+    if " ALERT " in trouble.upper():
+        hint = "; it may want a certificate of its clients: --client-cert FILE --client-key FILE"
+    elif "CERTIFICATE" in trouble.upper() or "SSL" in trouble.upper():
         hint = "; for a private authority give its certificate with --ca-bundle"
     return f"{target.base_url} cannot be reached: {trouble}{hint}"

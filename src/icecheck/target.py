@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -11,11 +11,21 @@ import httpx
 from icecheck.contract import Contract
 from icecheck.exchange import is_secret_header
 
-__all__ = ["Given", "Offer", "Target", "UsageError", "read_headers"]
+__all__ = [
+    "Given",
+    "Offer",
+    "Principal",
+    "SigV4",
+    "Target",
+    "UsageError",
+    "read_headers",
+]
 
 Namespace = tuple[str, ...]
 
 _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
 
 
@@ -33,6 +43,36 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class SigV4:
+    """How requests are signed; without keys AWS's usual chain finds them, and the region too."""
+
+    region: str | None = None
+    service: str = "execute-api"
+    access_key_id: str | None = None
+    secret_access_key: str | None = None
+    session_token: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> "SigV4":
+        """Read REGION/SERVICE or REGION; raises UsageError."""
+        region, slash, service = text.partition("/")
+        parts = (region, service) if slash else (region,)
+        if not all(_SIGNING_NAME.fullmatch(part) for part in parts):
+            raise UsageError(
+                f"{text!r} is no signing scope: write REGION/SERVICE, such as us-east-1/execute-api"
+            )
+        return cls(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who asks beside the run: a token, or a credential with which it is had."""
+
+    token: str | None = None
+    credential: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """Where the catalog is and how to speak to it.
 
@@ -40,8 +80,11 @@ class Target:
     the verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent
     to work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
     With ``read_only`` nothing is created, and what is ``given`` is looked at instead.
-    ``claims`` are operationIds that the catalog is held to although it does not list them.
-    Without token and credential no Authorization header is sent.
+    ``location_root`` is the URI below which what a run creates is placed; None leaves the places
+    to the catalog. ``claims`` are operationIds that the catalog is held to although it does not
+    list them.
+    ``second`` is a principal who has no right to what the run makes. Without token and credential
+    no Authorization header is sent, unless requests are signed (``sigv4``).
     """
 
     url: str
@@ -61,6 +104,11 @@ class Target:
     requests_per_second: float | None = None
     read_only: bool = False
     given: Given = Given()
+    location_root: str | None = None
+    sigv4: SigV4 | None = None
+    client_cert: str | None = None
+    client_key: str | None = None
+    second: Principal | None = None
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -69,10 +117,7 @@ class Target:
                 f"{self.url!r} is not an http(s) URL: give the catalog's base URL, "
                 "for example http://127.0.0.1:8181"
             )
-        if self.token and self.credential:
-            raise UsageError("give either a token or a credential, not both")
-        if self.credential is not None and not self.credential.strip(":"):
-            raise UsageError("the credential is empty: give it as ID:SECRET")
+        self._refuse_bad_access()
         if not all(self.namespace):
             raise UsageError("the namespace has an empty level: write --namespace a.b")
         self._refuse_unsendable()
@@ -87,6 +132,20 @@ class Target:
         if self.isolation == "parent" and not self.namespace:
             raise UsageError("isolation 'parent' needs a parent: add --namespace NAME")
 
+    def _refuse_bad_access(self) -> None:
+        """Refuse what identifies nobody, and a root that is no place."""
+        _refuse_bad_principal("", self.token, self.credential)
+        if self.second is not None:
+            _refuse_bad_principal("second ", self.second.token, self.second.credential)
+            if not (self.second.token or self.second.credential):
+                raise UsageError("the second principal needs a token or a credential")
+        if self.client_key and not self.client_cert:
+            raise UsageError("the client key belongs to a certificate: add --client-cert FILE")
+        if self.location_root is not None and not _LOCATION.fullmatch(self.location_root):
+            raise UsageError(
+                f"the location root {self.location_root!r} is no URI: write s3://bucket/path"
+            )
+
     def _refuse_unsendable(self) -> None:
         """Refuse what no request can carry; secrets are not repeated."""
         _refuse_bad_url("the catalog's URL", self.url)
@@ -94,20 +153,14 @@ class Target:
             raise UsageError("the URL has a '?' or '#' part: give the part before /v1 only")
         if self.oauth2_server_uri is not None:
             _refuse_bad_url("the OAuth2 server's URI", self.oauth2_server_uri)
-        if self.token and not (self.token.isascii() and self.token.isprintable()):
-            raise UsageError("the token cannot be sent: only printable ASCII is possible in it")
         texts = {
             "warehouse": self.warehouse,
             "prefix": self.prefix,
-            "credential": self.credential,
             "scope": self.scope,
             "namespace": "".join(self.namespace),
         }
         for what, text in texts.items():
-            try:
-                (text or "").encode()
-            except UnicodeEncodeError:
-                raise UsageError(f"the {what} cannot be sent: it is no valid UTF-8") from None
+            _refuse_unencodable(what, text or "")
 
     @property
     def base_url(self) -> str:
@@ -122,13 +175,20 @@ class Target:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every value that the user gave and that nothing may show."""
-        given = [self.token, self.credential]
-        if self.credential and ":" in self.credential:
-            given.append(self.credential.partition(":")[2])
+        second = self.second or Principal()
+        given = [self.token, self.credential, second.token, second.credential]
+        given += [each.partition(":")[2] for each in (self.credential, second.credential) if each]
+        if self.sigv4 is not None:
+            given += [self.sigv4.secret_access_key, self.sigv4.session_token]
         for name, value in self.headers.items():
             if is_secret_header(name):
                 given += [value, value.partition(" ")[2]]
         return tuple(secret for secret in given if secret)
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether requests say whose they are."""
+        return bool(self.token or self.credential or self.sigv4)
 
     @property
     def token_endpoint(self) -> str:
@@ -171,6 +231,22 @@ class Offer:
             held_to=frozenset(target.claims),
         )
 
+    def sends(self, target: Target) -> Target:
+        """Return how to speak to the catalog from now on, as clients do what the config says.
+
+        Headers of the defaults come before the user's, and all of the overrides after them;
+        ``uri`` and ``oauth2-server-uri`` are followed. Raises UsageError for what cannot be sent.
+        """
+        headers = {**_headers_in(self.defaults), **target.headers, **_headers_in(self.overrides)}
+        uri = self.overrides.get("uri")
+        server = self.overrides.get("oauth2-server-uri", target.oauth2_server_uri)
+        return replace(
+            target,
+            url=uri if isinstance(uri, str) and uri else target.url,
+            headers=headers,
+            oauth2_server_uri=server if isinstance(server, str) else target.oauth2_server_uri,
+        )
+
     def claims(self, operation_id: str, contract: Contract) -> bool:
         """Whether the catalog claims to serve an operation (verdict-rules 9).
 
@@ -200,6 +276,36 @@ class Offer:
     @property
     def _separator_in_paths(self) -> str:
         return self.separator if "%" in self.separator else quote(self.separator, safe="")
+
+
+def _headers_in(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers that a config makes clients send (``header.NAME``)."""
+    said = {
+        name.removeprefix("header."): value
+        for name, value in properties.items()
+        if name.startswith("header.") and isinstance(value, str)
+    }
+    return read_headers(
+        [f"{name}:{value}" for name, value in said.items()], "header. of the config"
+    )
+
+
+def _refuse_bad_principal(whose: str, token: str | None, credential: str | None) -> None:
+    """Refuse what cannot identify anybody; secrets are not repeated."""
+    if token and credential:
+        raise UsageError(f"give either a {whose}token or a {whose}credential, not both")
+    if credential is not None and not credential.strip(":"):
+        raise UsageError(f"the {whose}credential is empty: give it as ID:SECRET")
+    if token and not (token.isascii() and token.isprintable()):
+        raise UsageError(f"the {whose}token cannot be sent: only printable ASCII is possible in it")
+    _refuse_unencodable(f"{whose}credential", credential or "")
+
+
+def _refuse_unencodable(what: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"the {what} cannot be sent: it is no valid UTF-8") from None
 
 
 def _refuse_bad_url(what: str, url: str) -> None:

@@ -4,15 +4,17 @@ Flags come before the environment, the environment before a file. A source that 
 catalog than the one that was chosen is not used at all: its credentials are not for this one.
 """
 
+import base64
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from icecheck.target import Given, UsageError
+from icecheck.expectations import TABLE
+from icecheck.target import Given, Principal, SigV4, UsageError
 
 __all__ = [
     "Facts",
@@ -22,11 +24,14 @@ __all__ = [
     "from_toml",
     "given_from",
     "merged",
+    "principal_from",
 ]
 
 Facts = dict[str, Any]
 """Keyword arguments of Target; what a source does not say is absent."""
 
+_TABLES = frozenset({"target", "given", TABLE})
+_GIVEN = frozenset({"namespace", "table", "view"})
 _ENVIRONMENT_PREFIX = "CATALOG_"
 _HEADER_PREFIX = "header."
 _REST = "org.apache.iceberg.rest.RESTCatalog"
@@ -41,6 +46,17 @@ _PROPERTIES = {
     "oauth2-server-uri": "oauth2_server_uri",
     "scope": "scope",
     "ssl.cabundle": "ca_bundle",
+    "ssl.client.cert": "client_cert",
+    "ssl.client.key": "client_key",
+}
+
+# How AWS's signature is asked for: by Java's client and PyIceberg, and Java's newer spelling.
+_SIGNING = {
+    "rest.signing-region": "region",
+    "rest.signing-name": "service",
+    "rest.access-key-id": "access_key_id",
+    "rest.secret-access-key": "secret_access_key",
+    "rest.session-token": "session_token",
 }
 
 _TEXTS = {
@@ -52,7 +68,10 @@ _TEXTS = {
     "oauth2-server-uri": "oauth2_server_uri",
     "scope": "scope",
     "ca-bundle": "ca_bundle",
+    "client-cert": "client_cert",
+    "client-key": "client_key",
     "isolation": "isolation",
+    "location-root": "location_root",
 }
 
 
@@ -101,10 +120,28 @@ def from_pyiceberg(catalog: str) -> Facts:
     found = Config().get_catalog_config(catalog)
     if not found:
         raise UsageError(f"PyIceberg's configuration has no catalog {catalog!r}")
-    properties = {str(name): str(value) for name, value in found.items()}
+    properties = _flat(found)
     if properties.get("type", "rest") != "rest" or "uri" not in properties:
         raise UsageError(f"PyIceberg's catalog {catalog!r} is no REST catalog with a uri")
-    return _facts(properties)
+    return _facts(_authenticated(properties))
+
+
+def _authenticated(properties: Mapping[str, str]) -> dict[str, str]:
+    """Say what PyIceberg's table ``auth`` says in the older properties that mean the same."""
+    kind = properties.get("auth.type")
+    within = f"auth.{kind}."
+    named = {k[len(within) :]: v for k, v in properties.items() if k.startswith(within)}
+    said = dict(properties)
+    if kind == "oauth2" and "client_secret" in named:
+        said["credential"] = f"{named.get('client_id', '')}:{named['client_secret']}"
+        if "token_url" in named:
+            said["oauth2-server-uri"] = named["token_url"]
+        if "scope" in named:
+            said["scope"] = named["scope"]
+    if kind == "basic" and {"username", "password"} <= named.keys():
+        pair = f"{named['username']}:{named['password']}".encode()
+        said["header.Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+    return said
 
 
 def from_spark_conf(path: Path, catalog: str | None = None) -> Facts:
@@ -129,14 +166,16 @@ def from_spark_conf(path: Path, catalog: str | None = None) -> Facts:
 
 
 def from_toml(text: str, path: str) -> Facts:
-    """Read the table [target] of icecheck.toml; other tables are not ours.
+    """Read the tables [target] and [given] of icecheck.toml.
 
-    Raises UsageError for a key that does not exist or a value of another type.
+    Raises UsageError for a table or key that does not exist, or a value of another type.
     """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: no valid TOML: {error}") from None
+    for name in sorted(document.keys() - _TABLES):
+        raise UsageError(f"{path}: there is no table [{name}]{_hint(name, _TABLES)}")
     table = document.get("target", {})
     if not isinstance(table, dict):
         raise UsageError(f"{path}: write the target as a table, [target]")
@@ -149,7 +188,7 @@ def from_toml(text: str, path: str) -> Facts:
     for key, value in table.items():
         read = _READERS.get(key)
         if read is None:
-            raise UsageError(f"{path}: [target] has no key {key!r}{_hint(key)}")
+            raise UsageError(f"{path}: [target] has no key {key!r}{_hint(key, _READERS)}")
         name, convert = read
         try:
             facts[name] = convert(value)
@@ -167,8 +206,8 @@ def given_from(names: Mapping[str, Any]) -> Given | None:
     for kind, value in names.items():
         if value is None:
             continue
-        if kind not in {"namespace", "table", "view"}:
-            raise UsageError(f"[given] has no key {kind!r}: it has namespace, table and view")
+        if kind not in _GIVEN:
+            raise UsageError(f"[given] has no key {kind!r}{_hint(kind, _GIVEN)}")
         try:
             levels = _levels(value)
         except TypeError as error:
@@ -179,22 +218,56 @@ def given_from(names: Mapping[str, Any]) -> Given | None:
     return Given(**found) if found else None
 
 
-def _hint(key: str) -> str:
-    close = get_close_matches(key, _READERS, n=1)
-    known = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(sorted(_READERS))}"
-    return f": {known}"
+def _hint(name: str, known: Iterable[str]) -> str:
+    """Name the nearest of those there are, or all of them."""
+    every = sorted(known)
+    close = get_close_matches(name, every, n=1)
+    return f": did you mean {close[0]!r}?" if close else f": there are {', '.join(every)}"
 
 
 def _facts(properties: Mapping[str, str]) -> Facts:
     facts: Facts = {
         fact: properties[name] for name, fact in _PROPERTIES.items() if properties.get(name)
     }
+    if sigv4 := _signing(properties):
+        facts["sigv4"] = sigv4
+    if second := principal_from(
+        {kind: properties.get(f"second-{kind}") for kind in ("token", "credential")}
+    ):
+        facts["second"] = second
     headers = {
         name[len(_HEADER_PREFIX) :]: value
         for name, value in properties.items()
         if name.startswith(_HEADER_PREFIX)
     }
     return {**facts, "headers": headers} if headers else facts
+
+
+def _signing(properties: Mapping[str, str]) -> SigV4 | None:
+    """Read how requests are signed, if they are."""
+    enabled = properties.get("rest.sigv4-enabled", "").lower() == "true"
+    if not enabled and properties.get("rest.auth.type", "").lower() != "sigv4":
+        return None
+    return SigV4(
+        **{fact: properties[name] for name, fact in _SIGNING.items() if name in properties}
+    )
+
+
+def _flat(table: Mapping[Any, Any], within: str = "") -> dict[str, str]:
+    """Return the properties of nested tables under names with dots, as ``ssl.client.cert``."""
+    flat: dict[str, str] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{within}{name}.")
+        else:
+            flat[f"{within}{name}"] = str(value)
+    return flat
+
+
+def principal_from(given: Mapping[str, Any]) -> Principal | None:
+    """Read a principal's token or credential; None where neither is given."""
+    named = {name: value for name, value in given.items() if value is not None}
+    return Principal(**named) if named else None
 
 
 def _spark_settings(path: Path) -> dict[str, str]:
@@ -252,6 +325,20 @@ def _levels(value: Any) -> tuple[str, ...]:
     raise TypeError('must be "a.b" or ["a", "b"]')
 
 
+def _principal(value: Any) -> Principal:
+    """A table with a token or a credential."""
+    known = {"token", "credential"}
+    if not isinstance(value, dict) or not value or not value.keys() <= known:
+        raise TypeError("must be a table with token or credential")
+    if not all(isinstance(each, str) for each in value.values()):
+        raise TypeError("must have strings")
+    return Principal(**value)
+
+
+def _signature(value: Any) -> SigV4:
+    return SigV4.read(_text(value))
+
+
 def _headers(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise TypeError("must be a table of strings")
@@ -267,4 +354,6 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "read-only": ("read_only", _flag),
     "namespace": ("namespace", _levels),
     "headers": ("headers", _headers),
+    "sigv4": ("sigv4", _signature),
+    "second": ("second", _principal),
 }

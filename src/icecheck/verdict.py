@@ -15,6 +15,7 @@ from icecheck.expected import (
 )
 
 __all__ = [
+    "CREDENTIALS",
     "TARGET",
     "Capability",
     "Cause",
@@ -33,6 +34,8 @@ __all__ = [
 
 TARGET = "target"
 """What a check is blocked by when the catalog gave no usable answer (verdict-rules 11)."""
+CREDENTIALS = "credentials"
+"""What a check is blocked by when the catalog no longer accepts the run's own."""
 
 
 class Outcome(StrEnum):
@@ -114,7 +117,8 @@ class Finding:
 class Verdict:
     """The result of one check on one catalog.
 
-    A ``passive`` one was read off the exchanges of other checks: nobody asked for it.
+    A ``passive`` one was read off the exchanges of other checks: nobody asked for it. One that is
+    not ``gating`` was kept out of the gate by the user, whatever its level.
     """
 
     check: str
@@ -133,11 +137,13 @@ class Verdict:
     requests: int = 0
     duration_ms: float = 0.0
     passive: bool = False
+    gating: bool = True
 
     @property
     def unanswered(self) -> bool:
         """Whether this check came to nothing for want of a usable answer."""
-        return self.outcome is Outcome.BLOCKED and TARGET in self.blocked_by
+        weather = {TARGET, CREDENTIALS}.intersection(self.blocked_by)
+        return self.outcome is Outcome.BLOCKED and bool(weather)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,8 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--client", "a:b", "--client", "a:c"), "only once"),
         (("--hide", "listview"), "listview"),
         (("--hide", "getConfig"), "getConfig"),
+        (("--warehouse", "=file:///tmp/x"), "needs a name"),
+        (("--root", "/dev/null/x"), "/dev/null is no directory"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(icecheck, options, said):

@@ -42,6 +42,88 @@ def test_different_answers_are_different_causes():
     )) == 3  # fmt: skip
 
 
+def test_a_server_that_fails_on_what_it_should_refuse_is_one_cause():
+    (only,) = causes(
+        verdict("malformed", finding=("status", "400", "500")),
+        verdict("generated", finding=("status", "4xx", "500")),
+        verdict("allowed", finding=("status", "2xx or 4xx", "500")),
+        verdict("file", finding=("status", "a refusal", "500")),
+        verdict("both", finding=("status", "400 or 404", "500")),
+    )
+    assert only.members == ("malformed", "generated", "allowed", "file", "both")
+    assert only.title == "Answers 500 where 4xx is due"
+
+
+def test_a_server_that_fails_on_what_it_should_serve_is_another():
+    assert {c.members for c in causes(
+        verdict("served", finding=("status", "200", "500")),
+        verdict("either", finding=("status", "200 or 204", "500")),
+        verdict("refused", finding=("status", "400", "500")),
+        verdict("missing", finding=("status", "404", "500")),
+    )} == {("served", "either"), ("refused",), ("missing",)}  # fmt: skip
+
+
+def test_a_success_is_the_same_mistake_with_the_status_of_each_operation():
+    assert {c.members for c in causes(
+        verdict("load", finding=("status", "404", "200")),
+        verdict("drop", finding=("status", "404", "204")),
+        verdict("sent", finding=("status", "400", "200")),
+        verdict("mistyped", finding=("mistyped-value-accepted", "4xx", "204")),
+        verdict("empty", finding=("status", "204", "200")),
+    )} == {("load", "drop"), ("sent", "mistyped"), ("empty",)}  # fmt: skip
+
+
+def test_a_refusal_of_what_is_due_is_one_cause_with_any_status():
+    (only,) = causes(
+        verdict("a", finding=("status", "200", "404")),
+        verdict("b", finding=("status", "200 or 204", "400")),
+    )
+    assert only.members == ("a", "b")
+
+
+def test_one_status_of_one_operation_that_is_missed_in_two_ways_is_one_cause():
+    dropping = {"operations": ("dropNamespace",)}
+    first, second = causes(
+        verdict("holds-table", finding=("status", "409", "400"), **dropping),
+        verdict("holds-namespace", finding=("status", "409", "200"), **dropping),
+        verdict("other", finding=("status", "409", "400"), operations=("renameTable",)),
+    )
+    assert {first.members, second.members} == {("holds-table", "other"), ("holds-namespace",)}
+    (only,) = causes(
+        verdict("holds-table", finding=("status", "409", "400"), **dropping),
+        verdict("holds-namespace", finding=("status", "409", "200"), **dropping),
+    )
+    assert only.members == ("holds-table", "holds-namespace")
+    assert only.title == "Answers 2xx or 400 where 409 is due"
+
+
+def test_page_tokens_are_one_cause_in_every_listing():
+    (only,) = causes(
+        verdict("a", finding=("cut-short-without-token", "every entry in one answer", "some")),
+        verdict("b", finding=("last-page-token", "null", "absent")),
+    )
+    assert only.members == ("a", "b")
+    assert only.id == "page-tokens"
+
+
+def test_an_answer_that_hides_a_missing_effect_is_no_second_cause():
+    first, second = causes(
+        verdict("kept", finding=("effect-missing:registered", "2", "0", "", "/last-column-id")),
+        verdict("told", finding=("answer-differs-from-load", "2", "0", "", "/last-column-id")),
+        verdict("else", finding=("answer-differs-from-load", "1", "0", "", "/last-column-id")),
+    )
+    assert first.members == ("kept", "told")
+    assert second.members == ("else",)
+
+
+def test_names_that_run_together_are_one_cause():
+    (only,) = causes(
+        verdict("a", finding=("name-altered", "a list with the name", "a list without it")),
+        verdict("b", finding=("names-run-together", "200", "409")),
+    )
+    assert only.members == ("a", "b")
+
+
 def test_what_is_blocked_stands_under_what_blocks_it_by_requirement():
     failed = verdict("createTable.succeeds", finding=("status", "200", "500"),
                      requirements=("createTable.200",))  # fmt: skip

@@ -1,13 +1,16 @@
 """The wire: weather is waited out with respect, trouble is never mistaken for an answer."""
 
+from dataclasses import replace
+
 import httpx
 import pytest
 
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Step
-from icecheck.expect import Unreachable
+from icecheck.expect import CredentialsEnded, Unreachable
 from icecheck.session import open_session
 from icecheck.target import Target
+from icecheck.weather import WAIT_SECONDS_MAX
 
 
 def wire(method="GET", body=None, headers=None):
@@ -55,14 +58,192 @@ def test_trouble_that_persists_is_unreachable_and_never_an_answer(answer):
     slept = []
     with pytest.raises(Unreachable):
         connection(answers(answer), slept).send(wire(), lambda _: None)
-    assert len(slept) == 3
+    assert len(slept) >= 3
+    assert sum(slept) <= WAIT_SECONDS_MAX
 
 
-def test_a_wait_is_never_longer_than_its_limit():
+@pytest.mark.parametrize(
+    "after", ["86400", "Fri, 31 Dec 9999 23:59:59 GMT", "inf"], ids=["seconds", "date", "inf"]
+)
+def test_a_catalog_that_wants_to_be_left_alone_for_long_is_left_alone(after):
+    slept, recorded = [], []
+    handler = answers(httpx.Response(429, headers={"Retry-After": after}), httpx.Response(200))
+    with pytest.raises(Unreachable):
+        connection(handler, slept).send(wire(), recorded.append)
+    assert slept == []
+    assert len(recorded) == 1
+
+
+def test_a_retry_after_in_the_past_or_of_nonsense_is_no_obstacle():
+    for after in ("Fri, 31 Dec 1999 23:59:59 GMT", "-1", "nan", "soon", ""):
+        slept = []
+        handler = answers(httpx.Response(429, headers={"Retry-After": after}), httpx.Response(200))
+        assert connection(handler, slept).send(wire(), lambda _: None).status == 200
+        assert sum(slept) <= 1
+
+
+def test_a_time_out_is_tried_once_more_and_not_four_times():
+    recorded = []
+    with pytest.raises(Unreachable):
+        connection(answers(httpx.ReadTimeout("slow")), []).send(wire(), recorded.append)
+    assert len(recorded) == 2
+
+
+@pytest.mark.parametrize("status", [502, 504, 524])
+def test_a_gateways_page_is_no_answer(status):
+    page = httpx.Response(status, html="<h1>Bad Gateway</h1>")
+    handler = answers(page, page, httpx.Response(200))
+    assert connection(handler, []).send(wire(), lambda _: None).status == 200
+    recorded = []
+    with pytest.raises(Unreachable):
+        connection(answers(page), []).send(wire("POST", b"{}"), recorded.append)
+    assert len(recorded) == 1
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_an_error_of_the_catalog_itself_is_an_answer(status):
+    error = {"error": {"message": "m", "type": "t", "code": status}}
+    handler = answers(httpx.Response(status, json=error))
+    assert connection(handler, []).send(wire(), lambda _: None).status == status
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_what_may_have_been_applied_is_not_asked_for_twice(method):
+    recorded = []
+    handler = answers(httpx.Response(503), httpx.Response(404))
+    with pytest.raises(Unreachable):
+        connection(handler, []).send(wire(method), recorded.append)
+    assert len(recorded) == 1
+
+
+class Dripping(httpx.SyncByteStream):
+    """An answer that never ends; each piece comes after a time in which the test's clock runs."""
+
+    def __init__(self, clock, seconds):
+        self.clock, self.seconds = clock, seconds
+
+    def __iter__(self):
+        while True:
+            self.clock.seconds += self.seconds
+            yield b"x" * 1_000_000
+
+
+class Clock:
+    seconds = 0.0
+
+    def now(self):
+        return self.seconds
+
+
+def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
+    clock, recorded = Clock(), []
+    monkeypatch.setattr("icecheck.connection.time.perf_counter", clock.now)
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(clock, 1.0)))
+    slow = Connection(Target("http://h", timeout_seconds=5), transport, sleep=lambda _: None)
+    with pytest.raises(Unreachable, match="not complete in time"):
+        slow.send(wire(), recorded.append)
+    assert [e.status for e in recorded] == [None, None]
+    assert clock.seconds <= 2 * 6
+
+
+def test_an_answer_without_end_is_cut_off(monkeypatch):
+    monkeypatch.setattr("icecheck.connection._BODY_BYTES_MAX", 3_000_000)
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(Clock(), 0)))
+    endless = Connection(Target("http://h"), transport, sleep=lambda _: None)
+    with pytest.raises(Unreachable, match="longer than 3000000 bytes"):
+        endless.send(wire(), lambda _: None)
+
+
+def test_nothing_is_sent_after_the_stop_but_what_cleans_up():
+    using = connection(answers(httpx.Response(200)), [])
+    using.stopped.set()
+    with pytest.raises(KeyboardInterrupt):
+        using.send(wire(), lambda _: None)
+    assert using.send(replace(wire(), step=Step.UNDO), lambda _: None).status == 200
+
+
+# ---- tokens that end
+
+
+def guarded(accepted, tokens=()):
+    """A server that wants a token of `accepted`, and gives out `tokens` one after the other."""
+    left = list(tokens)
+
+    def handler(request):
+        if request.url.path.endswith("tokens"):
+            if not left:
+                return httpx.Response(401, json={"error": "invalid_client"})
+            return httpx.Response(200, json={"access_token": left.pop(0), "token_type": "bearer"})
+        said = request.headers.get("authorization", "").removeprefix("Bearer ")
+        return httpx.Response(200 if said in accepted else 401, json={})
+
+    return handler
+
+
+def listing(method="GET", headers=None):
+    return Wire("c", 1, Step.DO, "listNamespaces", method, "http://h/v1/ns", headers or {}, None)
+
+
+def test_a_token_that_has_ended_is_renewed_with_the_credential():
+    accepted = {"one"}
+    using = connection(guarded(accepted, ["one", "two"]), [], credential="me:hush-hush")
+    assert using.send(listing(), lambda _: None).status == 200
+    accepted.clear()
+    accepted.add("two")
+    recorded = []
+    assert using.send(listing(), recorded.append).status == 200
+    assert [e.status for e in recorded] == [401, 200]
+
+
+@pytest.mark.parametrize("how", ["token", "credential", "header"])
+def test_credentials_that_have_ended_are_no_answer(how):
+    accepted = {"hush-one"}
+    given = {
+        "token": {"token": "hush-one"},
+        "credential": {"credential": "me:hush-hush"},
+        "header": {"headers": {"authorization": "Bearer hush-one"}},
+    }[how]
+    using = connection(guarded(accepted, ["hush-one"]), [], **given)
+    assert using.send(listing(), lambda _: None).status == 200
+    accepted.clear()
+    with pytest.raises(CredentialsEnded) as caught:
+        using.send(listing("POST"), lambda _: None)
+    assert "hush" not in str(caught.value)
+
+
+def test_a_401_to_a_token_that_lives_is_an_answer():
+    def handler(request):
+        return httpx.Response(200 if request.method == "GET" else 401, json={})
+
+    using = connection(handler, [], token="tok")
+    using.send(listing(), lambda _: None)
+    recorded = []
+    assert using.send(listing("POST"), recorded.append).status == 401
+    assert [(e.method, e.step) for e in recorded] == [("POST", Step.DO), ("GET", Step.PROBE)]
+
+
+def test_a_401_to_somebody_elses_token_costs_nothing():
+    using = connection(guarded({"tok"}), [], token="tok")
+    using.send(listing(), lambda _: None)
+    recorded = []
+    refused = using.send(listing(headers={"Authorization": "Bearer made-up"}), recorded.append)
+    assert (refused.status, len(recorded)) == (401, 1)
+
+
+def test_a_token_endpoint_that_throttles_is_waited_for():
+    asked = []
+
+    def handler(request):
+        if request.url.path.endswith("tokens"):
+            asked.append(1)
+            if len(asked) == 1:
+                return httpx.Response(429, headers={"Retry-After": "3"})
+            return httpx.Response(200, json={"access_token": "fresh", "token_type": "bearer"})
+        return httpx.Response(200)
+
     slept = []
-    handler = answers(httpx.Response(429, headers={"Retry-After": "86400"}), httpx.Response(200))
-    connection(handler, slept).send(wire(), lambda _: None)
-    assert slept == [20.0]
+    assert connection(handler, slept, credential="me:hush").send(wire(), print).status == 200
+    assert slept == [3.0]
 
 
 def test_a_post_whose_answer_was_lost_is_not_sent_again():

@@ -121,12 +121,12 @@ def test_a_behaviour_turned_off_is_noticed_explained_and_reproduced(
         assert TOKEN not in card
         shown = witness_of(verdict)
         assert shown.curl in card
-        # What the check made is gone, so the lines that lead up to the request come first.
+        session.close()
+        # What the run made is gone, so the lines that lead up to the request come first.
         lines = [e.curl for e in verdict.evidence if e.ordinal <= shown.ordinal]
         assert all(line in card for line in lines)
         assert reproduced(lines) == shown.status
         assert mock.journal.entries()[-1].operation == shown.operation
-        session.close()
 
 
 def reproduced(lines):

@@ -102,7 +102,7 @@ def test_undo_removes_what_was_made_and_nothing_else(mock):
     foreign = Catalog(session, "foreign")
     foreign.call("createNamespace", body={"namespace": ["icecheck_foreign"]})
     catalog = Catalog(session, "c")
-    table = catalog.given_table()
+    table = catalog.given_table(catalog.given_namespace())
     moved = (table.namespace, catalog.new_name())
     catalog.rename_table((table.namespace, table.name), moved).expect(204)
     catalog.undo()

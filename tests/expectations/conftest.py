@@ -1,37 +1,17 @@
 """Finished runs made by hand, and the entries of a file that is compared with them."""
 
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from tests.finished_runs import finished, verdict
 
 from icecheck.assembly.expecting import gated
-from icecheck.assembly.finish import finish
-from icecheck.assembly.run import RunOptions
 from icecheck.expectations import Selection, parse
-from icecheck.session import SessionSummary
-from icecheck.target import Target
-from icecheck.verdict import Finding, Group, Level, Outcome, Skip, SkipKind, Verdict
+from icecheck.verdict import Finding, Outcome, Skip, SkipKind
 
-ENDPOINTS = ["POST /v1/{prefix}/namespaces", "GET /v1/{prefix}/namespaces"]
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"
 DROPPED = "dropNamespace.gone"
-
-
-def verdict(check, outcome=Outcome.PASS, **members):
-    given = {
-        "check": check,
-        "title": f"What {check} demands",
-        "group": Group.CHECKS,
-        "level": Level.MUST,
-        "requirements": ("createNamespace.409",),
-        "operations": ("createNamespace",),
-        "profile": "write",
-        "outcome": outcome,
-        "requests": 1,
-    }
-    return Verdict(**given | members)
 
 
 def passed(check, **members):
@@ -56,32 +36,6 @@ def skipped(check, kind=SkipKind.NOT_DECLARED):
 def erroneous(check):
     findings = (Finding("suite-error", "no error", "NameError"),)
     return verdict(check, Outcome.ERROR, summary="NameError", findings=findings)
-
-
-def finished(*verdicts, **ending):
-    options = RunOptions(target=Target("http://catalog.test"), run_id="abc123", command="icecheck")
-    session = SessionSummary(
-        config={"endpoints": ENDPOINTS},
-        isolation="nested",
-        owner="icecheck_abc123",
-        server_header=None,
-        requests=len(verdicts),
-        latencies_ms=[1.0],
-        created=0,
-        deleted=0,
-        residue=list(ending.pop("residue", ())),
-        foreign=[],
-    )
-    return finish(
-        options,
-        [session],
-        verdicts,
-        {},
-        interrupted=ending.pop("interrupted", False),
-        tripped=ending.pop("tripped", False),
-        started_at=datetime.now(UTC),
-        wall_seconds=0.1,
-    )
 
 
 def entry(check=EXISTS, kind="known-failure", **members):

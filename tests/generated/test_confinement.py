@@ -14,6 +14,23 @@ from icecheck.conformance.test_generated import OPERATIONS
 from icecheck.schema import schema_judge
 
 TOKEN = "icecheck_t1"
+KINDS = ("namespaces", "tables", "views")
+ROUTES = {
+    ("GET", "namespaces"): "listNamespaces",
+    ("POST", "namespaces"): "createNamespace",
+    ("POST", "namespaces/*/properties"): "updateProperties",
+    ("POST", "namespaces/*/tables"): "createTable",
+    ("POST", "namespaces/*/register"): "registerTable",
+    ("POST", "namespaces/*/tables/*"): "updateTable",
+    ("POST", "namespaces/*/tables/*/metrics"): "reportMetrics",
+    ("POST", "namespaces/*/tables/*/plan"): "planTableScan",
+    ("POST", "namespaces/*/tables/*/tasks"): "fetchScanTasks",
+    ("POST", "tables/rename"): "renameTable",
+    ("POST", "transactions/commit"): "commitTransaction",
+    ("POST", "namespaces/*/views"): "createView",
+    ("POST", "namespaces/*/views/*"): "replaceView",
+    ("POST", "views/rename"): "renameView",
+}
 
 
 def place():
@@ -37,20 +54,35 @@ def names_in(operation_id, body):
     match operation_id:
         case "createNamespace":
             yield from [body["namespace"]] if "namespace" in body else []
-        case "createTable":
+        case "createTable" | "createView":
             yield from [body[k] for k in ("name", "location") if k in body]
+            yield from names_in_version(body.get("view-version"))
         case "registerTable":
             yield from [body[k] for k in ("name", "metadata-location") if k in body]
-        case "renameTable":
+        case "renameTable" | "renameView":
             yield from [body[k] for k in ("source", "destination") if k in body]
-        case "updateTable":
-            yield from [body["identifier"]] if "identifier" in body else []
-            updates = body.get("updates")
-            for update in updates if isinstance(updates, list) else []:
-                if isinstance(update, dict) and "location" in update:
-                    yield update["location"]
+        case "updateTable" | "replaceView":
+            yield from names_in_commit(body)
+        case "commitTransaction":
+            changes = body.get("table-changes")
+            for change in changes if isinstance(changes, list) else []:
+                yield from names_in_commit(change) if isinstance(change, dict) else []
         case "reportMetrics":
             yield from [body["table-name"]] if "table-name" in body else []
+
+
+def names_in_commit(body):
+    yield from [body["identifier"]] if "identifier" in body else []
+    updates = body.get("updates")
+    for update in updates if isinstance(updates, list) else []:
+        if isinstance(update, dict):
+            yield from [update["location"]] if "location" in update else []
+            yield from names_in_version(update.get("view-version"))
+
+
+def names_in_version(version):
+    if isinstance(version, dict) and "default-namespace" in version:
+        yield version["default-namespace"]
 
 
 def strays(value):
@@ -142,7 +174,7 @@ def check_request(method, target, body):
     if segments == ["config"]:
         return
     operation_id = operation_of(method, segments[1:])
-    named = {segments[i + 1] for i, s in enumerate(segments[:-1]) if s in {"namespaces", "tables"}}
+    named = {segments[i + 1] for i, s in enumerate(segments[:-1]) if s in KINDS}
     for name in named - {"rename"}:
         assert TOKEN in unquote(name), target
     if operation_id == "listNamespaces":
@@ -156,21 +188,8 @@ def check_request(method, target, body):
 
 
 def operation_of(method, segments):
-    match method, segments:
-        case "GET", ["namespaces"]:
-            return "listNamespaces"
-        case "POST", ["namespaces"]:
-            return "createNamespace"
-        case "POST", ["tables", "rename"]:
-            return "renameTable"
-        case "POST", ["namespaces", _, "tables"]:
-            return "createTable"
-        case "POST", ["namespaces", _, "register"]:
-            return "registerTable"
-        case "POST", ["namespaces", _, "properties"]:
-            return "updateProperties"
-        case "POST", ["namespaces", _, "tables", _]:
-            return "updateTable"
-        case "POST", ["namespaces", _, "tables", _, "metrics"]:
-            return "reportMetrics"
-    return ""
+    shape = [
+        "*" if before in KINDS and segment != "rename" else segment
+        for before, segment in zip(["", *segments], segments, strict=False)
+    ]
+    return ROUTES.get((method, "/".join(shape)), "")

@@ -76,7 +76,7 @@ def test_every_operation_has_allowed_cases_which_our_validator_accepts(operation
 @pytest.mark.parametrize("operation_id", BODIES)
 def test_every_flawed_body_is_one_that_our_validator_refuses(operation_id):
     flawed = [c for c in cases_of(operation_id) if c.flawed_part == "body" and c.has_body]
-    assert len(flawed) > 20
+    assert len(flawed) > 10
     for case in flawed:
         if not case.cut_off:
             assert not schema_judge().request_is_valid(operation_id, case.body), case

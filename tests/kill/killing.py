@@ -11,19 +11,20 @@ from icecheck.check import Check, check_of
 from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.judge import judge
-from icecheck.mock_server import Client, OAuth2Settings, VendingSettings
+from icecheck.mock_server import Client, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningSettings
 from icecheck.passive import observe, passive_verdicts
 from icecheck.session import Session, open_session
-from icecheck.target import Namespace, Target
+from icecheck.target import Namespace, Principal, Target
 from icecheck.verdict import Outcome, Verdict
 
 WAREHOUSE = "kill"
 ADDRESS = "http://mock.invalid"
 TOKEN = "kill-token"  # what the mock wants, so that checks of credentials apply
 CREDENTIAL = "kill:kill-secret"  # or a token for this, so that those of its token endpoint do
+SECOND = Principal(credential="other:other-secret")  # who may do nothing with what a run makes
 GIVEN_PARENT: Namespace = ("given_parent",)
 ISOLATIONS = ("nested", "flat", "parent")
 """The three modes every check must work in; "parent" is made before the session opens."""
@@ -66,8 +67,8 @@ def mock_session(
         seed=1,
         token=TOKEN,
         planning=planning,
-        oauth2=OAuth2Settings(clients=(Client(client_id, secret),)),
-        vending=VendingSettings(storage="s3"),
+        oauth2=OAuth2Settings(clients=(Client(client_id, secret), client_without_rights(SECOND))),
+        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
     )
     transport = mock.httpx_transport()
     try:
@@ -86,8 +87,14 @@ def mock_session(
         mock.stop()
 
 
+def client_without_rights(principal: Principal) -> Client:
+    """A client that may ask for the configuration, and for nothing that a run makes."""
+    client_id, _, secret = str(principal.credential).partition(":")
+    return Client(client_id, secret, permissions=Permissions.nothing())
+
+
 def _target(**options: Any) -> Target:
-    return Target(ADDRESS, warehouse=WAREHOUSE, credential=CREDENTIAL, **options)
+    return Target(ADDRESS, warehouse=WAREHOUSE, credential=CREDENTIAL, second=SECOND, **options)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from icecheck.mock_server.context import (
     Reply,
     Request,
 )
+from icecheck.mock_server.defects.names import lower_cased
 from icecheck.mock_server.defects.rewriting import (
     alter_body,
     alter_call,
@@ -145,6 +146,11 @@ def _narrow_names(registries: Registries) -> None:
         wrap(registries, operation_id, around)
 
 
+def _lower_case(registries: Registries) -> None:
+    """Names are made, found and listed in lower case, and the answers say so."""
+    lower_cased(registries)
+
+
 def _pass_if(registries: Registries, passes: Callable[[Request], bool]) -> None:
     faithful = registries.gates["authorization"]
 
@@ -188,6 +194,7 @@ LAWFUL: dict[str, Install] = {
     "no-head": _no_head,
     "read-only": _read_only,
     "narrow-names": _narrow_names,
+    "lower-case-names": _lower_case,
     "open-reading": _open_reading,
     "hidden-from-strangers": _hidden,
 }

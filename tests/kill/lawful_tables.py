@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from tests.kill.killing import TOKEN
 from tests.kill.lawful import Install
+from tests.kill.refusing import refuse_if
 
-from icecheck.mock_server import problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.create import CreateTableRequest
 from icecheck.mock_server.defects.rewriting import (
@@ -29,17 +30,6 @@ def _metadata(registries: Registries, operation_id: str, alter: Callable[[Body],
     alter_body(registries, operation_id, lambda body: body | {"metadata": alter(body["metadata"])})
 
 
-def _refuse_if(
-    registries: Registries, operation_id: str, unwanted: Callable[[Call], bool], status: int
-) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if unwanted(call):
-            raise problem.Problem(status, "NotHere", "This catalog does not do that")
-        return faithful(context, state, call)
-
-    wrap(registries, operation_id, around)
-
-
 # ------------------------------------------------------------------- answers that differ
 
 
@@ -49,10 +39,11 @@ def _vending(registries: Registries) -> None:
 
     def vended(body: Body) -> Body:
         turn = next(turns)
-        config = {"s3.session-token": f"token-{turn}", "token": f"bearer-{turn}"}
+        config = {"s3.session-token": f"token-{turn}", "token": TOKEN}
+        location = body["metadata"].get("location")
         return body | {
             "config": config,
-            "storage-credentials": [{"prefix": "s3://", "config": config}],
+            "storage-credentials": [{"prefix": str(location), "config": config}],
             "x-request": turn,
             "metadata": body["metadata"] | {"x-policy": {"turn": turn}},
         }
@@ -173,7 +164,7 @@ def _current_snapshot_only(registries: Registries) -> None:
 
 def _no_rename(registries: Registries) -> None:
     """Tables cannot be renamed."""
-    _refuse_if(registries, "renameTable", lambda _call: True, 406)
+    refuse_if(registries, "renameTable", lambda _call: True, 406)
 
 
 def _no_move(registries: Registries) -> None:
@@ -184,12 +175,12 @@ def _no_move(registries: Registries) -> None:
         namespaces = [end.get("namespace") for end in ends if isinstance(end, dict)]
         return len(namespaces) == 2 and namespaces[0] != namespaces[1]
 
-    _refuse_if(registries, "renameTable", across, 406)
+    refuse_if(registries, "renameTable", across, 406)
 
 
 def _own_locations(registries: Registries) -> None:
     """Only the catalog says where a table lies."""
-    _refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get("location")), 400)
+    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get("location")), 400)
 
 
 def _one_table_a_location(registries: Registries) -> None:
@@ -204,7 +195,7 @@ def _one_table_a_location(registries: Registries) -> None:
         return outcome
 
     wrap(registries, "renameTable", around)
-    _refuse_if(
+    refuse_if(
         registries, "createTable", lambda call: (call.namespace, sent_name(call)) in left, 403
     )
 
@@ -216,15 +207,13 @@ def _no_overwrite(registries: Registries) -> None:
 
 def _no_purge(registries: Registries) -> None:
     """Files are never removed for a client."""
-    _refuse_if(
-        registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", 403
-    )
+    refuse_if(registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", 403)
 
 
 def _no_staging(registries: Registries) -> None:
     """Tables are made at once or not at all."""
     staged = "stage-create"
-    _refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 406)
+    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 406)
 
 
 def _main_only(registries: Registries) -> None:
@@ -235,7 +224,7 @@ def _main_only(registries: Registries) -> None:
         listed = updates if isinstance(updates, list) else []
         return any(u.get("ref-name", "main") != "main" for u in listed if isinstance(u, dict))
 
-    _refuse_if(registries, "updateTable", other_ref, 400)
+    refuse_if(registries, "updateTable", other_ref, 400)
 
 
 def _version(registries: Registries, default: str, *refused: str) -> None:
@@ -251,7 +240,7 @@ def _version(registries: Registries, default: str, *refused: str) -> None:
         return asked in refused
 
     alter_request_body(registries, "createTable", with_default)
-    _refuse_if(registries, "createTable", unwanted, 400)
+    refuse_if(registries, "createTable", unwanted, 400)
 
 
 def _version_1(registries: Registries) -> None:

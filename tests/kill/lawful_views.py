@@ -1,17 +1,16 @@
 """Catalogs that treat views in other ways than the mock and break no rule."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 from tests.kill.lawful import Install
+from tests.kill.refusing import refuse_if
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects.rewriting import alter_body, alter_error, sent_json, wrap
+from icecheck.mock_server.context import Call, Registries, Reply
+from icecheck.mock_server.defects.rewriting import alter_body, alter_error, sent_json
 from icecheck.mock_server.defects.storing import store_view_otherwise
 from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.view_metadata import ViewMetadata
 
 Body = dict[str, Any]
@@ -19,17 +18,6 @@ OPERATIONS = (
     "listViews", "createView", "loadView", "viewExists", "replaceView", "dropView", "renameView",
 )  # fmt: skip
 ANSWERS = ("createView", "loadView", "replaceView")
-
-
-def _refuse_if(
-    registries: Registries, operation_id: str, unwanted: Callable[[Call], bool], status: int
-) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if unwanted(call):
-            raise Problem(status, "NotHere", "This catalog does not do that")
-        return faithful(context, state, call)
-
-    wrap(registries, operation_id, around)
 
 
 def _undeclared(registries: Registries) -> None:
@@ -40,12 +28,12 @@ def _undeclared(registries: Registries) -> None:
 
 def _unsupported(registries: Registries) -> None:
     """Views are claimed, and their creation is said to be unsupported."""
-    _refuse_if(registries, "createView", lambda _call: True, 406)
+    refuse_if(registries, "createView", lambda _call: True, 406)
 
 
 def _no_rename(registries: Registries) -> None:
     """Views are not renamed."""
-    _refuse_if(registries, "renameView", lambda _call: True, 406)
+    refuse_if(registries, "renameView", lambda _call: True, 406)
 
 
 def _no_move(registries: Registries) -> None:
@@ -56,7 +44,7 @@ def _no_move(registries: Registries) -> None:
         found = [end.get("namespace") for end in ends if isinstance(end, dict)]
         return len(found) == 2 and found[0] != found[1]
 
-    _refuse_if(registries, "renameView", leaves, 406)
+    refuse_if(registries, "renameView", leaves, 406)
 
 
 def _own_locations(registries: Registries) -> None:
@@ -69,7 +57,7 @@ def _own_locations(registries: Registries) -> None:
             for update in updates
         )
 
-    _refuse_if(registries, "replaceView", moves, 400)
+    refuse_if(registries, "replaceView", moves, 400)
 
 
 def _own_versions(registries: Registries) -> None:

@@ -52,8 +52,17 @@ FAMILIES = {
             "test_updates_layout",
             "test_updates_snapshots",
             "test_updates_files",
+            "test_columns",
+            "test_metadata_laws",
         ),
-        ("updates_table", "updates_schemas", "updates_layout", "updates_snapshots"),
+        (
+            "updates_table",
+            "updates_schemas",
+            "updates_layout",
+            "updates_snapshots",
+            "columns",
+            "metadata_laws",
+        ),
     ),
     "transactions": (("test_transactions",), ("transactions",)),
 }
@@ -224,7 +233,8 @@ def test_what_a_catalog_does_not_offer_is_not_judged() -> None:
     [
         ("branches", "main-only"),
         ("snapshot-history", "current-snapshot-only"),
-        ("client-location", "fixed-location"),
+        ("stage-create", "no-staging"),
+        ("format-version-3", "version-2-only"),
     ],
 )
 def test_a_capability_is_found_out_by_trying(capability: str, lacking: str) -> None:
@@ -265,7 +275,7 @@ def _transactions_are_missing(registries: Registries) -> None:
     [
         (_forgets, "updates", "effect-missing:commit", 20, 10),
         (_conflicts_are_400, "assertions", "status", 10, 1),
-        (_transactions_are_missing, "transactions", "status", 1, 1),
+        (_transactions_are_missing, "transactions", "not-served", 1, 1),
     ],
 )
 def test_one_slip_of_a_server_is_one_cause(

@@ -38,11 +38,11 @@ from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending
 from icecheck.verdict import SkipKind, Verdict
 
-MODULES = ("test_races",)
+MODULES = ("test_races", "test_races_on_names")
 DEFECTS = ("races",)
 CHECKS = checks_of(*MODULES)
 NAMES = defects_of(*DEFECTS)
-REQUESTS_MAX = 300
+REQUESTS_MAX = 400
 CONTENDED = (
     "createNamespace",
     "createTable",
@@ -52,6 +52,8 @@ CONTENDED = (
     "renameTable",
     "dropTable",
     "commitTransaction",
+    "updateProperties",
+    "dropNamespace",
 )
 
 

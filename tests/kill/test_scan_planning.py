@@ -26,8 +26,8 @@ from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome, SkipKind
 
-MODULES = ("test_scan_planning", "test_scan_planning_files")
-DEFECTS = ("scan_planning", "scan_plans")
+MODULES = ("test_scan_planning", "test_scan_planning_files", "test_scan_planning_terms")
+DEFECTS = ("scan_planning", "scan_plans", "scan_terms")
 CHECKS = checks_of(*MODULES)
 
 
@@ -102,8 +102,16 @@ def test_a_catalog_whose_files_are_elsewhere_is_not_blamed() -> None:
 def test_a_planner_that_prunes_nothing_is_not_blamed() -> None:
     with mock_session() as (mock, session):
         alter_request_body(mock.registries, "planTableScan", _without_filter)
+        # Without a residual of its own, that is: clients then apply the filter that they sent.
+        alter_body(mock.registries, "planTableScan", _without_residuals)
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
     assert [line for line in words(verdicts) if "malformed" not in line] == []
+
+
+def _without_residuals(body: dict[str, Any]) -> dict[str, Any]:
+    tasks = body.get("file-scan-tasks", [])
+    bare = [{k: v for k, v in task.items() if k != "residual-filter"} for task in tasks]
+    return {**body, "file-scan-tasks": bare}
 
 
 def _without_filter(body: dict[str, Any]) -> dict[str, Any]:

@@ -31,9 +31,9 @@ from icecheck.passive import observe, passive_verdicts
 from icecheck.verdict import Outcome, SkipKind, Verdict
 
 FAMILIES = {
-    "views": (("test_views",), ("views",)),
+    "views": (("test_views",), ("views", "view_reading")),
     "names": (("test_view_names",), ("view_names",)),
-    "commits": (("test_view_commits",), ("view_commits",)),
+    "commits": (("test_view_commits",), ("view_commits", "view_definitions")),
 }
 CHECKS = checks_of(*(module for modules, _ in FAMILIES.values() for module in modules))
 OF_ALL = (

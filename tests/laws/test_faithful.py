@@ -1,25 +1,36 @@
 """Law 1: the whole suite passes on the faithful mock, however it is run, and leaves it empty."""
 
+import contextlib
+import itertools
 import json
+import random
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
-from tests.kill.killing import ISOLATIONS
+from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 
+from icecheck.assembly.collect import select
 from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.check import Check
 from icecheck.client import Catalog
+from icecheck.conformance.viewing import given_view
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
+from icecheck.mock_server.warehouses import WarehouseDeclaration
 from icecheck.session import open_session
-from icecheck.target import Target
+from icecheck.target import Given, Target
 from icecheck.verdict import Outcome, Run
 
 ROOT = Path(__file__).parents[2]
 WAREHOUSE = "wh"
 CREDENTIAL = "law:law-secret"
+TOKEN = "law-token"  # what tables come with
 PARENT = "given_parent"
 ADDRESS = "http://mock.invalid"
 BY_PATH = ("conformance", "scenarios")
@@ -27,26 +38,32 @@ BY_NAME = ("--pyargs", "icecheck.conformance", "icecheck.scenarios")
 SECONDS_MAX = 600
 
 
-def faithful() -> MockCatalog:
+def faithful(prefix: str | None = None, *, secured: bool = True) -> MockCatalog:
     """The mock with all that can be asked of a catalog: tokens, and credentials for storage."""
     client_id, _, secret = CREDENTIAL.partition(":")
+    clients = (Client(client_id, secret), client_without_rights(SECOND))
     return MockCatalog(
         seed=1,
-        oauth2=OAuth2Settings(clients=(Client(client_id, secret),)),
-        vending=VendingSettings(storage="s3"),
-        warehouses=[WAREHOUSE],
+        oauth2=OAuth2Settings(clients=clients) if secured else None,
+        token=TOKEN if secured else None,
+        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
+        warehouses=[WarehouseDeclaration(WAREHOUSE, prefix=prefix)],
     )
 
 
-def target(mock: MockCatalog, isolation: str, url: str = ADDRESS) -> Target:
+def target(
+    mock: MockCatalog, isolation: str, url: str = ADDRESS, *, secured: bool = True
+) -> Target:
     """Where the run goes; "parent" gets the namespace that a user would have made."""
-    plain = Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL, isolation="flat")
+    access: Any = {"warehouse": WAREHOUSE}
+    access |= {"credential": CREDENTIAL, "second": SECOND} if secured else {}
+    plain = Target(url, isolation="flat", **access)
     if isolation != "parent":
-        return Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL, isolation=isolation)
+        return Target(url, isolation=isolation, **access)
     session = open_session(plain, run_id="given", transport=mock.httpx_transport())
     Catalog(session, "parent").create_namespace((PARENT,)).expect(200)
     session.close()
-    return Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL, namespace=(PARENT,))
+    return Target(url, namespace=(PARENT,), **access)
 
 
 def left_on(mock: MockCatalog) -> list[tuple[str, ...]]:
@@ -55,37 +72,122 @@ def left_on(mock: MockCatalog) -> list[tuple[str, ...]]:
     return [namespace for namespace in found if namespace != (PARENT,)]
 
 
-@cache
-def direct_run(isolation: str) -> tuple[Run, tuple[tuple[str, ...], ...]]:
-    """A run in process, and what it left."""
-    mock = faithful()
-    options = RunOptions(target(mock, isolation), run_id="law")
-    run = run_checks(options, transport=mock.httpx_transport())
-    left = tuple(left_on(mock))
+class Cell(NamedTuple):
+    """How a catalog is reached, and where a run keeps its objects."""
+
+    isolation: str
+    prefix: str | None
+    secured: bool
+
+
+PREFIXES = {"none": "", "of-two-segments": "cat/prod", "percent-encoded": "caf%C3%A9%2Fprod"}
+CELLS = {
+    f"{isolation}-{prefix}-{'secured' if secured else 'open'}": Cell(
+        isolation, PREFIXES[prefix], secured
+    )
+    for (row, isolation), (column, prefix) in itertools.product(
+        enumerate(ISOLATIONS), enumerate(PREFIXES)
+    )
+    for secured in [(row + column) % 2 == 0]
+}
+"""Every pair of two of the three; each isolation and each prefix both secured and open."""
+
+
+def direct_run(cell: Cell, workers: int, order: int | None) -> tuple[Run, list[tuple[str, ...]]]:
+    """A run in process, in the checks' own order or a random one, and what it left."""
+    mock = faithful(cell.prefix, secured=cell.secured)
+    where = target(mock, cell.isolation, secured=cell.secured)
+    with shuffled(order):
+        run = run_checks(
+            RunOptions(where, run_id="law", workers=workers), transport=mock.httpx_transport()
+        )
+    left = left_on(mock)
     mock.stop()
     return run, left
+
+
+@contextlib.contextmanager
+def shuffled(order: int | None) -> Iterator[None]:
+    """Let runs judge their checks in a random order, the same for the same number."""
+    if order is None:
+        yield
+        return
+
+    def chosen(checks: Iterable[Check], globs: Iterable[str]) -> tuple[Check, ...]:
+        listed = [*select(checks, globs)]
+        random.Random(order).shuffle(listed)  # noqa: S311 - an order is no secret
+        return tuple(listed)
+
+    with patch("icecheck.assembly.run.select", chosen):
+        yield
+
+
+@cache
+def plain_run() -> dict[str, str]:
+    """The outcomes of a run one check after the other, in their own order."""
+    run, left = direct_run(Cell("nested", None, secured=True), 1, None)
+    expect_faithful(run, left)
+    return outcomes(run)
 
 
 def outcomes(run: Run) -> dict[str, str]:
     return {verdict.check: str(verdict.outcome) for verdict in run.verdicts}
 
 
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_the_whole_suite_passes_and_leaves_the_mock_empty(isolation: str) -> None:
-    run, left = direct_run(isolation)
-    assert [f"{v.check}: {v.summary}" for v in run.verdicts if v.outcome is not Outcome.PASS] == []
-    assert run.status == "conformant"
-    assert run.exit_code == 0
-    assert run.facts["config"]["isolation"] == isolation
+def expect_faithful(run: Run, left: list[tuple[str, ...]]) -> None:
+    wrong = [v for v in run.verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
+    assert [f"{v.check}: {v.outcome} {v.summary}" for v in wrong] == []
+    assert (run.status, run.exit_code) == ("conformant", 0)
     assert run.facts["safety"]["residue"] == []
     assert run.facts["safety"]["touched_foreign"] == []
-    assert left == ()
+    assert left == []
 
 
-def test_the_verdicts_are_the_same_in_all_three_modes() -> None:
-    nested, flat, parent = (outcomes(direct_run(isolation)[0]) for isolation in ISOLATIONS)
-    assert flat == nested
-    assert parent == nested
+def test_every_check_passes_and_the_mock_is_empty_afterwards() -> None:
+    assert {check: o for check, o in plain_run().items() if o != "pass"} == {}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_verdicts_are_the_same_however_the_catalog_is_reached(name: str) -> None:
+    """Four workers, and a random order of its own for every cell."""
+    cell = CELLS[name]
+    run, left = direct_run(cell, 4, order=[*CELLS].index(name))
+    expect_faithful(run, left)
+    assert run.facts["config"]["isolation"] == cell.isolation
+    assert run.facts["target"]["prefix"] == cell.prefix
+    others = {
+        check for check, outcome in plain_run().items() if outcomes(run).get(check) != outcome
+    }
+    # A catalog without a prefix is not asked what the prefix is for, an open one not who may what.
+    if not cell.prefix:
+        others.discard("getConfig.prefix-serves")
+    if not cell.secured:
+        asked_who = ("auth.", "getToken.", "oauth2.", "loadTable.token", "schema.getToken.")
+        others = {check for check in others if not check.startswith(asked_who)}
+    assert others == set()
+
+
+def test_a_run_that_may_only_read_finds_nothing_wrong_and_changes_nothing() -> None:
+    mock = faithful()
+    where = target(mock, "flat")
+    session = open_session(where, run_id="given", transport=mock.httpx_transport())
+    theirs = Catalog(session, "theirs")
+    namespace = theirs.given_namespace()
+    table, view = theirs.given_table(namespace), given_view(theirs, namespace)
+    before = mock.state(WAREHOUSE)
+    given = Given(namespace, (namespace, table.name), (namespace, view.name))
+    where = replace(where, read_only=True, given=given)
+    with shuffled(1):
+        run = run_checks(
+            RunOptions(where, run_id="law", workers=4), transport=mock.httpx_transport()
+        )
+    wrong = [v for v in run.verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
+    assert [f"{v.check}: {v.outcome} {v.summary}" for v in wrong] == []
+    assert run.exit_code == 0
+    assert mock.state(WAREHOUSE) is before
+    theirs.undo()
+    session.close()
+    mock.stop()
 
 
 @pytest.fixture
@@ -110,6 +212,7 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, *where]
     command += ["--catalog-url", reached.url, "--catalog-warehouse", WAREHOUSE]
     command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
+    command += ["--catalog-second-credential", str(SECOND.credential)]
     command += ["--catalog-isolation", reached.isolation]
     command += ["--catalog-namespace", PARENT] if reached.namespace else []
     command += ["--conformance-report", str(tmp_path / "report")]
@@ -123,7 +226,7 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     report = json.loads((tmp_path / "report" / "run.json").read_text(encoding="utf-8"))
-    assert verdicts_in(report) == outcomes(direct_run(isolation)[0])
+    assert verdicts_in(report) == plain_run()
     assert report["safety"]["residue"] == []
     assert left_on(running) == []
 

@@ -20,7 +20,8 @@ GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 CATALOGS = {
     "answers-in-its-own-way": (
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
-        "weak-etags", "own-properties", "plain-text-400", "hidden-from-strangers",
+        "weak-etags", "lower-case-names", "own-properties", "plain-text-400",
+        "hidden-from-strangers",
     ),
     "offers-the-least": (
         "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",

@@ -72,7 +72,6 @@ def test_registries_are_fresh_each_time():
         b'{"requirements":[],"updates":[{"action":"remove-snapshots","snapshot-ids":null}]}',
         b'{"requirements":[],"updates":[{"action":"remove-snapshots","snapshot-ids":[1e2]}]}',
         b'{"requirements":[],"updates":[],"x":NaN}',
-        b'{"requirements":[],"updates":[],"x":"\xff"}',
         b'{"requirements":[],"updates":[]} trailing',
         b'{"identifier":{"namespace":["a"]},"requirements":[],"updates":[]}',
         b'{"identifier":{"namespace":"a","name":"t"},"requirements":[],"updates":[]}',
@@ -85,6 +84,25 @@ def test_registries_are_fresh_each_time():
 def test_a_commit_that_cannot_be_read_is_refused(body, refused):
     with refused(400, "Malformed request"):
         decode_commit(body)
+
+
+def test_null_is_refused_where_java_reads_none_and_no_client_sends_it(snapshot, refused):
+    key = {"key-id": "k", "encrypted-key-metadata": "Zm9v"}
+    blob = {"type": "x", "snapshot-id": 1, "sequence-number": 1, "fields": [1]}
+    statistics = {
+        "snapshot-id": 1,
+        "statistics-path": "s3://b/1.puffin",
+        "file-size-in-bytes": 10,
+        "file-footer-size-in-bytes": 5,
+        "blob-metadata": [{**blob, "properties": None}],
+    }
+    for update in (
+        {"action": "set-statistics", "statistics": statistics},
+        {"action": "add-snapshot", "snapshot": {**snapshot(1), "summary": None}},
+        {"action": "add-encryption-key", "encryption-key": {**key, "properties": None}},
+    ):
+        with refused(400, "Expected `object`, got `null`"):
+            decode_commit(msgspec.json.encode({"requirements": [], "updates": [update]}))
 
 
 def test_a_type_nested_too_deeply_is_refused(new_table, commit, schema_of, refused):
@@ -109,20 +127,17 @@ def test_an_identifier_is_read_and_may_be_null():
 
 
 def test_a_transaction_is_read_change_by_change(snapshot):
-    def change(name, **snapshot_members):
-        sent = snapshot(1, **snapshot_members)
+    def change(name, snapshot_id):
         return {
             "identifier": {"namespace": ["a"], "name": name},
             "requirements": [],
-            "updates": [{"action": "add-snapshot", "snapshot": sent}],
+            "updates": [{"action": "add-snapshot", "snapshot": snapshot(snapshot_id)}],
         }
 
-    body = {"table-changes": [change("t", future=1), change("u")]}
+    body = {"table-changes": [change("t", 1), change("u", 2)]}
     changes = decode_commit_transaction(msgspec.json.encode(body))
     assert [identifier.name for identifier, _ in changes] == ["t", "u"]
-    first, second = (change for _, change in changes)
-    assert first.updates[0].snapshot.unknown == {"future": 1}
-    assert second.updates[0].snapshot.unknown == {}
+    assert [change.updates[0].snapshot.snapshot_id for _, change in changes] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -226,6 +241,21 @@ def test_the_metadata_log_keeps_a_hundred_files(new_table, commit):
 def test_a_log_length_that_is_no_number_is_refused(new_table, commit, refused):
     with refused(400, "previous-versions-max"):
         commit(new_table(), properties(**{"write.metadata.previous-versions-max": "x"}))
+
+
+def test_a_table_does_not_begin_with_a_limit_that_its_next_commit_would_be_refused_for(
+    commit, refused
+):
+    with refused(400, "previous-versions-max"):
+        commit(
+            None,
+            {"action": "add-schema", "schema": {"type": "struct", "fields": []}},
+            {"action": "add-spec", "spec": {"fields": []}},
+            {"action": "add-sort-order", "sort-order": {"fields": []}},
+            properties(**{"write.metadata.previous-versions-max": "x"}),
+            requirements=({"type": "assert-create"},),
+            default_location="s3://b/t",
+        )
 
 
 def test_the_time_of_a_table_never_runs_backwards(new_table, commit, now_ms):

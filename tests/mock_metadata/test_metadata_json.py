@@ -88,23 +88,17 @@ def test_nested_types_are_written_as_they_were_sent(new_table, schema_of):
     assert to_builtins(new_table(schema=schema))["schemas"][0]["fields"][0]["type"] == kind
 
 
-def test_a_snapshot_is_written_in_order_and_keeps_members_of_a_newer_format(
+def test_a_snapshot_is_written_in_order_and_without_members_that_nobody_knows(
     new_table, commit, snapshot
 ):
-    sent = snapshot(
-        7,
-        future={"b": [1.0, None], "a": 2**62},
-        sequence_number=1,
-        schema_id=0,
-        key_id="k",
-        unknown=4,
-    )
-    table = commit(new_table(), {"action": "add-snapshot", "snapshot": sent})
+    sent = snapshot(7, sequence_number=1, schema_id=0, key_id="k")
+    unknown = {"future": {"b": [1.0, None], "a": 2**62}, "unknown": json.loads("[" * 65 + "]" * 65)}
+    table = commit(new_table(), {"action": "add-snapshot", "snapshot": {**unknown, **sent}})
     written = to_builtins(table)["snapshots"][0]
     assert written == sent
     assert list(written) == [
         "sequence-number", "snapshot-id", "timestamp-ms", "summary", "manifest-list", "schema-id",
-        "key-id", "future", "unknown",
+        "key-id",
     ]  # fmt: skip
     assert decode(encode(table)) == table
 
@@ -113,12 +107,6 @@ def test_a_sequence_number_of_zero_is_not_written(new_table, commit, snapshot):
     sent = snapshot(7, sequence_number=0)
     table = commit(new_table(1), {"action": "add-snapshot", "snapshot": sent})
     assert "sequence-number" not in to_builtins(table)["snapshots"][0]
-
-
-def test_a_member_nested_abysmally_is_refused(new_table, commit, snapshot, refused):
-    deep = json.loads("[" * 65 + "]" * 65)
-    with refused(400, "nested too deeply"):
-        commit(new_table(), {"action": "add-snapshot", "snapshot": snapshot(7, future=deep)})
 
 
 def test_refs_only_writes_the_snapshots_that_refs_name(table_with_history):
@@ -393,7 +381,9 @@ def test_a_snapshot_without_manifests_is_refused(table_with_history, refused):
         decode(msgspec.json.encode(document))
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"null", b"\xff", b"\x1f\x8b\x08", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"null", b"\xff", b'{"later": "\xff"}', b"\x1f\x8b\x08", b"[" * 100_000]
+)
 def test_what_is_no_metadata_is_refused(data, refused):
-    with refused(400, "Malformed request"):
+    with refused(400, "Malformed"):
         decode(data)

@@ -29,9 +29,7 @@ IS_NULL = {"type": "is-null", "term": "word"}
 
 
 def names(*, case_sensitive: bool = True) -> ColumnNames:
-    schema = decode_json(
-        msgspec.json.Decoder(Schema), msgspec.json.encode({**SCHEMA, "schema-id": 0})
-    )
+    schema = decode_json(Schema, msgspec.json.encode({**SCHEMA, "schema-id": 0}))
     return ColumnNames(schema, case_sensitive=case_sensitive)
 
 
@@ -276,7 +274,7 @@ def test_columns_are_found_without_case_unless_two_are_meant() -> None:
             {"id": 3, "name": "B", "required": False, "type": "int"},
         ],
     }
-    found = decode_json(msgspec.json.Decoder(Schema), msgspec.json.encode(schema))
+    found = decode_json(Schema, msgspec.json.encode(schema))
     exact = ColumnNames(found, case_sensitive=True)
     assert [exact.find(name).id for name in ("a", "A", "B")] == [1, 2, 3]
     loose = ColumnNames(found, case_sensitive=False)
@@ -306,7 +304,7 @@ def test_nested_columns_have_the_names_of_the_document_and_the_short_ones() -> N
             ),
         ],
     }  # fmt: skip
-    found = decode_json(msgspec.json.Decoder(Schema), msgspec.json.encode(schema))
+    found = decode_json(Schema, msgspec.json.encode(schema))
     by_name = ColumnNames(found, case_sensitive=True)
     for name, id_ in (
         ("list.element.x", 3), ("list.x", 3), ("list.element", 2), ("map.key", 5),

@@ -70,6 +70,29 @@ def test_answers_on_one_connection_do_not_run_into_each_other(server: MockCatalo
         assert content.startswith(b'{"error":')
 
 
+def test_the_lines_of_a_repeated_header_are_one_list(server: MockCatalog) -> None:
+    create = b'{"name": "t", "schema": {"type": "struct", "fields": []}}'
+    load = "GET /v1/namespaces/lines/tables/t HTTP/1.1"
+    with Wire(server) as wire:
+        wire.send("POST /v1/namespaces HTTP/1.1", b'{"namespace": ["lines"]}')
+        assert wire.answer()[0] == 200
+        wire.send("POST /v1/namespaces/lines/tables HTTP/1.1", create)
+        tag = wire.answer()[1]["etag"]
+        for lines, status in (
+            ((tag, '"other"'), 304), (('"other"', tag), 304), (('"a"', '"b"'), 200)
+        ):  # fmt: skip
+            wire.send("\r\n".join([load, *(f"if-none-match: {line}" for line in lines)]))
+            assert wire.answer()[0] == status
+
+
+def test_a_header_that_is_no_list_is_not_chosen_from(server: MockCatalog) -> None:
+    types = "content-type: application/json\r\ncontent-type: text/plain"
+    for lines in (types, "\r\n".join(reversed(types.split("\r\n")))):
+        with Wire(server) as wire:
+            wire.send(f"POST /v1/namespaces HTTP/1.1\r\n{lines}", b'{"namespace": ["chosen"]}')
+            assert wire.answer()[0] == 400
+
+
 def test_no_header_tells_server_or_date(server: MockCatalog) -> None:
     with Wire(server) as wire:
         wire.send("GET /v1/config HTTP/1.1")

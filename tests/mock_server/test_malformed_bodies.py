@@ -124,6 +124,7 @@ SPOILT: dict[str, Spoil] = {
     "a member twice, spaced": with_member(b'{"x"\t:1, "x"\r\n :1}'),
     "a member twice, and text that looks like one": with_member(rb'{"x":1, "x":"\u0022:"}'),
     "a member twice, the first with such text": with_member(rb'{"x":"\":", "x":1}'),
+    "a member twice, and a text with an escaped colon": with_member(rb'{"x":1, "x":"\u003A"}'),
     "an empty member twice": with_member(b'{"":1, "":1}'),
 }
 

@@ -2,15 +2,9 @@
 
 import httpx
 import pytest
+from tests.mock_server.asking import error_of
 
 from icecheck.mock_server import MockCatalog
-
-
-def error_of(response: httpx.Response) -> tuple[int, str]:
-    error = response.json()["error"]
-    assert error["code"] == response.status_code
-    assert error["message"]
-    return response.status_code, error["type"]
 
 
 def create(http: httpx.Client, *levels: str, **properties: str) -> httpx.Response:

@@ -4,29 +4,9 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.mock_server.asking import SCHEMA, TABLES, create, error_of, set_property
 
 from icecheck.mock_server import MockCatalog
-
-SCHEMA = {
-    "type": "struct",
-    "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}],
-}
-TABLES = "/namespaces/ns/tables"
-
-
-def error_of(response: httpx.Response) -> tuple[int, str]:
-    error = response.json()["error"]
-    assert error["code"] == response.status_code
-    return response.status_code, error["type"]
-
-
-def create(http: httpx.Client, name: str, **members: Any) -> httpx.Response:
-    return http.post(TABLES, json={"name": name, "schema": SCHEMA, **members})
-
-
-def set_property(http: httpx.Client, path: str, **properties: str) -> httpx.Response:
-    updates = [{"action": "set-properties", "updates": properties}]
-    return http.post(path, json={"requirements": [], "updates": updates})
 
 
 def test_a_created_table_can_be_loaded(http: httpx.Client, namespace: str) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.mock_server.asking import error_of
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.files import Files
@@ -51,12 +52,6 @@ def commit(http: httpx.Client, *changes: dict[str, Any]) -> httpx.Response:
 def load(http: httpx.Client, name: str) -> dict[str, Any]:
     loaded: dict[str, Any] = http.get(f"{TABLES}/{name}").json()
     return loaded
-
-
-def error_of(response: httpx.Response) -> tuple[int, str]:
-    error = response.json()["error"]
-    assert error["code"] == response.status_code
-    return response.status_code, error["type"]
 
 
 def test_a_transaction_changes_every_table_and_answers_204(

@@ -1,44 +1,13 @@
 """Finished runs made by hand, one for each way a run can end; `run` stands for each of them."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
+from tests.finished_runs import finished, verdict
 
-from icecheck.assembly.finish import finish
-from icecheck.assembly.run import RunOptions
-from icecheck.session import SessionSummary
-from icecheck.target import Target
-from icecheck.verdict import (
-    Evidence,
-    Finding,
-    Group,
-    Level,
-    Outcome,
-    Skip,
-    SkipKind,
-    Verdict,
-)
+from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Skip, SkipKind
 
-STARTED = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
-ENDPOINTS = ["POST /v1/{prefix}/namespaces", "GET /v1/{prefix}/namespaces"]
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e|`\x00\x1f]]>&\ud800"
-
-
-def verdict(check, outcome=Outcome.PASS, **members):
-    given = {
-        "check": check,
-        "title": f"What {check} demands",
-        "group": Group.CHECKS,
-        "level": Level.MUST,
-        "requirements": ("createNamespace.409",),
-        "operations": ("createNamespace",),
-        "profile": "write",
-        "outcome": outcome,
-        "requests": 2,
-        "duration_ms": 12.5,
-    }
-    return Verdict(**given | members)
 
 
 def evidence(ordinal=1, *, body="{}", status=200):
@@ -105,37 +74,6 @@ SPARK_BROKEN = failed(
     "spark.merge", expected="2 rows", actual="1 row", group=Group.SPARK, level=Level.INTEROP
 )
 SPARK_NOT_RUN = replace(SKIPPED, check="spark.branch", group=Group.SPARK, level=Level.INTEROP)
-
-
-def finished(*verdicts, interrupted=False, tripped=False, residue=(), endpoints=ENDPOINTS):
-    options = RunOptions(
-        target=Target("http://catalog.test", warehouse="wh", token="token-canary"),
-        run_id="abc123",
-        command="icecheck run http://catalog.test",
-        implementation="Acme catalog",
-    )
-    session = SessionSummary(
-        config={"defaults": {}, "overrides": {}, "endpoints": list(endpoints)},
-        isolation="nested",
-        owner="icecheck_abc123",
-        server_header="acme/1",
-        requests=7,
-        latencies_ms=[1.0, 2.0],
-        created=3,
-        deleted=3,
-        residue=list(residue),
-        foreign=[],
-    )
-    return finish(
-        options,
-        [session],
-        verdicts,
-        {},
-        interrupted=interrupted,
-        tripped=tripped,
-        started_at=STARTED,
-        wall_seconds=1.5,
-    )
 
 
 RUNS = {

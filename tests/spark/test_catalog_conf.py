@@ -1,7 +1,7 @@
 """A target as properties of Iceberg's REST client."""
 
 from icecheck.spark import catalog_conf
-from icecheck.target import Target
+from icecheck.target import SigV4, Target
 
 TIMEOUTS = {
     "rest.client.connection-timeout-ms": "30000",
@@ -44,3 +44,11 @@ def test_a_credential_comes_with_its_scope_and_token_endpoint() -> None:
     assert conf["scope"] == "all"
     assert conf["oauth2-server-uri"] == "http://c/v1/oauth/tokens"
     assert "token" not in conf
+
+
+def test_signing_is_asked_for_as_java_calls_it() -> None:
+    conf = catalog_conf(Target("http://c", sigv4=SigV4("eu-west-1", "glue")))
+    assert conf["rest.sigv4-enabled"] == "true"
+    assert conf["rest.signing-region"] == "eu-west-1"
+    assert conf["rest.signing-name"] == "glue"
+    assert "rest.access-key-id" not in conf

@@ -59,6 +59,7 @@ def facts_of(
             "groups": [str(g) for g in options.groups],
             "globs": list(options.globs),
             "isolation": session.isolation,
+            "witnessed_only": options.witnessed_only,
             "timeout_seconds": options.target.timeout_seconds,
             "command": options.command,
         },
@@ -80,13 +81,21 @@ def _target(options: "RunOptions", session: SessionSummary) -> dict[str, Any]:
     method = "bearer" if target.token else "none"
     if target.credential:
         method = "oauth2-client-credentials"
+    if target.sigv4 is not None:
+        method = "sigv4"
+    principals = (method != "none") + (target.second is not None)
     return {
         "url": target.url,
         "warehouse": target.warehouse,
         "prefix": offer.prefix,
         "namespace": list(target.namespace),
         "implementation": {"project": options.implementation or "unnamed"},
-        "auth": {"method": method, "principals": 0 if method == "none" else 1},
+        "auth": {
+            "method": method,
+            "principals": principals,
+            "client_certificate": target.client_cert is not None,
+        },
+        "accommodations": session.accommodations,
         "endpoints": None if offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {
             "server_header": session.server_header,

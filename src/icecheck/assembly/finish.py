@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from icecheck.assembly.facts import facts_of
 from icecheck.causes import causes_of
 from icecheck.check import Check
-from icecheck.conclusion import capabilities_of, conclude, profiles_of
+from icecheck.claims import capabilities_of
+from icecheck.conclusion import conclude, profiles_of
 from icecheck.contract import Level, load
+from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.passive import Observed, passive_verdicts
+from icecheck.probes import CAPABILITIES
 from icecheck.session import SessionSummary
 from icecheck.target import Offer
 from icecheck.verdict import Run, Verdict
@@ -28,13 +31,14 @@ def finish(
     observed: Mapping[str, Observed],
     *,
     interrupted: bool,
-    tripped: bool,
+    tripped: str,
     started_at: datetime,
     wall_seconds: float,
     left_out: Collection[Check] = (),
 ) -> Run:
     """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
 
+    ``tripped`` says why the circuit breaker opened, and is empty if it did not.
     ``left_out`` are checks of the same groups that the user did not select: a profile that lacks
     one of MUST is verified in part only.
     """
@@ -42,6 +46,8 @@ def finish(
     session = _together(sessions)
     offer = Offer.read(session.config, options.target)
     everything = (*verdicts, *passive_verdicts(observed, contract))
+    if options.witnessed_only:
+        everything = tuple(map(_ungated_if_unwitnessed, everything))
     causes = causes_of(everything, contract.requirements)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)
@@ -51,7 +57,7 @@ def finish(
         causes,
         complete=not interrupted,
         residue=bool(session.residue),
-        tripped=tripped,
+        tripped=bool(tripped),
     )
     finished_at = datetime.now(UTC)
     return Run(
@@ -59,12 +65,20 @@ def finish(
         generated_at=finished_at.isoformat(timespec="seconds"),
         complete=not (interrupted or tripped),
         status=conclusion.status,
-        headline=conclusion.headline,
+        headline=tripped or conclusion.headline,
         exit_code=conclusion.exit_code,
         exit_reason=conclusion.exit_reason,
         verdicts=everything,
         causes=causes,
-        capabilities=capabilities_of(everything, offer, contract),
+        capabilities=capabilities_of(
+            everything,
+            offer,
+            contract,
+            undeclared=session.undeclared,
+            probed=session.capabilities,
+            needed_by=session.needed_by,
+            traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
+        ),
         profiles=profiles,
         facts=facts_of(
             options,
@@ -76,6 +90,12 @@ def finish(
             checks_total=len(everything),
         ),
     )
+
+
+def _ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
+    if is_unwitnessed(verdict.check, verdict.level):
+        return replace(verdict, gating=False)
+    return verdict
 
 
 def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
@@ -90,5 +110,23 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
             deleted=first.deleted + other.deleted,
             residue=[*first.residue, *other.residue],
             foreign=[*first.foreign, *other.foreign],
+            capabilities=_worst(first.capabilities, other.capabilities),
+            needed_by={
+                name: sorted({*first.needed_by.get(name, ()), *other.needed_by.get(name, ())})
+                for name in {**first.needed_by, **other.needed_by}
+            },
+            undeclared=first.undeclared | other.undeclared,
+            accommodations=[*dict.fromkeys([*first.accommodations, *other.accommodations])],
         )
     return first
+
+
+def _worst(
+    one: Mapping[str, bool | None], other: Mapping[str, bool | None]
+) -> dict[str, bool | None]:
+    """Join what two workers saw: one sight of a lack decides, and any sight beats none."""
+    joined = {**one}
+    for name, seen in other.items():
+        mine = joined.get(name)
+        joined[name] = False if False in (mine, seen) else mine or seen
+    return joined

@@ -2,10 +2,10 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,17 +13,19 @@ import httpx
 
 from icecheck.assembly.collect import collect, select
 from icecheck.assembly.finish import finish
+from icecheck.assembly.side_by_side import one_by_one, side_by_side
 from icecheck.breaker import Breaker
 from icecheck.check import Check
-from icecheck.client import Catalog
+from icecheck.cleaning import salvage
 from icecheck.exchange import Exchange
 from icecheck.expectations import is_foreseen
 from icecheck.expected import Expectation
-from icecheck.judge import judge, not_run
+from icecheck.judge import not_run
 from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, open_session
 from icecheck.target import Target
+from icecheck.undeclared import try_undeclared
 from icecheck.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
 
 __all__ = ["Progress", "RunOptions", "Silent", "run_checks"]
@@ -38,7 +40,8 @@ class RunOptions:
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
     which everything that the run makes is written down. ``fail_fast`` ends the run at
     the first failure of a MUST check that is none of the ``foreseen``; the rest is skipped as
-    the user's wish.
+    the user's wish. With several ``workers`` so many checks are judged at a time, each over
+    connections of its own; those with Spark one after the other.
     """
 
     target: Target
@@ -52,7 +55,9 @@ class RunOptions:
     spark_options: dict[str, str] = field(default_factory=dict)
     ledger: Path | None = None
     fail_fast: bool = False
+    witnessed_only: bool = False
     foreseen: tuple[Expectation, ...] = ()
+    workers: int = 1
 
 
 class Progress(Protocol):
@@ -110,6 +115,61 @@ class _Resources:
             self._spark.stop()
 
 
+class _Heard:
+    """What a run has heard: exchanges are passed on, and judged passively, in the checks' order."""
+
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        session: Session,
+        on_exchange: Callable[[Exchange], None] | None,
+    ) -> None:
+        self.observed: dict[str, Observed] = {}
+        self._session = session
+        self._on_exchange = on_exchange
+        self._order = deque(check.id for check in checks)
+        self._verdicts: dict[str, Verdict] = {}
+        self._kept: dict[str, list[Exchange]] = {check.id: [] for check in checks}
+
+    def take(self, *verdicts: Verdict) -> None:
+        """Take in verdicts, and whatever was said meanwhile."""
+        self._verdicts |= {verdict.check: verdict for verdict in verdicts}
+        exchanges = self._session.exchanges
+        # Others append to the list while this goes on.
+        said = exchanges[:]
+        del exchanges[: len(said)]
+        for exchange in said:
+            kept = self._kept.get(exchange.check)
+            if kept is None:
+                self._pass_on([exchange])
+            else:
+                kept.append(exchange)
+        while self._order and self._order[0] in self._verdicts:
+            check_id = self._order.popleft()
+            self._pass_on(self._kept.pop(check_id), self._verdicts[check_id])
+
+    @property
+    def judged_something(self) -> bool:
+        """Whether any check came to a pass or a failure."""
+        return any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in self._verdicts.values())
+
+    def end(self) -> None:
+        """Pass on what checks have said that came to no verdict."""
+        self.take()
+        while self._order:
+            self._pass_on(self._kept.pop(self._order.popleft()))
+
+    def _pass_on(self, exchanges: Sequence[Exchange], verdict: Verdict | None = None) -> None:
+        observe(exchanges, self._session.schemas, self.observed, verdict)
+        if self._on_exchange is not None:
+            for exchange in exchanges:
+                self._on_exchange(exchange)
+
+    def verdicts(self, checks: Sequence[Check]) -> list[Verdict]:
+        """Return the verdicts on these checks, in this order; some may have none."""
+        return [self._verdicts[check.id] for check in checks if check.id in self._verdicts]
+
+
 def run_checks(
     options: RunOptions,
     progress: Progress | None = None,
@@ -119,8 +179,8 @@ def run_checks(
 ) -> Run:
     """Run the selected checks and return the finished run; an interrupt ends it early.
 
-    ``on_exchange`` is told every redacted exchange as it happens (the recording on disk).
-    Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
+    ``on_exchange`` is told every redacted exchange, those of one check together and in the order
+    of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
     """
     told = progress or Silent()
     every = collect(options.groups)
@@ -133,37 +193,48 @@ def run_checks(
         seed=options.seed,
         spec=options.spec,
         transport=transport,
-        on_exchange=on_exchange,
         ledger=options.ledger,
     )
     resources = _Resources(options)
-    observed: dict[str, Observed] = {}
-    verdicts: list[Verdict] = []
-    complete = tripped = False
+    heard = _Heard(checks, session, on_exchange)
+    breaker = Breaker(session)
+    whole = False
     try:
         refuse_to_litter(session)
         resources.prepare(checks)
-        with _drained(session, observed), contextlib.suppress(KeyboardInterrupt):
+        try:
             told.started(checks, session)
-            ends = partial(_ends, options)
-            tripped = _judge_all(checks, session, resources, told, verdicts, observed, ends)
-            if options.fail_fast and not tripped:
-                verdicts += [
-                    not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
-                    for check in checks[len(verdicts) :]
-                ]
-            complete = not tripped
+            breaker.watch()
+            _judge_all(options, checks, breaker, resources, told, heard)
+            whole = True
+            if heard.judged_something:
+                heard.take()
+                session.undeclared |= try_undeclared(session, checks)
+        except KeyboardInterrupt:
+            pass
     finally:
+        breaker.stopped.clear()
         resources.stop()
+        breaker.leave()
+        if not breaker.why:
+            salvage(session)
         session.close()
-    interrupted = not complete and not tripped
+        heard.end()
+    verdicts = heard.verdicts(checks)
+    if options.fail_fast and whole and not breaker.why:
+        judged = {verdict.check for verdict in verdicts}
+        verdicts += [
+            not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
+            for check in checks
+            if check.id not in judged
+        ]
     return finish(
         options,
         [session.summary()],
         verdicts,
-        observed,
-        interrupted=interrupted,
-        tripped=tripped,
+        heard.observed,
+        interrupted=not whole,
+        tripped=breaker.why,
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
         left_out=frozenset(every) - frozenset(checks),
@@ -171,28 +242,35 @@ def run_checks(
 
 
 def _judge_all(
+    options: RunOptions,
     checks: Sequence[Check],
-    session: Session,
+    breaker: Breaker,
     resources: _Resources,
     told: Progress,
-    verdicts: list[Verdict],
-    observed: dict[str, Observed],
-    ends: Callable[[Verdict], bool],
-) -> bool:
-    """Judge the checks in order; returns whether the circuit breaker opened."""
-    breaker = Breaker()
-    for check in checks:
-        told.judging(check)
-        verdict = judge(check, Catalog(session, check.id), resources.of(check))
-        verdicts.append(verdict)
-        told.judged(verdict)
-        observe(session.exchanges, session.schemas, observed)
-        session.exchanges.clear()
-        if breaker.opened_by(verdict):
-            return True
-        if ends(verdict):
-            break
-    return False
+    heard: _Heard,
+) -> None:
+    """Judge the checks until something ends the run; those with Spark come alone, and last."""
+
+    def judged(check: Check) -> Verdict:
+        return breaker.judge(check, resources.of(check))
+
+    many = options.workers > 1
+    together = [check for check in checks if many and check.group is not Group.SPARK]
+    alone = [check for check in checks if not many or check.group is Group.SPARK]
+    stages = [one_by_one(alone, judged, told.judging)]
+    if together:
+        workers, stopped = options.workers, breaker.stopped
+        stages.insert(0, side_by_side(together, judged, told.judging, workers, stopped))
+    for stage in stages:
+        with contextlib.closing(stage) as verdicts:
+            for verdict in verdicts:
+                heard.take(verdict)
+                told.judged(verdict)
+                tripped = bool(breaker.why) and verdict.unanswered
+                if tripped:
+                    breaker.stopped.set()  # the other checks at hand need not wait for nothing
+                if tripped or _ends(options, verdict):
+                    return
 
 
 def _ends(options: RunOptions, verdict: Verdict) -> bool:
@@ -200,13 +278,3 @@ def _ends(options: RunOptions, verdict: Verdict) -> bool:
     if not options.fail_fast or verdict.level is not Level.MUST:
         return False
     return verdict.outcome is Outcome.FAIL and not is_foreseen(verdict, options.foreseen)
-
-
-@contextlib.contextmanager
-def _drained(session: Session, observed: dict[str, Observed]) -> Iterator[None]:
-    """Judge passively whatever is still in the session's memory when the block ends."""
-    try:
-        yield
-    finally:
-        observe(session.exchanges, session.schemas, observed)
-        session.exchanges.clear()

@@ -41,6 +41,7 @@ def closing_lines(run: Run, page: Path) -> list[str]:
         f"gate: {gate}, exit {run.exit_code}; profiles: {claimed or 'none claimed'}",
         f"checks: {counts}; {timing['requests']} requests in {timing['wall_s']} s",
     ]
+    lines += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += unmet_lines(run)
     if run.causes:
         lines.append(f"causes: {len(run.causes)}")

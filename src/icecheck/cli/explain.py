@@ -61,6 +61,7 @@ def _check(row: "CheckRow", contract: "Contract") -> Iterator[str]:
         yield f"  run it alone: icecheck run URL --only {row.group} --check '{row.id}'"
     if row.operations:
         yield f"  needs the catalog to claim: {', '.join(row.operations)}"
+    yield f"  {_witnesses(row)}"
     if row.needs:
         yield f"  needs the catalog to have: {', '.join(row.needs)}"
     for requirement_id in row.requirements:
@@ -68,6 +69,17 @@ def _check(row: "CheckRow", contract: "Contract") -> Iterator[str]:
         if requirement is not None:
             yield "  proves"
             yield from (f"    {line}" for line in _requirement(requirement, contract))
+
+
+def _witnesses(row: "CheckRow") -> str:
+    from icecheck.card import UNWITNESSED
+    from icecheck.contract import Level
+    from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
+
+    if is_unwitnessed(row.id, Level(row.level)):
+        return UNWITNESSED
+    passed = witnesses_of(row.id)
+    return f"passed by: {', '.join(passed)}" if passed else "passed by no recorded catalog"
 
 
 def _requirement(requirement: "Requirement", contract: "Contract") -> Iterator[str]:

@@ -13,6 +13,7 @@ from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import selected, selection_options
 from icecheck.cli.target_options import read_url, target_facts, target_of, target_options
+from icecheck.cli.workers import Workers
 
 if TYPE_CHECKING:
     from icecheck.assembly.output import Output
@@ -24,6 +25,9 @@ __all__ = ["command"]
 
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
+_BROUGHT_BY_MOCK = (
+    "warehouse", "token", "credential", "sigv4", "second_token", "second_credential"
+)  # fmt: skip
 _MOCK_WAREHOUSE = "icecheck"
 _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
@@ -46,6 +50,15 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
     show_default=True,
     metavar="DIR",
     help="Where the report is written.",
+)
+@click.option(
+    "-n",
+    "--workers",
+    type=Workers(),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Judge N checks at a time, or as many as 'auto' says.",
 )
 @gate_options
 @click.option("--iceberg-jar", metavar="FILE", help="Iceberg Spark runtime jar to use.")
@@ -86,6 +99,8 @@ def command(output: Path, **options: Any) -> int:
             groups=tuple(Group(g) for g in groups),
             globs=selected(options, output),
             fail_fast=options["fail_fast"],
+            witnessed_only=options["witnessed_only"],
+            workers=options["workers"],
             foreseen=gate.foreseen,
             command=shown_command(click.get_current_context()),
             implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
@@ -135,8 +150,8 @@ def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
     if not options["mock"]:
         return target_of(options, or_else=" or --mock")
     facts = target_facts(options)
-    if options["warehouse"] or options["token"] or options["credential"]:
-        raise UsageError("--mock brings its own warehouse and credential: leave yours out")
+    if any(options[name] for name in _BROUGHT_BY_MOCK):
+        raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
     return Target(**facts | _start_mock(options, stack))
 
 
@@ -148,22 +163,43 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     """
     import random
 
-    from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
+    from icecheck.mock_server import (
+        Client,
+        MockCatalog,
+        OAuth2Settings,
+        Permissions,
+        VendingSettings,
+    )
     from icecheck.mock_server.clock import VirtualClock
+    from icecheck.target import Principal
 
     seed = options["seed"]
     spark = "spark" in _groups(options["only"], spark=options["spark"])
     clock = None if spark else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
     secret = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
+    table_token = f"{secret}-of-tables"
     mock = MockCatalog(
         seed=seed,
         clock=clock,
-        oauth2=OAuth2Settings(clients=(Client("icecheck", secret),), token_seconds=86_400),
-        vending=VendingSettings(storage="s3"),
+        oauth2=OAuth2Settings(
+            clients=(
+                Client("icecheck", secret),
+                Client("nobody", secret, permissions=Permissions.nothing()),
+            ),
+            token_seconds=86_400,
+        ),
+        token=table_token,
+        # Java's client would take it for the table's own session, and Spark runs are about tables.
+        vending=VendingSettings(storage="s3", table_config={} if spark else {"token": table_token}),
         warehouses=[_MOCK_WAREHOUSE],
     )
     stack.enter_context(mock)
-    return {"url": mock.uri, "warehouse": _MOCK_WAREHOUSE, "credential": f"icecheck:{secret}"}
+    return {
+        "url": mock.uri,
+        "warehouse": _MOCK_WAREHOUSE,
+        "credential": f"icecheck:{secret}",
+        "second": Principal(credential=f"nobody:{secret}"),
+    }
 
 
 def _spark_options(options: dict[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from icecheck.exchange import is_secret_header
 
 __all__ = ["shown_command"]
 
-_SECRET_OPTIONS = frozenset({"token", "credential"})
+_SECRET_OPTIONS = frozenset({"token", "credential", "second_token", "second_credential"})
 _HIDDEN = "<hidden>"
 
 

@@ -32,6 +32,25 @@ _OPTIONS = (
         help="PEM file of a private authority.",
     ),
     click.option(
+        "--sigv4",
+        metavar="REGION/SERVICE",
+        help="Sign requests as AWS wants them; keys come from the environment or a profile.",
+    ),
+    click.option(
+        "--client-cert", metavar="FILE", help="PEM file of the certificate to show (mutual TLS)."
+    ),
+    click.option(
+        "--client-key", metavar="FILE", help="PEM file of its key, if it is not in there."
+    ),
+    click.option(
+        "--second-token",
+        metavar="TOKEN",
+        help="Token of somebody who may see nothing of what the run makes.",
+    ),
+    click.option(
+        "--second-credential", metavar="ID:SECRET", help="Or the credential to get one with."
+    ),
+    click.option(
         "--timeout",
         "timeout_seconds",
         type=float,
@@ -44,6 +63,11 @@ _OPTIONS = (
         multiple=True,
         metavar="A.B",
         help="Work under this existing namespace; levels joined by dots, or one option each.",
+    ),
+    click.option(
+        "--location-root",
+        metavar="URI",
+        help="Place what a run creates below this URI, such as s3://bucket/tests.",
     ),
     click.option(
         "--isolation",
@@ -101,8 +125,8 @@ target_options = adding(_OPTIONS)
 
 def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the options say of a target, as keyword arguments of Target, all but the URL."""
-    from icecheck.target import read_headers
-    from icecheck.target_sources import given_from
+    from icecheck.target import SigV4, read_headers
+    from icecheck.target_sources import given_from, principal_from
 
     as_they_are = (
         "warehouse",
@@ -112,8 +136,11 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "oauth2_server_uri",
         "scope",
         "ca_bundle",
+        "client_cert",
+        "client_key",
         "timeout_seconds",
         "isolation",
+        "location_root",
         "requests_per_second",
     )
     given = {
@@ -123,6 +150,10 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "accept_residue": options["accept_residue"] or None,
         "claims": options["claims"] or None,
         "read_only": options["read_only"] or None,
+        "sigv4": None if options["sigv4"] is None else SigV4.read(options["sigv4"]),
+        "second": principal_from(
+            {kind: options[f"second_{kind}"] for kind in ("token", "credential")}
+        ),
         "given": given_from(
             {kind: options[f"given_{kind}"] for kind in ("namespace", "table", "view")}
         ),

@@ -38,6 +38,7 @@ PROFILES = (
     "pagination",
     "etag",
     "oauth2",
+    "authorization",
 )
 """What a catalog can be conformant in; every requirement belongs to one profile."""
 

@@ -32,5 +32,14 @@ def catalog_conf(target: "Target") -> dict[str, str]:
         "scope": target.scope if target.credential else None,
         "oauth2-server-uri": target.token_endpoint if target.credential else None,
     }
+    if target.sigv4 is not None:
+        optional |= {
+            "rest.sigv4-enabled": "true",
+            "rest.signing-region": target.sigv4.region,
+            "rest.signing-name": target.sigv4.service,
+            "rest.access-key-id": target.sigv4.access_key_id,
+            "rest.secret-access-key": target.sigv4.secret_access_key,
+            "rest.session-token": target.sigv4.session_token,
+        }
     properties |= {name: value for name, value in optional.items() if value is not None}
     return properties | {f"header.{name}": value for name, value in target.headers.items()}

@@ -1,0 +1,200 @@
+"""Columns as they come back: nested, with defaults of every type, and very many of them."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import commit, expect_effect, expect_loaded
+from icecheck.conformance.evolving import column_id, number, wider_schema
+from icecheck.conformance.reading import not_applicable
+from icecheck.expect import Matcher, Reply, containing, show
+
+STRUCT = bodies.struct_field
+LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
+MANY = 1000
+LARGE_BYTES = 100 * 1024
+
+# The value of each type in the form that the document gives it, as initial and as write default.
+DEFAULTS: dict[str, Any] = {
+    "boolean": True,
+    "int": 42,
+    "long": 2**53 + 1,
+    "float": 3.5,
+    "double": 123.456,
+    "decimal(9, 4)": "123.4500",
+    "string": " hello ",
+    "uuid": "eb26bdb1-a1d8-4aa6-990e-da940875492c",
+    "date": "2007-12-03",
+    "time": "22:31:08.123456",
+    "timestamp": "2007-12-03T10:15:30.123456",
+    "timestamptz": "2007-12-03T10:15:30.123456+00:00",
+    "timestamp_ns": "2007-12-03T10:15:30.123456789",
+    "timestamptz_ns": "2007-12-03T10:15:30.123456789+00:00",
+    "fixed[3]": "78797A",
+    "binary": "78797A",
+}
+
+Json = dict[str, Any]
+
+
+# ---- nested columns
+
+
+def nested_schema(table: Table) -> Json:
+    """Return the current schema with a struct, a list and a map added, under unused ids."""
+    last = number(table, "last-column-id")
+    schema_id = number(table, "current-schema-id") + 1
+    ids = iter(range(last + 4, last + 11))
+    place = {"type": "struct", "fields": [
+        STRUCT(next(ids), "lat", "double", required=True, doc="degrees"),
+        STRUCT(next(ids), "lon", "double"),
+    ]}  # fmt: skip
+    tags = {
+        "type": "list", "element-id": next(ids), "element": "string", "element-required": True,
+    }  # fmt: skip
+    scores = {
+        "type": "map", "key-id": next(ids), "key": "string", "value-id": next(ids),
+        "value": {"type": "struct", "fields": [STRUCT(next(ids), "points", "int")]},
+        "value-required": False,
+    }  # fmt: skip
+    return bodies.schema(
+        *view.current_schema(table.metadata).get("fields", []),
+        STRUCT(last + 1, "place", place),
+        STRUCT(last + 2, "tags", tags),
+        STRUCT(last + 3, "scores", scores, doc="by name"),
+        schema_id=schema_id,
+        identifier_field_ids=[column_id(table, "id")],
+    )
+
+
+@check(
+    "update.add-schema.nested-types",
+    proves=("update.add-schema.nested-types", "update.add-schema.last-column-id"),
+)
+def test_nested_columns(catalog: Catalog) -> None:
+    """Structs, lists and maps of an added schema keep the ids of every field in them."""
+    table = catalog.given_table()
+    schema = nested_schema(table)
+    kept = {member: schema[member] for member in ("fields", "identifier-field-ids")}
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-schema", "schema": schema}, LAST_ADDED],
+        {"schemas": containing(kept), "last-column-id": max(view.field_ids(schema))},
+        what="nested-schema",
+    )
+
+
+@check("update.add-schema.deprecated-member", proves="update.add-schema.deprecated-member")
+def test_deprecated_last_column_id(catalog: Catalog) -> None:
+    """A schema may be added with the deprecated last-column-id."""
+    table = catalog.given_table()
+    schema = wider_schema(table)
+    last = number(table, "last-column-id") + 1
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-schema", "schema": schema, "last-column-id": last}],
+        {"schemas": containing({"fields": schema["fields"]}), "last-column-id": last},
+        what="schema",
+    )
+
+
+# ---- defaults
+
+
+def with_defaults(first_id: int) -> list[Json]:
+    """Return a column of each type whose name is its type, with both defaults."""
+    return [
+        STRUCT(first_id + at, f"a {type_}", type_, initial_default=value, write_default=value)
+        for at, (type_, value) in enumerate(DEFAULTS.items())
+    ]
+
+
+def _taken(reply: Reply) -> Reply:
+    if 400 <= reply.status < 500:
+        raise not_applicable(f"the catalog refuses defaults of columns with {reply.status}")
+    return reply.expect(200)
+
+
+def _expect_defaults(reply: Reply, schema: Any, due: list[Json]) -> None:
+    """Judge the defaults of columns, which are found by name: a new table gives its own ids."""
+    found = {field.get("name"): field for field in schema.get("fields", [])}
+    for field in due:
+        column = found.get(field["name"], {})
+        for member in ("initial-default", "write-default"):
+            if show(column.get(member)) != show(field[member]):
+                raise reply.violation(
+                    f"effect-missing:{member}",
+                    "the default that was sent",
+                    "another one, or none",
+                    detail=f"{field['type']}: due is {show(field[member])}",
+                )
+
+
+@check(
+    "createTable.keeps-defaults", proves="createTable.defaults-kept", needs=("format-version-3",)
+)
+def test_defaults_of_a_new_table(catalog: Catalog) -> None:
+    """Columns of every type keep the defaults that they are created with."""
+    namespace = catalog.given_home()
+    name = catalog.new_name()
+    columns = with_defaults(1)
+    body = bodies.create_table_body(
+        name, table_schema=bodies.schema(*columns), properties={"format-version": "3"}
+    )
+    _taken(catalog.create_table(namespace, body))
+    reply = catalog.load_table(namespace, name).expect(200)
+    _expect_defaults(reply, view.current_schema(view.metadata_in(reply)), columns)
+
+
+@check(
+    "update.add-schema.keeps-defaults",
+    proves="update.add-schema.defaults-kept",
+    needs=("format-version-3",),
+)
+def test_defaults_of_added_columns(catalog: Catalog) -> None:
+    """Columns that a commit adds keep their defaults."""
+    table = catalog.given_table(properties={"format-version": "3"})
+    columns = with_defaults(number(table, "last-column-id") + 1)
+    fields = [*view.current_schema(table.metadata).get("fields", []), *columns]
+    added = bodies.schema(*fields, schema_id=number(table, "current-schema-id") + 1)
+    _taken(commit(catalog, table, [{"action": "add-schema", "schema": added}, LAST_ADDED]))
+    reply = catalog.load_table(table.namespace, table.name).expect(200)
+    _expect_defaults(reply, view.current_schema(view.metadata_in(reply)), columns)
+
+
+# ---- large ones
+
+
+@check("createTable.thousand-columns", proves="createTable.wide-schema")
+def test_a_thousand_columns(catalog: Catalog) -> None:
+    """A table with a thousand columns is created, with all of them in their order."""
+    namespace = catalog.given_home()
+    name = catalog.new_name()
+    names = [f"column_{ordinal:04}" for ordinal in range(MANY)]
+    wide = bodies.schema(*(STRUCT(at, each, "string") for at, each in enumerate(names, 1)))
+    catalog.create_table(namespace, bodies.create_table_body(name, table_schema=wide)).expect(200)
+    reply = catalog.load_table(namespace, name).expect(200)
+    schema = view.current_schema(view.metadata_in(reply))
+    found = [field.get("name") for field in schema.get("fields", [])]
+    if found != names:
+        raise reply.violation(
+            "effect-missing:wide-schema",
+            f"{MANY} columns in their order",
+            f"{len(found)} columns" if len(found) != MANY else "another order",
+        )
+
+
+@check("update.set-properties.large-value", proves="update.set-properties.large")
+def test_a_large_property(catalog: Catalog) -> None:
+    """A property with a value of 100 KiB is kept as it was sent."""
+    table = catalog.given_table()
+    value = "0123456789abcdef" * (LARGE_BYTES // 16)
+    update = {"action": "set-properties", "updates": {"icecheck.large": value}}
+    commit(catalog, table, [update]).expect(200)
+    whole = Matcher(f"the {LARGE_BYTES} characters that were sent", lambda v: v == value)
+    expected = {"properties": {"icecheck.large": whole}}
+    expect_loaded(catalog, table, expected, what="large-property")

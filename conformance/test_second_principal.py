@@ -1,0 +1,187 @@
+"""Somebody else: what a principal without any right to the run's objects sees and can do."""
+
+from collections.abc import Iterator, Mapping
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.conformance.committing import expect_unchanged, set_property
+from icecheck.conformance.reading import object_in, tables_in
+from icecheck.conformance.viewing import View, create_view_body, given_view, load_view
+from icecheck.expect import NotOffered, Reply, Violation, equal
+from icecheck.target import Namespace
+
+Headers = Mapping[str, str]
+Names = Mapping[str, str | Namespace]
+
+_READING_NAMESPACES = ("loadNamespaceMetadata", "namespaceExists")
+_READING_TABLES = ("loadTable", "tableExists", "loadCredentials")
+_READING_VIEWS = ("loadView", "viewExists")
+_LISTS = ("listTables", "listViews")
+_OPEN_TO_NOBODY = frozenset({403, 404})
+
+
+def _theirs(catalog: Catalog) -> Headers:
+    """Return the headers of the second principal, who must be somebody to the catalog."""
+    token = catalog.session.connection.second_token()
+    if token is None:
+        raise NotOffered(
+            "no second principal was named: --second-token or --second-credential of somebody who "
+            "has no right to what the run makes"
+        )
+    theirs = {"Authorization": f"Bearer {token}"}
+    warehouse = catalog.target.warehouse
+    query = [] if warehouse is None else [("warehouse", warehouse)]
+    if catalog.call("getConfig", query=query, headers=theirs).status == 401:
+        raise NotOffered("the catalog does not know the second principal: it answers 401")
+    return theirs
+
+
+class _Mine:
+    """A namespace, a table and, where there are any, a view that belong to the first principal."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.namespace = catalog.given_namespace()
+        self.table: Table | None = None
+        self.view: View | None = None
+        if catalog.claims("createTable"):
+            self.table = catalog.given_table(self.namespace)
+        if catalog.claims("createView"):
+            self.view = given_view(catalog, self.namespace)
+
+    def names(self, operation_id: str) -> Names | None:
+        """Return what an operation is asked about, or None where there is no such object."""
+        path = self.catalog.session.contract.operations[operation_id].path
+        names: dict[str, str | Namespace] = {"namespace": self.namespace}
+        if not self.catalog.claims(operation_id):
+            return None
+        for kind, mine in (("table", self.table), ("view", self.view)):
+            if f"{{{kind}}}" in path:
+                if mine is None:
+                    return None
+                names[kind] = mine.name
+        return names
+
+
+def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
+    for operation_id in (*_READING_NAMESPACES, *_READING_TABLES, *_READING_VIEWS):
+        names = mine.names(operation_id)
+        if names is not None:
+            yield catalog.call(operation_id, names, headers=theirs)
+
+
+def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Reply, str]]:
+    """Yield each list of what is in the namespace, and the name of what is surely in it."""
+    for operation_id, inside in zip(_LISTS, (mine.table, mine.view), strict=True):
+        names = mine.names(operation_id)
+        if names is not None and inside is not None:
+            yield catalog.call(operation_id, names, headers=theirs), inside.name
+
+
+@check(
+    "auth.second-principal-reads-nothing",
+    proves="auth.other-principal-reads-nothing",
+)
+def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
+    """What the run makes is not shown to a principal who has no right to it."""
+    theirs = _theirs(catalog)
+    mine = _Mine(catalog)
+    shown = [reply for reply in _reads(catalog, mine, theirs) if reply.ok]
+    for reply, name in _lists(catalog, mine, theirs):
+        if reply.ok and name in [listed for _, listed in tables_in(reply)]:
+            shown.append(reply)
+    if shown:
+        raise _leak("leak:other-principal", shown)
+
+
+@check(
+    "auth.second-principal-gets-no-altered-list",
+    proves="auth.other-principal-gets-no-altered-list",
+)
+def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
+    """A list is refused to a principal without the right to it, and not answered with less."""
+    theirs = _theirs(catalog)
+    for reply, name in _lists(catalog, _Mine(catalog), theirs):
+        if reply.ok and name not in [listed for _, listed in tables_in(reply)]:
+            raise reply.violation(
+                "leak:altered-success",
+                "401 or 403, or the same answer as with the right",
+                "a success without what is there",
+                detail=f"{reply.exchange.operation} by a second principal",
+            )
+
+
+@check(
+    "auth.second-principal-is-told",
+    proves="auth.other-principal-refused-as-such",
+)
+def test_a_second_principal_is_told(catalog: Catalog) -> None:
+    """A principal without the right is answered 403, or 404 where the name is hidden."""
+    theirs = _theirs(catalog)
+    for reply in _reads(catalog, _Mine(catalog), theirs):
+        if not reply.ok and reply.status not in _OPEN_TO_NOBODY:
+            reply.expect(403, 404, detail="by a second principal")
+
+
+@check(
+    "auth.second-principal-changes-nothing",
+    proves="auth.other-principal-changes-nothing",
+)
+def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
+    """A write by a principal without the right is refused, and everything is as it was."""
+    theirs = _theirs(catalog)
+    mine = _Mine(catalog)
+    table = None if mine.table is None else catalog.loaded(mine.table)
+    taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]
+    if taken:
+        raise _leak("leak:other-principal-writes", taken)
+    if table is not None:
+        expect_unchanged(catalog, table)
+        listed = catalog.list_tables(mine.namespace).expect(200)
+        equal(tables_in(listed), [(mine.namespace, table.name)], symptom="changed-although-refused")
+    if mine.view is not None:
+        view = load_view(catalog, mine.namespace, mine.view.name).expect(200)
+        equal(
+            view.member("metadata", "view-uuid"),
+            mine.view.metadata.get("view-uuid"),
+            symptom="changed-although-refused",
+        )
+    properties = object_in(catalog.load_namespace_metadata(mine.namespace).expect(200))
+    if "icecheck.other" in (properties.get("properties") or {}):
+        raise Violation("changed-although-refused", "no new property", "a new property")
+
+
+def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
+    """Send every write; what each is about is there as long as they are refused."""
+    change = {"requirements": [], "updates": [set_property("other")]}
+    moved = {"namespace": [*mine.namespace], "name": catalog.new_name()}
+    everything = {
+        "createNamespace": {"namespace": [*mine.namespace, catalog.new_name()], "properties": {}},
+        "updateProperties": {"updates": {"icecheck.other": "1"}, "removals": []},
+        "createTable": bodies.create_table_body(catalog.new_name()),
+        "updateTable": change,
+        "renameTable": mine.table and {"source": mine.table.identifier, "destination": moved},
+        "createView": create_view_body(catalog.new_name()),
+        "replaceView": change,
+        "renameView": mine.view and {"source": mine.view.identifier, "destination": moved},
+        "dropView": None,
+        "dropTable": None,
+        "dropNamespace": None,
+    }
+    for operation_id, body in everything.items():
+        names = mine.names(operation_id)
+        lacks = (operation_id.endswith("Table") and mine.table is None) or (
+            operation_id.endswith("View") and mine.view is None
+        )
+        if names is None or lacks:
+            continue
+        sent = NO_BODY if body is None else body
+        yield catalog.call(operation_id, names, body=sent, headers=theirs)
+
+
+def _leak(symptom: str, replies: list[Reply]) -> Violation:
+    told = ", ".join(dict.fromkeys(str(reply.exchange.operation) for reply in replies))
+    return replies[0].violation(
+        symptom, "403 or 404", "a success", detail=f"{told} by a second principal"
+    )

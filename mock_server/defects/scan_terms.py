@@ -1,0 +1,153 @@
+"""Ways in which servers misread the terms of a scan, and tell too little of its files."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
+from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.state import WarehouseState
+
+Json = dict[str, Any]
+
+_STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
+
+
+def _refuse_scan(registries: Registries, when: Callable[[Json], bool], message: str) -> None:
+    """Refuse (400) the scans of which the body is so."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if when(sent_json(call)):
+            raise bad_request(message)
+        return faithful(context, state, call)
+
+    wrap(registries, "planTableScan", around)
+
+
+def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    """Change every file scan task of a plan that is completed at once."""
+
+    def altered(body: Json) -> Json:
+        tasks = body.get("file-scan-tasks")
+        return body if tasks is None else {**body, "file-scan-tasks": [*map(alter, tasks)]}
+
+    alter_body(registries, "planTableScan", altered)
+
+
+def _alter_deletes(registries: Registries, left_out: str) -> None:
+    """Leave a member of every delete file out of a plan that is completed at once."""
+
+    def altered(body: Json) -> Json:
+        deletes = body.get("delete-files")
+        if deletes is None:
+            return body
+        bare = [{k: v for k, v in d.items() if k != left_out} for d in deletes]
+        return {**body, "delete-files": bare}
+
+    alter_body(registries, "planTableScan", altered)
+
+
+def _values_of(expression: Any) -> list[Any]:
+    """Return the values that a filter compares with."""
+    match expression:
+        case {"left": left, "right": right}:
+            return [*_values_of(left), *_values_of(right)]
+        case {"child": child}:
+            return _values_of(child)
+        case {"value": value}:
+            return [value]
+        case {"values": [*values]}:
+            return values
+    return []
+
+
+@defect(
+    "plan-columns-only",
+    breaks="planTableScan.field-names",
+    suffering="Queries that read one field of a struct cannot be planned.",
+)
+def _columns_only(registries: Registries) -> None:
+    """Only columns have names."""
+
+    def nested(body: Json) -> bool:
+        return any("." in name for name in body.get("select") or ())
+
+    _refuse_scan(registries, nested, "No such column")
+
+
+@defect(
+    "plan-numbers-are-numbers",
+    breaks="planTableScan.literals",
+    suffering="Queries that compare decimals or binary columns cannot be planned.",
+)
+def _numbers_are_numbers(registries: Registries) -> None:
+    """A decimal in a filter has to be a JSON number."""
+
+    def as_text(body: Json) -> bool:
+        return "123.4500" in _values_of(body.get("filter"))
+
+    _refuse_scan(registries, as_text, "Not a number: 123.4500")
+
+
+@defect(
+    "plan-residual-true",
+    breaks="planTableScan.residual",
+    suffering="Queries count rows that their filter excludes, and nothing says so.",
+)
+def _residual_true(registries: Registries) -> None:
+    """No file has anything left to filter."""
+    _alter_tasks(registries, lambda task: {**task, "residual-filter": True})
+
+
+@defect(
+    "plan-statistics-left-out",
+    breaks="planTableScan.stats-fields",
+    suffering="Engines that prune by statistics read every file.",
+)
+def _statistics_left_out(registries: Registries) -> None:
+    """Files are planned without statistics, whoever asks for them."""
+
+    def bare(task: Json) -> Json:
+        kept = {k: v for k, v in task["data-file"].items() if k not in _STATISTICS}
+        return {**task, "data-file": kept}
+
+    _alter_tasks(registries, bare)
+
+
+@defect(
+    "plan-statistics-without-values",
+    breaks="planTableScan.stats-fields",
+    suffering="Engines take one column's bound for another's.",
+)
+def _statistics_without_values(registries: Registries) -> None:
+    """Bounds that are zero or empty are left out of the values, and not of the keys."""
+
+    def shorter(task: Json) -> Json:
+        bounds = task["data-file"].get("upper-bounds")
+        if bounds is None:
+            return task
+        cut = {**bounds, "values": bounds["values"][1:]}
+        return {**task, "data-file": {**task["data-file"], "upper-bounds": cut}}
+
+    _alter_tasks(registries, shorter)
+
+
+@defect(
+    "plan-equality-ids-left-out",
+    breaks="planTableScan.equality-ids",
+    suffering="Scans of tables with equality deletes fail.",
+)
+def _equality_ids_left_out(registries: Registries) -> None:
+    """Equality deletes are told without the fields by which they delete."""
+    _alter_deletes(registries, "equality-ids")
+
+
+@defect(
+    "plan-vector-without-size",
+    breaks="planTableScan.content-size",
+    suffering="Deletion vectors cannot be read, and the scan fails.",
+)
+def _vector_without_size(registries: Registries) -> None:
+    """A deletion vector is told with where it begins, and not with its length."""
+    _alter_deletes(registries, "content-size-in-bytes")

@@ -1,0 +1,127 @@
+"""Claims against behaviour: a row for each operation, and for each capability without endpoint."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from icecheck.contract import Contract
+from icecheck.target import Offer
+from icecheck.unserved import NOT_SERVED, SYMPTOM, named_by_endpoint, unserved_operations
+from icecheck.verdict import Capability, Outcome, Verdict
+
+__all__ = ["capabilities_of"]
+
+_ABSENT = frozenset(map(str, NOT_SERVED))
+_SUCCESS = frozenset({"200", "204"})
+_READING = ("load", "list")
+_EXISTS = "Exists"
+
+
+def capabilities_of(
+    verdicts: Sequence[Verdict],
+    offer: Offer,
+    contract: Contract,
+    *,
+    undeclared: Mapping[str, str] | None = None,
+    probed: Mapping[str, bool | None] | None = None,
+    needed_by: Mapping[str, Sequence[str]] | None = None,
+    traits: Mapping[str, tuple[str, str]] | None = None,
+) -> tuple[Capability, ...]:
+    """Return the rows: every operation of the document, then what was ``probed``.
+
+    ``undeclared``: operationId -> what trying an operation that is not claimed showed. ``traits``:
+    capability -> the operation that it is part of, and what engines lose without it. Of an
+    operation that is not there nothing more can be lacking.
+    """
+    tried, ids = undeclared or {}, {v.check for v in verdicts}
+    unserved = unserved_operations(verdicts)
+    # A check that met such an operation says nothing of any other.
+    verdicts = [v for v in named_by_endpoint(verdicts) if not _met_nobody(v)]
+    rows = []
+    for operation in contract.operations.values():
+        declared = offer.claims(operation.id, contract)
+        mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
+        observed = _observed(operation.id, mine, unserved) if declared else tried.get(operation.id)
+        rows.append(
+            Capability(
+                id=f"endpoint:{operation.endpoint}",
+                declared=declared,
+                observed=observed or "not-probed",
+                assessment=_assess(observed or "not-probed", declared=declared),
+                checks=tuple(v.check for v in mine),
+            )
+        )
+    for name, present in sorted((probed or {}).items()):
+        checks = tuple(id_ for id_ in (needed_by or {}).get(name, ()) if id_ in ids)
+        operation_id, loses = (traits or {}).get(name, ("", ""))
+        known = None if operation_id in unserved else present
+        rows.append(_capability(name, known, checks, loses))
+    return tuple(rows)
+
+
+def _capability(name: str, present: bool | None, checks: tuple[str, ...], loses: str) -> Capability:
+    observed, assessment = {
+        True: ("works", "supported"),
+        False: ("absent", "not-supported"),
+        None: ("not-probed", "unknown"),
+    }[present]
+    return Capability(f"capability:{name}", None, observed, assessment, checks, loses)
+
+
+def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
+    """Whether a failed check shows that an operation was answered 2xx and did nothing.
+
+    Either the finding says so, or it is of a reading request of another operation (one that is
+    served), by a check that expected no refusal: what was accepted cannot be seen.
+    """
+    if verdict.outcome is not Outcome.FAIL or any(map(_is_refusal, verdict.requirements)):
+        return False
+    first = verdict.findings[0]
+    if first.symptom.startswith(("effect-missing:", "false-acceptance")):
+        return True
+    shown = [e.operation or "" for e in verdict.evidence if e.ordinal == first.exchange]
+    return first.symptom == "status" and any(
+        other != operation_id
+        and other not in unserved
+        and (other.startswith(_READING) or other.endswith(_EXISTS))
+        for other in shown
+    )
+
+
+def _met_nobody(verdict: Verdict) -> bool:
+    return any(finding.symptom == SYMPTOM for finding in verdict.findings[:1])
+
+
+def _is_refusal(requirement_id: str) -> bool:
+    return requirement_id.rpartition(".")[2].startswith("4")
+
+
+def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Container[str]) -> str:
+    if operation_id in unserved:
+        return "absent"
+    # What was read off the answers to other checks says nothing of what the operation does, and
+    # that it refuses what is wrong does not say that it can do what is right.
+    ran = [v for v in verdicts if v.outcome in {Outcome.PASS, Outcome.FAIL} and not v.passive]
+    judged = [v for v in ran if _proves_success(v)]
+    in_vain = [v for v in ran if _is_false_acceptance(v, operation_id, unserved)]
+    failed = [v for v in judged or ran if v.outcome is Outcome.FAIL and v not in in_vain]
+    if failed:
+        answers = {f.actual for v in failed for f in v.findings if f.symptom == "status"}
+        return "absent" if answers and answers <= _ABSENT else "broken"
+    if in_vain:
+        return "silent-no-op"
+    return "works" if judged else "not-probed"
+
+
+def _proves_success(verdict: Verdict) -> bool:
+    return any(r.rpartition(".")[2] in _SUCCESS for r in verdict.requirements)
+
+
+def _assess(observed: str, *, declared: bool) -> str:
+    match observed:
+        case "not-probed":
+            return "unknown" if declared else "not-supported"
+        case "works":
+            return "supported" if declared else "served-but-undeclared"
+        case "silent-no-op":
+            return "false-acceptance"
+        case _:
+            return "false-advertising" if declared else "not-supported"

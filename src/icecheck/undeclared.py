@@ -1,0 +1,111 @@
+"""Operations that a catalog does not claim, tried once each: reported, never judged (rule 9)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.expect import Unreachable, Violation, find
+from icecheck.judge import judge
+from icecheck.session import Session
+from icecheck.target import Namespace
+from icecheck.unserved import NOT_SERVED
+from icecheck.verdict import Outcome, Verdict
+
+__all__ = ["try_undeclared"]
+
+_MADE_BY = {
+    "namespace": ("createNamespace", "dropNamespace"),
+    "table": ("createTable", "dropTable"),
+    "view": ("createView", "dropView"),
+}
+_MAKERS = {"registerTable": "table"} | {made: kind for kind, (made, _) in _MADE_BY.items()}
+_SUCCESSES = ("200", "204")
+
+
+def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
+    """Try what the config does not list by the check of its success: operationId -> what was seen.
+
+    Only operations whose check is among ``checks`` are tried, and only if what is made for it can
+    be removed again. What is seen is "works", "broken", "absent" or "not-probed". Nothing of it is
+    a verdict, and its exchanges are not left in the session for passive judgement.
+    """
+    unclaimed = [
+        id_
+        for id_ in session.contract.operations
+        if not session.offer.claims(id_, session.contract)
+    ]
+    if not unclaimed:
+        return {}
+    offer, before = session.offer, len(session.exchanges)
+    seen: dict[str, str] = {}
+    try:
+        removable = {kind: _can_remove(session, kind) for kind in _MADE_BY}
+        session.offer = replace(offer, held_to=offer.held_to | frozenset(unclaimed))
+        for operation_id in unclaimed:
+            check = _of_success(operation_id, checks)
+            if check is None or not all(removable[kind] for kind in _made_for(operation_id)):
+                continue
+            verdict = judge(check, Catalog(session, f"undeclared.{operation_id}{session.worker}"))
+            seen[operation_id] = _seen(operation_id, verdict)
+    except Unreachable:
+        pass  # then there is nothing more to see
+    finally:
+        session.offer = offer
+        del session.exchanges[before:]
+    return seen
+
+
+def _of_success(operation_id: str, checks: Sequence[Check]) -> Check | None:
+    due = {f"{operation_id}.{status}" for status in _SUCCESSES}
+    mine = (c for c in checks if c.operations[:1] == (operation_id,) and due & {*c.proves})
+    return next(mine, None)
+
+
+def _made_for(operation_id: str) -> list[str]:
+    """Return the kinds of objects that trying an operation may make."""
+    kinds = ["namespace"]
+    if operation_id in _MAKERS:
+        kinds.append(_MAKERS[operation_id])
+    elif "View" in operation_id:
+        kinds.append("view")
+    return kinds
+
+
+def _can_remove(session: Session, kind: str) -> bool:
+    """Whether what is made can go again: its drop is claimed, or known to those who are asked.
+
+    One that misses the object in the words of the document is served.
+    """
+    _, drops = _MADE_BY[kind]
+    if session.target.accept_residue or session.offer.claims(drops, session.contract):
+        return True
+    if session.target.read_only:
+        return False
+    catalog = Catalog(session, f"undeclared.{drops}{session.worker}")
+    namespace = catalog.new_namespace_name()
+    names: dict[str, str | Namespace] = {"namespace": namespace}
+    if kind != "namespace":
+        names[kind] = catalog.new_name()
+    reply = catalog.call(drops, names)
+    try:
+        said = find(reply.json(), ("error", "type"))
+    except Violation:
+        return False
+    return reply.status == 404 and isinstance(said, str) and said.startswith("NoSuch")
+
+
+def _seen(operation_id: str, verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.PASS:
+        return "works"
+    if verdict.outcome is not Outcome.FAIL:
+        return "not-probed"
+    first = verdict.findings[0]
+    shown = {e.operation for e in verdict.evidence if e.ordinal == first.exchange}
+    if (
+        first.symptom == "status"
+        and first.actual in map(str, NOT_SERVED)
+        and shown == {operation_id}
+    ):
+        return "absent"
+    return "broken"

@@ -1,0 +1,106 @@
+"""Operations that a catalog claims and answers as if nobody had written them: one cause in all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from icecheck.verdict import Evidence, Finding, Outcome, Verdict
+
+__all__ = ["NOT_SERVED", "SYMPTOM", "named_by_endpoint", "unserved_operations"]
+
+NOT_SERVED = frozenset({404, 405, 406, 501})
+"""What an operation answers that is not there."""
+SYMPTOM = "not-served"
+
+_SUCCESS = frozenset({"200", "204"})
+# What stands before the routes answers these, whatever is behind it.
+_AT_THE_GATE = frozenset({400, 401, 403})
+_NAMED_MAX = 8
+_LISTED = "endpoint-not-served"
+
+
+def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return operationId -> its one answer, of operations that never did what they are for.
+
+    Every check of such an operation's success failed, and whatever failed checks asked of it was
+    answered alike.
+    """
+    asked: dict[str, list[Verdict]] = {}
+    answers: dict[str, set[int | None]] = {}
+    for verdict in verdicts:
+        if verdict.passive or verdict.outcome is Outcome.SKIP:
+            continue
+        for operation_id in {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}:
+            asked.setdefault(operation_id, []).append(verdict)
+        for evidence in _asking(verdict):
+            if evidence.status not in _AT_THE_GATE:
+                found = None if _knows_what_is_missing(evidence) else evidence.status
+                answers.setdefault(str(evidence.operation), set()).add(found)
+    unserved = {}
+    for operation_id, mine in asked.items():
+        status, *others = answers.get(operation_id, {None})
+        if others or status is None or status not in NOT_SERVED:
+            continue
+        if all(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in mine):
+            unserved[operation_id] = status
+    return unserved
+
+
+def named_by_endpoint(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts, those that met an operation which is not served with that as finding."""
+    unserved = unserved_operations(verdicts)
+    return [_named(verdict, unserved) for verdict in verdicts] if unserved else [*verdicts]
+
+
+def _named(verdict: Verdict, unserved: Mapping[str, int]) -> Verdict:
+    match verdict.outcome:
+        case Outcome.FAIL if verdict.findings:
+            met = [e for e in _asking(verdict) if _is_of(e, unserved)]
+            first = verdict.findings[0]
+            if not met and first.symptom != _LISTED:
+                return verdict
+            # Of a request and what led there, the one that was judged says most.
+            judged = [e for e in met if e.ordinal == first.exchange] or met[-1:]
+            status = judged[0].status if judged else min(unserved.values())
+            finding = _finding(unserved, status, first)
+            return replace(verdict, findings=(finding, *verdict.findings))
+        case Outcome.BLOCKED if _operation_of(verdict.blocked_by[0]) in unserved:
+            operation_id = _operation_of(verdict.blocked_by[0])
+            return replace(verdict, blocked_by=(f"{SYMPTOM}.{unserved[operation_id]}",))
+        case _:
+            return verdict
+
+
+def _finding(unserved: Mapping[str, int], status: int | None, said: Finding) -> Finding:
+    names = sorted(id_ for id_, answer in unserved.items() if answer == status)
+    listed = ", ".join(names[:_NAMED_MAX])
+    if len(names) > _NAMED_MAX:
+        listed += f" and {len(names) - _NAMED_MAX} more"
+    return Finding(
+        SYMPTOM,
+        f"what is claimed to be served: {listed}",
+        str(status),
+        said.detail,
+        exchange=said.exchange,
+    )
+
+
+def _asking(verdict: Verdict) -> list[Evidence]:
+    return [e for e in verdict.evidence if e.operation and e.step != "undo"]
+
+
+def _knows_what_is_missing(evidence: Evidence) -> bool:
+    """Whether a 404 misses an object in the words of the document: whoever says so is served."""
+    return evidence.status == 404 and '"NoSuch' in evidence.response_body
+
+
+def _is_of(evidence: Evidence, unserved: Mapping[str, int]) -> bool:
+    return unserved.get(str(evidence.operation)) == evidence.status
+
+
+def _is_success(requirement_id: str) -> bool:
+    return requirement_id.rpartition(".")[2] in _SUCCESS
+
+
+def _operation_of(requirement_id: str) -> str:
+    operation_id, _, status = requirement_id.rpartition(".")
+    return operation_id if status in _SUCCESS else ""

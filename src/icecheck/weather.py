@@ -1,0 +1,102 @@
+"""The weather between a run and its catalog: what is no answer, and when to ask again."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from icecheck.exchange import Exchange
+
+__all__ = ["WAIT_SECONDS_MAX", "Trouble", "next_wait", "trouble_of"]
+
+WAIT_SECONDS_MAX = 60.0
+"""How long one request is put off in all; a catalog that asks for more is not asked again."""
+_READING = frozenset({"GET", "HEAD"})
+_FIRST_WAIT_SECONDS = 0.5
+_FIRST_WAIT_AFTER_LOSS_SECONDS = 0.1
+_ATTEMPTS_MAX = 4
+_ATTEMPTS_AFTER_TIMEOUT_MAX = 2
+_ATTEMPTS_WHEN_THROTTLED_MAX = 20
+_GATEWAY_PAGES = frozenset({502, 504, *range(520, 531)})
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why an exchange brought no answer of the catalog.
+
+    ``may_be_applied``: what was asked may have been done all the same. ``asked_seconds`` is how
+    long the server wants to be left alone, if it says so.
+    """
+
+    words: str
+    may_be_applied: bool
+    attempts_max: int = _ATTEMPTS_MAX
+    first_wait_seconds: float = _FIRST_WAIT_SECONDS
+    asked_seconds: float | None = None
+    throttled: bool = False
+
+
+def trouble_of(exchange: Exchange) -> Trouble | None:
+    """Return what was wrong with the weather, or None: the catalog has answered (rule 11).
+
+    Weather are lost connections and time-outs, 429, 503, a 400 whose headers say throttling, and
+    the pages that gateways send in a catalog's place.
+    """
+    if exchange.status is None:
+        return _lost(exchange.error or "no answer")
+    asked = _asked_seconds(exchange)
+    said = "".join(f"{name}: {value}" for name, value in exchange.response_headers).lower()
+    if exchange.status == 429 or (exchange.status == 400 and "throttl" in said):
+        words = f"throttled with {exchange.status}"
+        attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
+        return Trouble(words, False, attempts, asked_seconds=asked, throttled=True)
+    if exchange.status == 503:
+        # Without Retry-After it may come from a gateway that has lost sight of the request.
+        if asked is None:
+            return Trouble("throttled with 503", True, throttled=True)
+        attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
+        return Trouble("throttled with 503", False, attempts, asked_seconds=asked, throttled=True)
+    if exchange.status in _GATEWAY_PAGES and not exchange.claims_json:
+        return Trouble(f"a gateway's page with {exchange.status}", True, asked_seconds=asked)
+    return None
+
+
+def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: float) -> float | None:
+    """Return how many seconds to wait before the request is sent again, or None: it is not.
+
+    A request that changes something and may have been applied is never sent again: what a catalog
+    rightly says to the second one (404, 409) would be held against it.
+    """
+    if trouble.may_be_applied and method not in _READING:
+        return None
+    if attempts >= trouble.attempts_max:
+        return None
+    wait = trouble.asked_seconds
+    if wait is None:
+        wait = min(trouble.first_wait_seconds * 2 ** (attempts - 1), WAIT_SECONDS_MAX / 4)
+    return wait if waited_seconds + wait <= WAIT_SECONDS_MAX else None
+
+
+def _lost(error: str) -> Trouble:
+    never_sent = error.startswith(("ConnectError", "ConnectTimeout", "PoolTimeout"))
+    # A server that is slow now is slow a moment later, and every attempt takes the whole limit.
+    slow = "Timeout" in error.partition(":")[0]
+    attempts = _ATTEMPTS_AFTER_TIMEOUT_MAX if slow else _ATTEMPTS_MAX
+    return Trouble(error, not never_sent, attempts, _FIRST_WAIT_AFTER_LOSS_SECONDS)
+
+
+def _asked_seconds(exchange: Exchange) -> float | None:
+    """Return what Retry-After says, in either of its forms; None if it is not there."""
+    text = exchange.header("retry-after")
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        due = parsedate_to_datetime(text)
+    except ValueError:
+        return 1.0
+    if due.tzinfo is None:
+        due = due.replace(tzinfo=UTC)
+    return max(0.0, (due - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,121 @@
+"""Mocks that lack something from the beginning, and what checks say of them, in process."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from tests.kill.killing import ADDRESS, CREDENTIAL, TOKEN, WAREHOUSE
+from tests.kill.lawful import Install
+
+from icecheck.assembly.collect import collect
+from icecheck.causes import causes_of
+from icecheck.check import Check
+from icecheck.claims import capabilities_of
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.judge import judge
+from icecheck.littering import refuse_to_litter
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
+from icecheck.passive import observe, passive_verdicts
+from icecheck.probes import CAPABILITIES
+from icecheck.session import Session, open_session
+from icecheck.target import Target
+from icecheck.undeclared import try_undeclared
+from icecheck.verdict import Capability, Cause, Group, Outcome, Verdict
+
+GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
+
+
+def every_check() -> tuple[Check, ...]:
+    """All checks that need no engine, in the order in which a run judges them."""
+    return collect(GROUPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was found out about a catalog: verdicts, claims, and what stayed there."""
+
+    verdicts: tuple[Verdict, ...]
+    claims: tuple[Capability, ...]
+    capabilities: dict[str, bool | None]
+    residue: tuple[str, ...]
+
+    @property
+    def wrong(self) -> list[str]:
+        """What failed or was blocked, in words."""
+        return [f"{v.outcome} {v.check}: {v.summary}" for v in self.verdicts if v.outcome in WRONG]
+
+    @property
+    def lacking(self) -> set[str]:
+        """The capabilities that are reported as not offered."""
+        rows = [row for row in self.claims if row.assessment == "not-supported"]
+        return {kind.partition(":")[2] for row in rows if (kind := row.id).startswith("capability")}
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The findings, grouped."""
+        return causes_of(self.verdicts, load().requirements)
+
+    def claim(self, row_id: str) -> Capability:
+        """The row of an endpoint or a capability."""
+        return next(row for row in self.claims if row.id == row_id)
+
+
+@contextmanager
+def serving(
+    install: Install | None = None, *, hidden: Iterable[str] = (), **target: object
+) -> Iterator[tuple[MockCatalog, Session]]:
+    """A session with a mock that has everything but this, from the beginning."""
+    client_id, _, secret = CREDENTIAL.partition(":")
+    hidden = tuple(hidden)
+    mock = MockCatalog(
+        seed=1,
+        token=TOKEN,
+        oauth2=OAuth2Settings(clients=(Client(client_id, secret),)),
+        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
+        hidden=hidden,
+    )
+    if install is not None:
+        install(mock.registries)
+    # Nobody gets a token where there is no endpoint for it: then the user has one.
+    secrets = {"token": TOKEN} if "getToken" in hidden else {"credential": CREDENTIAL}
+    options = replace(Target(ADDRESS, warehouse=WAREHOUSE), **(secrets | target))
+    try:
+        session = open_session(options, run_id="lack", transport=mock.httpx_transport())
+        try:
+            yield mock, session
+        finally:
+            session.close()
+    finally:
+        mock.stop()
+
+
+def said_of(
+    checks: Sequence[Check],
+    install: Install | None = None,
+    *,
+    hidden: Iterable[str] = (),
+    each: Callable[[Check], None] = lambda _: None,
+    **target: object,
+) -> Said:
+    """Judge these checks on such a catalog, as a run does it; ``each`` is told which one begins."""
+    with serving(install, hidden=hidden, **target) as (_, session):
+        refuse_to_litter(session)
+        verdicts = []
+        for check in checks:
+            each(check)
+            verdicts.append(judge(check, Catalog(session, check.id)))
+        session.undeclared |= try_undeclared(session, checks)
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
+    summary = session.summary()
+    claims = capabilities_of(
+        verdicts,
+        session.offer,
+        load(),
+        undeclared=summary.undeclared,
+        probed=summary.capabilities,
+        needed_by=summary.needed_by,
+        traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
+    )
+    return Said(tuple(verdicts), claims, summary.capabilities, tuple(summary.residue))

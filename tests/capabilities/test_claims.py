@@ -1,0 +1,197 @@
+"""Claims against behaviour, cell by cell: a catalog of each kind, and one cause for one cause."""
+
+from collections.abc import Sequence
+
+import pytest
+from tests.capabilities.serving import Said, every_check, said_of
+from tests.capabilities.watching import watched
+from tests.kill.lawful import Install
+
+from icecheck.check import Check
+from icecheck.contract import load
+from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import alter_body, forget_effect
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+from icecheck.probes import CAPABILITIES
+
+OPERATIONS = load().operations
+# Who asks for a capability, gets a 2xx and no such thing: never a lack of it.
+FALSE_ACCEPTANCES = {
+    "nested-namespaces": "namespace-flattened",
+    "namespace-properties": "properties-update-forgotten",
+    "stage-create": "staged-table-created",
+    "client-location": "table-location-ignored",
+    "client-view-location": "view-location-ignored",
+    "table-relocation": "update-forgotten-set-location",
+    "view-relocation": "view-update-forgotten-set-location",
+    "cross-namespace-rename": "rename-keeps-the-namespace",
+    "cross-namespace-view-rename": "view-rename-across-creates-anew",
+    "pagination": "pages-skip-tables",
+    "etag": "etag-always-current",
+    "snapshots-refs": "load-refs-means-main",
+    "snapshot-history": "load-newest-snapshots-only",
+    "metadata-only-snapshots": "update-forgotten-add-snapshot",
+    "branches": "update-forgotten-set-snapshot-ref",
+    "tags": "update-forgotten-set-snapshot-ref",
+    "format-version-1": "format-version-always-2",
+    "format-version-2": "format-version-always-newest",
+    "format-version-3": "format-version-always-2",
+    "purge": "drop-purge-queued",
+    "view-dialects": "view-one-dialect",
+    "mixed-case-names": "names-lower-case",
+    "case-distinct-names": "names-one-for-two-cases",
+    "names-with-space": "names-space-not-decoded",
+    "names-with-plus": "names-plus-as-space",
+    "names-with-percent": "names-decoded-twice",
+    "names-with-unicode": "names-latin-1",
+    "names-with-dot": "names-dot-splits",
+    "names-with-slash": "names-slash-splits",
+}
+
+
+def about(*operation_ids: str) -> tuple[Check, ...]:
+    """The checks that speak of one of the operations in the first place."""
+    return tuple(c for c in every_check() if c.operations[:1] and c.operations[0] in operation_ids)
+
+
+def assessment(said: Said, operation_id: str) -> str:
+    return said.claim(f"endpoint:{OPERATIONS[operation_id].endpoint}").assessment
+
+
+def unserved(status: int, *operation_ids: str) -> Install:
+    """These operations are in the list, and answered as if nobody had written them."""
+
+    def nobody(_context: Context, _state: WarehouseState, _call: Call) -> Outcome:
+        raise Problem(status, "NotFoundException", "No such route")
+
+    def install(registries: Registries) -> None:
+        for operation_id in operation_ids:
+            registries.operations[operation_id] = nobody
+
+    return install
+
+
+def unlisted(*operation_ids: str) -> Install:
+    """These operations are served, and not in the list."""
+    endpoints = {OPERATIONS[operation_id].endpoint for operation_id in operation_ids}
+
+    def install(registries: Registries) -> None:
+        alter_body(
+            registries,
+            "getConfig",
+            lambda body: body | {"endpoints": [e for e in body["endpoints"] if e not in endpoints]},
+        )
+
+    return install
+
+
+def test_what_is_claimed_and_works_is_supported() -> None:
+    found = {row.id: row.assessment for row in watched().said.claims}
+    assert set(found.values()) == {"supported"}
+    assert len(found) == len(OPERATIONS) + len(CAPABILITIES)
+
+
+@pytest.mark.parametrize(
+    ("status", "operation_id"),
+    [(501, "renameTable"), (404, "listViews"), (405, "reportMetrics"), (501, "commitTransaction")],
+)
+def test_what_is_claimed_and_not_served_is_one_cause(status: int, operation_id: str) -> None:
+    said = said_of(watched().checks_of_operation(operation_id), unserved(status, operation_id))
+    assert assessment(said, operation_id) == "false-advertising"
+    assert [cause.symptom for cause in said.causes] == ["not-served"]
+    (cause,) = said.causes
+    assert cause.actual == str(status)
+    assert operation_id in cause.expected
+    assert said.lacking == set()
+
+
+def test_a_whole_family_that_is_not_served_is_one_cause() -> None:
+    views = [id_ for id_ in OPERATIONS if "View" in id_]
+    said = said_of(about(*views), unserved(404, *views))
+    assert [cause.id for cause in said.causes] == ["not-served-404"]
+    assert {assessment(said, "loadView"), assessment(said, "createView")} == {"false-advertising"}
+
+
+def test_what_creates_and_is_not_served_blocks_under_its_cause() -> None:
+    said = said_of(about("createTable", "loadTable", "dropTable"), unserved(501, "createTable"))
+    assert [cause.id for cause in said.causes] == ["not-served-501"]
+    assert len(said.causes[0].blocked) > len(said.causes[0].members)
+    # What could not be looked at is neither praised nor blamed.
+    assert {assessment(said, "loadTable"), assessment(said, "dropTable")} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "operation_id", ["tableExists", "namespaceExists", "viewExists", "listViews", "loadCredentials"]
+)
+def test_what_is_served_and_not_claimed_is_said_so(operation_id: str) -> None:
+    said = said_of(about(operation_id), unlisted(operation_id))
+    assert assessment(said, operation_id) == "served-but-undeclared"
+    assert said.wrong == []
+    assert said.residue == ()
+
+
+def test_a_family_that_is_served_and_not_claimed_is_tried_and_removed() -> None:
+    views = [id_ for id_ in OPERATIONS if "View" in id_]
+    said = said_of(about(*views), unlisted(*views))
+    assert {assessment(said, id_) for id_ in views} == {"served-but-undeclared"}
+    assert said.wrong == []
+    assert said.residue == ()
+
+
+def test_nothing_is_made_to_try_what_may_not_be_removed() -> None:
+    views = [id_ for id_ in OPERATIONS if "View" in id_]
+    said = said_of(about(*views), hidden=("dropView", "createView"))
+    assert {assessment(said, id_) for id_ in ("createView", "dropView")} == {"not-supported"}
+    assert said.residue == ()
+
+
+def test_what_is_neither_claimed_nor_served_is_not_supported() -> None:
+    said = said_of(about("tableExists"), hidden=("tableExists",))
+    assert assessment(said, "tableExists") == "not-supported"
+
+
+@pytest.mark.parametrize(
+    "operation_id", ["renameTable", "dropTable", "createNamespace", "updateProperties", "dropView"]
+)
+def test_what_is_accepted_and_not_done_is_false_acceptance(operation_id: str) -> None:
+    def install(registries: Registries) -> None:
+        forget_effect(registries, operation_id)
+
+    said = said_of(about(operation_id), install, accept_residue=True)
+    assert assessment(said, operation_id) == "false-acceptance"
+
+
+def test_what_could_not_be_tried_is_unknown() -> None:
+    said = said_of(about("updateTable"), hidden=("createTable",))
+    assert assessment(said, "updateTable") == "unknown"
+
+
+def test_a_false_acceptance_is_known_for_every_capability() -> None:
+    assert {*FALSE_ACCEPTANCES} == {*CAPABILITIES}
+
+
+@pytest.mark.parametrize("capability", FALSE_ACCEPTANCES)
+def test_a_success_without_the_effect_is_a_finding_and_no_lack(capability: str) -> None:
+    defect = defects()[FALSE_ACCEPTANCES[capability]]
+    said = said_of(_aimed_at(defect.breaks), defect.install)
+    assert said.wrong != []
+    assert capability not in said.lacking
+
+
+def _aimed_at(requirement_id: str) -> Sequence[Check]:
+    return [check for check in every_check() if requirement_id in check.proves]
+
+
+def test_a_catalog_that_says_the_same_to_everything_has_one_cause() -> None:
+    def nothing(_context: Context, state: WarehouseState, _call: Call) -> Outcome:
+        return Outcome(state, Reply(200, (("content-type", "application/json"),), b"{}"))
+
+    def install(registries: Registries) -> None:
+        for operation_id in {*registries.operations} - {"getConfig", "getToken"}:
+            registries.operations[operation_id] = nothing
+
+    said = said_of(every_check(), install, accept_residue=True)
+    assert [cause.symptom for cause in said.causes] == ["same-answer"]
+    assert said.lacking == set()

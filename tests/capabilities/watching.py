@@ -1,0 +1,151 @@
+"""One run on a whole catalog, watched: which checks ask for what a design would change."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+from tests.capabilities.designs import designs
+from tests.capabilities.serving import Said, every_check, said_of
+
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.exchange import Exchange, Step
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.identity import Identities
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+from icecheck.session import Session
+
+# Apart from reading, whose answers hold nothing that is made up for the occasion.
+_REPEATABLE = frozenset({"createNamespace", "updateProperties"})
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the run said, and check ids by the design that meets them and by operation."""
+
+    said: Said
+    met: dict[str, frozenset[str]]
+    asked: dict[str, frozenset[str]]
+
+    def checks_of_design(self, name: str, capability: str) -> tuple[Check, ...]:
+        """The checks to which a catalog of this design can say something else."""
+        needing = {check.id for check in every_check() if capability in check.needs}
+        return _among(self.met[name] | needing)
+
+    def checks_of_operation(self, operation_id: str) -> tuple[Check, ...]:
+        """The checks that use an operation, ask whether it is claimed, or are about it."""
+        about = {check.id for check in every_check() if operation_id in check.operations}
+        return _among(self.asked[operation_id] | about)
+
+
+def _among(ids: set[str] | frozenset[str]) -> tuple[Check, ...]:
+    return tuple(check for check in every_check() if check.id in ids)
+
+
+@cache
+def watched() -> Watched:
+    """The run, made once."""
+    current = [""]
+    met: dict[str, set[str]] = {name: set() for name in designs()}
+    asked: defaultdict[str, set[str]] = defaultdict(set)
+
+    def install(registries: Registries) -> None:
+        _watch_designs(registries, current, met)
+
+    def claims(catalog: Catalog, operation_id: str) -> bool:
+        asked[operation_id].add(current[0])
+        return claimed(catalog, operation_id)
+
+    def record(session: Session, exchange: Exchange) -> None:
+        # What a check undoes it has made, and says so when it makes it.
+        if exchange.operation and exchange.step is not Step.UNDO:
+            asked[exchange.operation].add(current[0])
+        recorded(session, exchange)
+
+    claimed, recorded = Catalog.claims, Session.record
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Catalog, "claims", claims)
+        patch.setattr(Session, "record", record)
+        said = said_of(every_check(), install, each=lambda check: current.__setitem__(0, check.id))
+    return Watched(
+        said,
+        {name: frozenset(ids) for name, ids in met.items()},
+        {id_: frozenset(asked[id_]) for id_ in load().operations},
+    )
+
+
+def _watch_designs(registries: Registries, current: list[str], met: dict[str, set[str]]) -> None:
+    """Let every design look at every request, and note which it would have answered otherwise."""
+    faithful = dict(registries.operations)
+    looking: defaultdict[str, list[tuple[str, Operation]]] = defaultdict(list)
+    given: list[tuple[Call, Outcome | Problem]] = []
+    known = {id_: _remembering(operation, given) for id_, operation in faithful.items()}
+    for name, (_, install) in designs().items():
+        other = msgspec.structs.replace(registries, operations=dict(known))
+        install(other)
+        for operation_id, operation in other.operations.items():
+            if operation is not known[operation_id]:
+                looking[operation_id].append((name, operation))
+    spare = Identities(2)
+    for operation_id, lookers in looking.items():
+
+        def watching(
+            context: Context,
+            state: WarehouseState,
+            call: Call,
+            /,
+            operation: Operation = faithful[operation_id],
+            lookers: list[tuple[str, Operation]] = lookers,
+        ) -> Outcome:
+            answer = _answer(operation, context, state, call)
+            given[:] = [(call, answer)]
+            reading = call.request.method in {"GET", "HEAD"}
+            apart = context if reading else msgspec.structs.replace(context, identities=spare)
+            for name, designed in lookers:
+                if current[0] in met[name]:
+                    continue
+                if _facts(_answer(designed, apart, state, call), call) != _facts(answer, call):
+                    met[name].add(current[0])
+            if isinstance(answer, Problem):
+                raise answer
+            return answer
+
+        registries.operations[operation_id] = watching
+
+
+def _remembering(operation: Operation, given: list[tuple[Call, Outcome | Problem]]) -> Operation:
+    """The operation, which is not asked a second time what it has just been asked."""
+
+    def remembered(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
+        asked, answer = given[0]
+        if asked is not call:
+            return operation(context, state, call)
+        if isinstance(answer, Problem):
+            raise answer
+        return answer
+
+    return remembered
+
+
+def _answer(
+    operation: Operation, context: Context, state: WarehouseState, call: Call
+) -> Outcome | Problem:
+    try:
+        return operation(context, state, call)
+    except Problem as problem:
+        return problem
+
+
+def _facts(answer: Outcome | Problem, call: Call) -> tuple[Any, ...]:
+    """What a client would notice, as far as it is the same when it is asked for again."""
+    if isinstance(answer, Problem):
+        return (answer.status, answer.type)
+    if call.request.method in {"GET", "HEAD"} or call.operation_id in _REPEATABLE:
+        reply = answer.reply
+        return (reply.status, dict(reply.headers).get("etag"), reply.body)
+    return (answer.reply.status,)

@@ -1,0 +1,100 @@
+"""What is read off the exchanges of checks, and what of it is only a consequence."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from icecheck.contract import Level, load
+from icecheck.evidence import evidence_from
+from icecheck.exchange import Exchange, Step
+from icecheck.passive import observe, passive_verdicts
+from icecheck.schema import schema_judge
+from icecheck.verdict import Finding, Group, Outcome, Verdict
+
+COMMIT = {"requirements": [], "updates": [{"action": "set-properties", "updates": {"a": "1"}}]}
+NO_METADATA = {"metadata-location": "s3://b/m.json"}
+
+
+def answered(status: int, body: object, sent: object = COMMIT, ordinal: int = 1) -> Exchange:
+    return Exchange(
+        check="some.check",
+        ordinal=ordinal,
+        step=Step.DO,
+        operation="updateTable",
+        method="POST",
+        url="http://catalog.invalid/v1/namespaces/n/tables/t",
+        request_headers=(),
+        request_body=json.dumps(sent).encode(),
+        status=status,
+        response_headers=(("content-type", "application/json"),),
+        response_body=json.dumps(body).encode(),
+    )
+
+
+def blaming(expected: str, actual: str, exchange: int) -> Verdict:
+    return Verdict(
+        check="some.check",
+        title="Some check",
+        group=Group.CHECKS,
+        level=Level.MUST,
+        requirements=(),
+        operations=("updateTable",),
+        profile="write",
+        outcome=Outcome.FAIL,
+        findings=(Finding("status", expected, actual, exchange=exchange),),
+    )
+
+
+def outcomes(*exchanges: Exchange, verdict: Verdict | None = None) -> dict[str, Any]:
+    observed = observe(exchanges, schema_judge(), verdict=verdict)
+    verdicts = passive_verdicts(observed, load())
+    return {v.check: v.outcome for v in verdicts if not v.check.endswith(".reading")}
+
+
+def test_an_answer_that_lacks_a_member_is_blamed() -> None:
+    assert outcomes(answered(200, NO_METADATA)) == {"schema.updateTable.200": Outcome.FAIL}
+
+
+def test_an_explicit_null_does_not_make_a_request_malformed() -> None:
+    sent = COMMIT | {"identifier": None}
+    assert outcomes(answered(200, NO_METADATA, sent))["schema.updateTable.200"] is Outcome.FAIL
+
+
+def test_what_answers_a_malformed_request_is_not_held_against_the_shape() -> None:
+    assert outcomes(answered(200, NO_METADATA, {"updates": "all"})) == {}
+
+
+def test_what_answers_where_a_malformed_request_broke_the_server_is_not_judged() -> None:
+    page = {"message": "container"}
+    assert outcomes(answered(500, page, {"updates": "all"})) == {}
+    assert outcomes(answered(500, page)) == {"schema.updateTable.500": Outcome.FAIL}
+
+
+def test_the_refusal_of_a_malformed_request_has_its_shape() -> None:
+    refused = answered(400, {"message": "no"}, {"updates": "all"})
+    assert outcomes(refused) == {"schema.updateTable.400": Outcome.FAIL}
+
+
+def test_an_answer_that_a_check_blames_is_not_blamed_again() -> None:
+    exchanges = (answered(200, NO_METADATA), answered(200, NO_METADATA, ordinal=2))
+    accepted = blaming("400", "200", 2)
+    assert outcomes(exchanges[1], verdict=accepted) == {}
+    assert outcomes(*exchanges, verdict=accepted) == {"schema.updateTable.200": Outcome.FAIL}
+
+
+def test_the_failure_that_blocks_a_check_is_a_consequence() -> None:
+    failure = answered(500, {"message": "container"})
+    blocked = replace(
+        blaming("", "", 1),
+        outcome=Outcome.BLOCKED,
+        findings=(),
+        blocked_by=("updateTable.200",),
+        evidence=(evidence_from(failure, ""),),
+    )
+    assert outcomes(failure, verdict=blocked) == {}
+
+
+def test_all_server_failures_of_a_check_that_blames_one_are_consequences() -> None:
+    pages = [answered(500, {"message": "container"}, ordinal=n) for n in (1, 2, 3)]
+    assert outcomes(*pages) == {"schema.updateTable.500": Outcome.FAIL}
+    assert outcomes(*pages, verdict=blaming("4xx", "500", 2)) == {}

@@ -1,0 +1,59 @@
+"""Finished runs made by hand out of verdicts, for tests of what is made of a run."""
+
+from datetime import UTC, datetime
+
+from icecheck.assembly.finish import finish
+from icecheck.assembly.run import RunOptions
+from icecheck.session import SessionSummary
+from icecheck.target import Target
+from icecheck.verdict import Group, Level, Outcome, Verdict
+
+STARTED = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+ENDPOINTS = ["POST /v1/{prefix}/namespaces", "GET /v1/{prefix}/namespaces"]
+
+
+def verdict(check, outcome=Outcome.PASS, **members):
+    given = {
+        "check": check,
+        "title": f"What {check} demands",
+        "group": Group.CHECKS,
+        "level": Level.MUST,
+        "requirements": ("createNamespace.409",),
+        "operations": ("createNamespace",),
+        "profile": "write",
+        "outcome": outcome,
+        "requests": 2,
+        "duration_ms": 12.5,
+    }
+    return Verdict(**given | members)
+
+
+def finished(*verdicts, interrupted=False, tripped=False, residue=(), endpoints=ENDPOINTS):
+    options = RunOptions(
+        target=Target("http://catalog.test", warehouse="wh", token="token-canary"),
+        run_id="abc123",
+        command="icecheck run http://catalog.test",
+        implementation="Acme catalog",
+    )
+    session = SessionSummary(
+        config={"defaults": {}, "overrides": {}, "endpoints": list(endpoints)},
+        isolation="nested",
+        owner="icecheck_abc123",
+        server_header="acme/1",
+        requests=7,
+        latencies_ms=[1.0, 2.0],
+        created=3,
+        deleted=3,
+        residue=list(residue),
+        foreign=[],
+    )
+    return finish(
+        options,
+        [session],
+        verdicts,
+        {},
+        interrupted=interrupted,
+        tripped="it gave no usable answer" if tripped else "",
+        started_at=STARTED,
+        wall_seconds=1.5,
+    )

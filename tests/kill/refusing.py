@@ -1,0 +1,40 @@
+"""Refusals by design: a building block for catalogs that are lawful and do not do everything."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+
+def refuse_if(
+    registries: Registries,
+    operation_id: str,
+    unwanted: Callable[[Call], bool],
+    status: int,
+    type: str = "NotHere",  # noqa: A002 - the member's name
+) -> None:
+    """Refuse the calls that are not wanted; what is malformed or not there is so already."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if not unwanted(call):
+            return faithful(context, state, call)
+        try:
+            faithful(context, state, call)
+        except Problem as problem:
+            if problem.status in {400, 404}:
+                raise
+        raise Problem(status, type, "This catalog does not do that")
+
+    wrap(registries, operation_id, around)
+
+
+def updates_in(call: Call) -> list[dict[str, Any]]:
+    """The updates of a commit to one table or view, or of a transaction, as far as well-formed."""
+    sent = sent_json(call)
+    changes = sent.get("table-changes")
+    bodies = [sent, *(changes if isinstance(changes, list) else ())]
+    lists = [body.get("updates") for body in bodies if isinstance(body, dict)]
+    return [u for each in lists if isinstance(each, list) for u in each if isinstance(u, dict)]

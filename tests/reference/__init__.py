@@ -1,0 +1,1 @@
+"""Catalogs that nobody here wrote: started from their published packages, verified, compared."""

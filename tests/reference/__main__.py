@@ -1,0 +1,108 @@
+"""``python -m tests.reference [--record] [NAME …]``: verify the catalogs, compare with the record.
+
+A catalog whose packages cannot be had is passed over with the reason. Exit code 1: a catalog did
+not start, something failed that its expectations.toml does not explain, or a check that passed in
+the recorded run does no longer.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.reference import recording, witnessing
+from tests.reference.catalogs import CATALOGS, ReferenceCatalog
+from tests.reference.packages import Unavailable
+from tests.reference.starting import NotReady, running
+
+from icecheck.comparison import compare
+from icecheck.expectations import entry_for
+from icecheck.expected import ExpectationKind
+from icecheck.reports.compared import as_text
+
+RUN_TIMEOUT_SECONDS = 1200.0
+RUN_ID = "reference"
+
+
+def main() -> int:
+    """Go through the catalogs one after the other; two would disturb each other."""
+    names = [catalog.name for catalog in CATALOGS]
+    parser = argparse.ArgumentParser(prog="python -m tests.reference")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("--record", action="store_true", help="write what the runs find")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where whole reports are kept")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(names):
+        parser.error(f"no catalog {', '.join(sorted(unknown))}")
+    failed = [
+        catalog.name
+        for catalog in CATALOGS
+        if (not options.names or catalog.name in options.names)
+        and not _holds(catalog, options.keep, record=options.record)
+    ]
+    return 1 if failed else 0
+
+
+def _holds(catalog: ReferenceCatalog, keep: Path | None, *, record: bool) -> bool:
+    with tempfile.TemporaryDirectory(prefix="icecheck-reference-") as directory:
+        data = Path(directory) / "data"
+        data.mkdir()
+        report = Path(directory) / "report" if keep is None else keep / catalog.name
+        try:
+            with running(catalog.start(data)) as url:
+                code = _verify(catalog, url, report)
+        except Unavailable as why:
+            _say(catalog, f"skipped: {why}")
+            return True
+        except NotReady as why:
+            _say(catalog, f"did not start: {why}")
+            return False
+        if not (report / "run.json").is_file():
+            _say(catalog, f"the suite came to no report (exit {code})")
+            return False
+        document = json.loads((report / "run.json").read_text(encoding="utf-8"))
+        _say(catalog, _counts(document))
+        if record:
+            recording.write(catalog.name, document)
+            witnessing.FILE.write_text(witnessing.text_of(witnessing.records()), encoding="utf-8")
+            return True
+        return code == 0 and _compared(catalog, document)
+
+
+def _verify(catalog: ReferenceCatalog, url: str, report: Path) -> int:
+    command = [
+        sys.executable, "-m", "icecheck", "run", url, *catalog.options, "--run-id", RUN_ID,
+        "--implementation", catalog.implementation, "--output", str(report), "--quiet",
+        "--expectations", str(recording.DIRECTORY / catalog.name / "expectations.toml"),
+    ]  # fmt: skip
+    return subprocess.run(command, timeout=RUN_TIMEOUT_SECONDS, check=False).returncode
+
+
+def _compared(catalog: ReferenceCatalog, document: dict[str, Any]) -> bool:
+    """Say what changed since the record; what is known to be flaky may go either way."""
+    comparison = compare(recording.read(catalog.name), document)
+    entries = recording.entries(catalog.name)
+    flaky = {e for e in entries if e.kind is ExpectationKind.FLAKY}
+    sys.stdout.write(as_text(comparison))
+    return all(entry_for(lost.check, None, entries) in flaky for lost in comparison.lost)
+
+
+def _counts(document: dict[str, Any]) -> str:
+    totals, safety = document["totals"], document["safety"]
+    return (
+        f"{document['verdict']['status']}: {totals['pass']} passed, {totals['fail']} failed, "
+        f"{totals['blocked']} blocked, {totals['skip']} skipped; {len(document['causes'])} causes; "
+        f"{len(safety['residue'])} objects left behind"
+    )
+
+
+def _say(catalog: ReferenceCatalog, words: str) -> None:
+    sys.stdout.write(f"{catalog.name}: {words}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""What is kept of a run: everything that a comparison and a reader need, and no exchange."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from icecheck.expectations import parse
+from icecheck.expected import Expectation
+
+__all__ = ["DIRECTORY", "entries", "read", "reduced", "write"]
+
+DIRECTORY = Path(__file__).parents[2] / "docs" / "catalogs"
+"""A directory for each catalog: run.json, expectations.toml and README.md."""
+
+_BLOCKS = (
+    "kind", "report_version", "run_id", "generated_at", "complete", "verdict", "suite", "spec",
+    "target", "config", "totals", "causes", "profiles", "safety",
+)  # fmt: skip
+_OF_A_CHECK = ("id", "title", "severity", "outcome", "skip", "blocked_by", "summary", "cause")
+_OF_A_FINDING = ("id", "expected", "actual", "detail")
+_FINDINGS_MAX = 4
+
+
+def reduced(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run.json without exchanges and requirements, which the suite has anyway."""
+    kept = {block: document[block] for block in _BLOCKS}
+    # The port is another one each time.
+    kept["target"] = {k: v for k, v in document["target"].items() if k != "url"}
+    kept["config"] = {k: v for k, v in document["config"].items() if k != "command"}
+    kept["checks"] = [_check(check) for check in document["checks"]]
+    return kept
+
+
+def _check(check: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {member: check[member] for member in _OF_A_CHECK if check[member]}
+    if check["assertions"]:
+        kept["assertions"] = [
+            {member: finding[member] for member in _OF_A_FINDING if finding[member]}
+            for finding in check["assertions"][:_FINDINGS_MAX]
+        ]
+    return kept
+
+
+def write(name: str, document: Mapping[str, Any]) -> None:
+    """Write the record of a catalog, a line for each check so that a change is easily read."""
+    kept = reduced(document)
+    checks = kept.pop("checks")
+    head = json.dumps(kept, indent=1).removesuffix("\n}")
+    lines = ",\n".join(f"  {json.dumps(check)}" for check in checks)
+    text = f'{head},\n "checks": [\n{lines}\n ]\n}}\n'
+    (DIRECTORY / name / "run.json").write_text(text, encoding="utf-8")
+
+
+def read(name: str) -> dict[str, Any]:
+    """Return the record of a catalog."""
+    text = (DIRECTORY / name / "run.json").read_text(encoding="utf-8")
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def entries(name: str) -> tuple[Expectation, ...]:
+    """Return what is known of a catalog's failures."""
+    path = DIRECTORY / name / "expectations.toml"
+    return parse(path.read_text(encoding="utf-8"), str(path)).entries

@@ -1,0 +1,103 @@
+"""Starts a catalog as a process on this machine, waits until it answers, and stops it again."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["NotReady", "Starting", "free_ports", "running"]
+
+READY_TIMEOUT_SECONDS = 90.0
+POLL_SECONDS = 0.25
+STOP_TIMEOUT_SECONDS = 15.0
+LOG_TAIL_BYTES = 2000
+
+
+class NotReady(Exception):
+    """A catalog was started and did not answer; the message ends with its last words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """How a catalog is started; ``ready`` is the path that is answered 200 once it can be used."""
+
+    command: Sequence[str]
+    port: int
+    ready: str = "/v1/config"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def running(starting: Starting) -> Iterator[str]:
+    """Yield the base URL of a started catalog; raises NotReady, and always stops the process."""
+    with tempfile.TemporaryDirectory(prefix="icecheck-reference-") as directory:
+        log = Path(directory) / "log"
+        with log.open("wb") as sink:
+            process = subprocess.Popen(
+                starting.command,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **starting.environment},
+                cwd=directory,
+                start_new_session=True,
+            )
+        try:
+            _wait(process, starting, log)
+            yield f"http://127.0.0.1:{starting.port}"
+        finally:
+            _stop(process)
+
+
+def free_ports(many: int) -> list[int]:
+    """Return ports of 127.0.0.1 that nobody listened on a moment ago."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(many)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _wait(process: subprocess.Popen[bytes], starting: Starting, log: Path) -> None:
+    pause = threading.Event()
+    for _ in range(int(READY_TIMEOUT_SECONDS / POLL_SECONDS)):
+        if process.poll() is not None:
+            raise NotReady(f"it ended with {process.returncode}: {_tail(log)}")
+        if _answers(starting):
+            return
+        pause.wait(POLL_SECONDS)
+    raise NotReady(f"no answer in {READY_TIMEOUT_SECONDS:.0f} s: {_tail(log)}")
+
+
+def _answers(starting: Starting) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", starting.port, timeout=10)
+    try:
+        connection.request("GET", starting.ready)
+        reply = connection.getresponse()
+        return reply.status == 200 and isinstance(json.loads(reply.read()), dict)
+    except (OSError, ValueError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all that it started, which are a session of their own."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_TIMEOUT_SECONDS)
+            return
+
+
+def _tail(log: Path) -> str:
+    return log.read_bytes()[-LOG_TAIL_BYTES:].decode("utf-8", errors="replace").strip()

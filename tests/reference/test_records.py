@@ -1,0 +1,74 @@
+"""The records of the catalogs that nobody here wrote: explained in full, and read for witnesses."""
+
+from pathlib import Path
+
+import pytest
+from tests.reference import recording, witnessing
+from tests.reference.catalogs import CATALOGS
+
+from icecheck.comparison import compare, read_run
+from icecheck.contract import Level
+from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
+from icecheck.expectations import entry_for
+
+NAMES = [catalog.name for catalog in CATALOGS]
+CAUSES_MAX = 12
+JUDGEMENTS = ("server: ", "document silent: ")
+"""Whose doing a finding is; what was the suite's own is mended, and stands in no file."""
+
+
+def test_every_catalog_has_its_directory_and_every_directory_its_catalog() -> None:
+    directories = {path.name for path in recording.DIRECTORY.iterdir() if path.is_dir()}
+    assert directories == {*NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_catalog_is_told_apart_in_few_causes_and_left_empty(name: str) -> None:
+    run = recording.read(name)
+    judged = run["totals"]["executed"] + run["totals"]["blocked"]
+    assert run["complete"]
+    assert run["totals"]["error"] == 0
+    assert run["safety"]["residue"] == []
+    assert run["safety"]["touched_foreign"] == []
+    assert len(run["causes"]) <= CAUSES_MAX
+    assert run["totals"]["blocked"] * 10 <= judged
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_finding_is_adjudicated(name: str) -> None:
+    entries = recording.entries(name)
+    assert [e.words for e in entries if not e.reason.startswith(JUDGEMENTS)] == []
+    wrong = [c for c in recording.read(name)["checks"] if c["outcome"] in {"fail", "blocked"}]
+    assert wrong
+    unexplained = [c["id"] for c in wrong if entry_for(c["id"], c.get("cause"), entries) is None]
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_can_be_compared_with_a_run(name: str) -> None:
+    content = (recording.DIRECTORY / name / "run.json").read_bytes()
+    run = read_run(content, name)
+    assert compare(run, run).changes == ()
+
+
+def test_the_witnesses_are_those_of_the_records() -> None:
+    recorded = witnessing.text_of(witnessing.records())
+    assert witnessing.FILE.read_text(encoding="utf-8") == recorded
+
+
+def test_a_required_check_without_witness_is_marked_and_a_recommended_one_is_not() -> None:
+    passed = {c["id"] for r in witnessing.records().values() for c in _passed(r)}
+    witnessed = min(passed)
+    assert witnesses_of(witnessed)
+    assert not is_unwitnessed(witnessed, Level.MUST)
+    assert is_unwitnessed("no.such-check", Level.MUST)
+    assert not is_unwitnessed("no.such-check", Level.SHOULD)
+
+
+def _passed(run: dict[str, list[dict[str, str]]]) -> list[dict[str, str]]:
+    return [check for check in run["checks"] if check["outcome"] == "pass"]
+
+
+def test_a_page_says_how_a_catalog_was_started() -> None:
+    pages = [Path(recording.DIRECTORY / name / "README.md") for name in NAMES]
+    assert [str(page) for page in pages if "## Findings" not in page.read_text("utf-8")] == []

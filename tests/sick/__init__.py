@@ -1,0 +1,1 @@
+"""Targets in bad health: what a run does with them."""

@@ -1,0 +1,185 @@
+"""A catalog that stops answering, forgets, or shuts its door: no verdict, said once and quickly."""
+
+from hashlib import blake2s
+
+import httpx
+import msgspec
+import pytest
+from tests.sick.chaos import (
+    TOKEN,
+    WAREHOUSE,
+    Clock,
+    Door,
+    blamed,
+    missed,
+    namespaces_on,
+    new_mock,
+    refuse,
+    run_through,
+)
+
+from icecheck.mock_server import Client, OAuth2Settings
+from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.context import Outcome as Answer
+from icecheck.verdict import Outcome, Run
+
+
+def expect_no_verdict(run: Run, words: str) -> None:
+    assert blamed(run) == []
+    assert (run.status, run.exit_code, run.exit_reason) == ("no-verdict", 4, "target-unusable")
+    assert not run.complete
+    assert words in run.headline
+    assert "\n" not in run.headline
+    assert {p.status for p in run.profiles} <= {"not-verified", "not-claimed", "partial"}
+    assert len(run.causes) == 1
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        pytest.param(httpx.ConnectError("connection refused"), id="refused"),
+        pytest.param(httpx.ReadTimeout("timed out"), id="slow"),
+        pytest.param(httpx.ReadError("reset"), id="reset"),
+        pytest.param(None, id="503"),
+    ],
+)
+def test_a_catalog_that_is_gone_half_way_ends_the_run_quickly(monkeypatch, workers, trouble):
+    clock, mock = Clock(), new_mock()
+
+    def rule(number, _request):
+        clock.sleep(0.01)
+        if number <= 150:
+            return None
+        if trouble is None:
+            return refuse(503)
+        # A time-out takes the whole of --timeout.
+        clock.sleep(30 if isinstance(trouble, httpx.TimeoutException) else 0)
+        raise trouble
+
+    door = Door(mock.httpx_transport(), rule)
+    run = run_through(door, monkeypatch, clock, workers=workers)
+    expect_no_verdict(run, "no usable answer any more")
+    assert any(v.outcome is Outcome.PASS for v in run.verdicts)
+    assert 1 <= len(missed(run)) <= workers
+    assert door.asked < 150 + 30 * (workers + 1)
+    assert clock.seconds < 300 * (workers + 1)  # of time-outs of 30 s, added up over the workers
+    # What it has made is told, for `icecheck clean`.
+    assert run.facts["safety"]["residue"]
+
+
+def test_a_catalog_that_answers_some_things_and_no_check_is_given_up_after_five(monkeypatch):
+    def rule(number, request):
+        return refuse(503) if number > 100 and request.method == "POST" else None
+
+    mock = new_mock()
+    run = run_through(Door(mock.httpx_transport(), rule), monkeypatch)
+    expect_no_verdict(run, "5 checks in a row")
+    assert namespaces_on(mock) == []
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("isolation", ["nested", "flat"])
+@pytest.mark.parametrize("when", [60, 161, 260])
+def test_a_catalog_that_forgets_everything_half_way_gets_no_verdict(
+    monkeypatch, isolation, when, workers
+):
+    one, other = new_mock(), new_mock()
+    door = Door(one.httpx_transport(), lambda *_: None)
+
+    def restart(number, _request):
+        if number == when:
+            door.inner = other.httpx_transport()
+
+    door.rule = restart
+    target = {"isolation": isolation}
+    run = run_through(door, monkeypatch, workers=workers, target=target)
+    expect_no_verdict(run, "forgotten what it had acknowledged")
+    assert run.facts["safety"]["residue"] == namespaces_on(other) == []
+
+
+def test_a_catalog_that_forgets_at_the_very_end_is_not_green(monkeypatch):
+    one, other = new_mock(), new_mock()
+    door = Door(one.httpx_transport(), lambda *_: None)
+
+    def restart(_number, request):
+        # The last check is over when what was made to watch is looked at.
+        if request.method == "GET" and watched in request.url.path:
+            door.inner = other.httpx_transport()
+
+    watched = f"icecheck_sick_{blake2s(b'probe.witness', digest_size=3).hexdigest()}_1"
+    door.rule = restart
+    run = run_through(door, monkeypatch, globs=("createNamespace.already-exists",))
+    assert [v.outcome for v in run.verdicts if not v.passive] == [Outcome.PASS]
+    assert run.exit_code == 4
+    assert run.status == "no-verdict"
+
+
+def test_a_catalog_whose_drop_takes_everything_along_is_blamed_for_it(monkeypatch):
+    mock = new_mock()
+    operations = mock.registries.operations
+    faithful = operations["dropNamespace"]
+
+    def drop_all(context, state, call):
+        outcome = faithful(context, state, call)
+        for path in [path for path, _ in outcome.state.namespaces.after()]:
+            if len(path) > 1:
+                kept = outcome.state.namespaces.without(path)
+                outcome = Answer(
+                    msgspec.structs.replace(outcome.state, namespaces=kept), outcome.reply
+                )
+        return outcome
+
+    operations["dropNamespace"] = drop_all
+    run = run_through(mock.httpx_transport(), monkeypatch, globs=("dropNamespace.*",))
+    assert [v.check for v in run.verdicts if v.outcome is Outcome.FAIL]
+
+
+# ---- credentials
+
+
+def ending_token(after: int) -> Door:
+    """A mock whose static token is worth nothing after so many requests."""
+    mock = new_mock()
+
+    def rule(number, request):
+        own = request.headers.get("authorization") == f"Bearer {TOKEN}"
+        if number <= after or not own:
+            return None
+        error = {"message": "expired", "type": "NotAuthorizedException", "code": 401}
+        return httpx.Response(401, json={"error": error})
+
+    return Door(mock.httpx_transport(), rule)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_token_that_ends_half_way_is_one_cause_and_no_verdict(monkeypatch, workers):
+    door = ending_token(150)
+    run = run_through(door, monkeypatch, workers=workers)
+    expect_no_verdict(run, "the token is not accepted any more")
+    assert [c.symptom for c in run.causes] == ["credentials"]
+    assert len(missed(run)) <= workers
+    assert door.asked < 150 + 40
+    assert TOKEN not in run.headline
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_token_that_ends_half_way_is_renewed_with_a_credential(monkeypatch, workers):
+    """The mock's clock runs faster than ours: its tokens end before they should."""
+    clock = VirtualClock(1_767_225_600_000, step_ms=1_000)
+    settings = OAuth2Settings(clients=(Client("sick", "sick-secret"),), token_seconds=120)
+    mock = new_mock(token=None, oauth2=settings, clock=clock)
+    door = Door(mock.httpx_transport(), lambda *_: None)
+    target = {"credential": "sick:sick-secret"}
+    run = run_through(door, monkeypatch, workers=workers, target=target)
+    assert blamed(run) == missed(run) == []
+    assert run.exit_code == 0
+    assert mock.journal.count("getToken") > 3
+    assert namespaces_on(mock) == []
+
+
+def test_a_catalog_that_claims_nothing_verifies_nothing_with_several_workers(monkeypatch):
+    nothing = {"defaults": {}, "overrides": {}, "endpoints": []}
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json=nothing))
+    run = run_through(transport, monkeypatch, workers=4, target={"warehouse": WAREHOUSE})
+    assert (run.status, run.exit_code) == ("no-verdict", 5)

@@ -1,0 +1,163 @@
+"""A recording catalog: no request of any group names an object that is not the run's own."""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import httpx
+import pytest
+from tests.sick.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
+
+from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.target import Given, Target
+from icecheck.verdict import Group, Outcome, Run
+
+OWNER = "icecheck_own"
+PARENT = "theirs"
+GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+GIVEN = Given(("prod",), (("prod",), "orders"), (("prod",), "recent"))
+BELOW_GIVEN = {
+    "namespaces/prod", "tables/orders", "?parent=prod",
+    # Where clients look for the metadata tables of a table.
+    "namespaces/prod\x1forders", "tables/snapshots",
+}  # fmt: skip
+NAMING = {"namespaces", "tables", "views"}
+MEMBERS = {"namespace", "name", "source", "destination", "identifier", "default-namespace"}
+
+
+@dataclass
+class Recording(httpx.BaseTransport):
+    """Lets everything through, and keeps what was asked and what was answered."""
+
+    inner: httpx.BaseTransport
+    heard: list[tuple[httpx.Request, int]] = field(default_factory=list)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = self.inner.handle_request(request)
+        self.heard.append((request, answer.status_code))
+        return answer
+
+
+@cache
+def recorded(isolation: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...]]:
+    """A whole run with four workers; a parent that was given, and what is read, is made before.
+
+    Below a root of its own ("nested") everything bears the token anyway.
+    """
+    mock = new_mock()
+    recording = Recording(mock.httpx_transport())
+    target: dict[str, Any] = {"isolation": isolation}
+    with httpx.Client(transport=recording.inner, base_url=f"{ADDRESS}/v1/{WAREHOUSE}") as theirs:
+        theirs.headers["Authorization"] = f"Bearer {TOKEN}"
+        # Neighbours whose names are more than the run's, or less.
+        for name in (PARENT, "prod", OWNER[:-1], f"{OWNER}x", f"{OWNER}x_1", "icecheck"):
+            theirs.post("/namespaces", json={"namespace": [name]}).raise_for_status()
+        schema = {"type": "struct", "schema-id": 0, "fields": []}
+        table = {"name": "orders", "schema": schema}
+        theirs.post("/namespaces/prod/tables", json=table).raise_for_status()
+    if isolation == "parent":
+        target |= {"namespace": (PARENT,)}
+    if isolation == "read-only":
+        target = {"read_only": True, "given": Given(("prod",), (("prod",), "orders"))}
+    before = tuple(namespaces_on(mock))
+    run = run_checks(
+        RunOptions(
+            Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **target),
+            run_id=OWNER.removeprefix("icecheck_"),
+            groups=GROUPS,
+            workers=4,
+        ),
+        transport=recording,
+    )
+    assert tuple(namespaces_on(mock)) == before
+    mock.stop()
+    return run, recording, before
+
+
+def is_own(levels: Any) -> bool:
+    """Whether the token of the run stands in a name, as a word of its own."""
+    words = levels if isinstance(levels, list) else [levels]
+    return any(re.search(rf"(?<![a-z0-9]){OWNER}(?![a-z0-9])", str(word)) for word in words)
+
+
+def named_in_path(path: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands in a path where an object is named, with what kind it is."""
+    segments = path.split("/")[3:]
+    for kind, name in itertools.pairwise(segments):
+        if kind in NAMING and name not in NAMING | {"rename"}:
+            yield kind, unquote(name)
+
+
+def named_in_body(body: Any, member: str = "") -> Iterator[Any]:
+    """Yield what a body names: namespaces and names, wherever an identifier stands."""
+    match body:
+        case dict() if member in MEMBERS | {"", "table-changes"}:
+            for key, value in body.items():
+                if key in MEMBERS | {"table-changes"}:
+                    yield from named_in_body(value, key)
+        case list() if member == "table-changes":
+            for change in body:
+                yield from named_in_body(change, "identifier")
+        case str() if member in MEMBERS and body:
+            yield body
+        case [str(), *_] if member in MEMBERS and all(isinstance(level, str) for level in body):
+            yield body
+
+
+def strays(request: httpx.Request) -> list[str]:
+    """What a request names that is not the run's own."""
+    split = urlsplit(str(request.url))
+    found = [f"{kind}/{name}" for kind, name in named_in_path(split.path) if not is_own(name)]
+    found += [f"?parent={p}" for p in parse_qs(split.query).get("parent", ()) if not is_own(p)]
+    try:
+        body = json.loads(request.content or b"null")
+    except ValueError:
+        return found  # nobody can read a name in it
+    return found + [repr(name) for name in named_in_body(body) if not is_own(name)]
+
+
+@pytest.mark.parametrize("isolation", ["flat", "parent"])
+def test_no_request_names_what_is_not_the_runs_own(isolation: str) -> None:
+    run, recording, _ = recorded(isolation)
+    assert len(recording.heard) > 2_000
+    allowed = (f"?parent={PARENT}",) if isolation == "parent" else ()
+    wrong = [
+        f"{request.method} {request.url} {stray} -> {status}"
+        for request, status in recording.heard
+        for stray in strays(request)
+        if stray not in allowed
+    ]
+    assert wrong == []
+    assert run.facts["safety"]["touched_foreign"] == []
+    assert {v.group for v in run.verdicts} == set(GROUPS)
+
+
+def test_a_run_that_may_only_read_names_what_was_given_besides() -> None:
+    run, recording, _ = recorded("read-only")
+    wrong = [
+        f"{request.method} {request.url} {stray}"
+        for request, status in recording.heard
+        for stray in strays(request)
+        if stray not in BELOW_GIVEN
+    ]
+    assert wrong == []
+    assert any(v.outcome is Outcome.PASS for v in run.verdicts)
+
+
+def test_the_recording_notices_a_stray() -> None:
+    for method, url, body in (
+        ("GET", "/v1/p/namespaces/prod", None),
+        ("GET", f"/v1/p/namespaces/{OWNER}x", None),
+        ("HEAD", f"/v1/p/namespaces/{OWNER}/tables/orders", None),
+        ("GET", "/v1/p/namespaces?parent=prod", None),
+        ("POST", "/v1/p/namespaces", {"namespace": ["prod"], "properties": {}}),
+        ("POST", "/v1/p/tables/rename", {"source": {"namespace": [OWNER], "name": "orders"}}),
+        ("POST", "/v1/p/transactions/commit", {"table-changes": [{"identifier":
+            {"namespace": ["prod"], "name": OWNER}}]}),
+    ):  # fmt: skip
+        assert strays(httpx.Request(method, f"http://m{url}", json=body)), (url, body)
