@@ -1,10 +1,8 @@
 """Judges checks in process on mocks with defects: what the kill tests of all families share."""
 
 import importlib
-import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 from icecheck.check import Check, check_of
@@ -127,40 +125,6 @@ def run_checks(
         observed = observe(session.exchanges, session.schemas)
         verdicts += passive_verdicts(observed, load(session.contract.version))
     return {verdict.check: verdict for verdict in verdicts}
-
-
-def residue_of(checks: Iterable[Check], *, isolation: str = "auto") -> tuple[list[str], list[str]]:
-    """What checks leave behind on a faithful mock, and foreign names that they touched."""
-    with mock_session(isolation=isolation) as (_, session):
-        for check in checks:
-            judge(check, Catalog(session, check.id))
-    return session.residue, session.foreign
-
-
-@cache
-def killed_by(defect_name: str, modules: tuple[str, ...]) -> frozenset[str]:
-    """The ids of the checks in these modules, and of passive ones, that fail because of a defect.
-
-    Only the checks that prove what the defect breaks are judged: a defect is aimed. Where none
-    does, because a passive check proves it, all checks of the modules provide the exchanges.
-    """
-    breaks = defects()[defect_name].breaks
-    aimed = [check for check in checks_of(*modules) if breaks in check.proves]
-    verdicts = run_checks(aimed or checks_of(*modules), (defect_name,))
-    return frozenset(id_ for id_, v in verdicts.items() if v.outcome is Outcome.FAIL)
-
-
-def not_killed(modules: tuple[str, ...], defect_modules: tuple[str, ...]) -> list[str]:
-    """The checks of a family that no defect of the family makes fail."""
-    killed = set(
-        itertools.chain.from_iterable(killed_by(d, modules) for d in defects_of(*defect_modules))
-    )
-    return [check.id for check in checks_of(*modules) if check.id not in killed]
-
-
-def not_caught(modules: tuple[str, ...], defect_modules: tuple[str, ...]) -> list[str]:
-    """The defects of a family that fail none of its checks, nor a passive one."""
-    return [d for d in defects_of(*defect_modules) if not killed_by(d, modules)]
 
 
 def words(verdicts: Iterable[Verdict]) -> list[str]:

@@ -2,34 +2,24 @@
 
 from typing import Any
 
-import pytest
 from tests.kill.killing import (
     ADDRESS,
     CREDENTIAL,
-    ISOLATIONS,
     SECOND,
     WAREHOUSE,
     checks_of,
     client_without_rights,
-    defects_of,
-    killed_by,
-    not_caught,
-    not_killed,
-    residue_of,
-    run_checks,
     words,
 )
 
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
-from icecheck.mock_server.defects import defects
 from icecheck.session import open_session
 from icecheck.target import Principal, Target
 from icecheck.verdict import Outcome, SkipKind, Verdict
 
-CHECKS_IN, DEFECTS_IN = ("test_second_principal",), ("principals",)
-CHECKS = checks_of(*CHECKS_IN)
+CHECKS = checks_of("test_second_principal")
 
 
 def verdicts_with(second: Principal | None, *clients: Client, **mock: Any) -> dict[str, Verdict]:
@@ -44,32 +34,6 @@ def verdicts_with(second: Principal | None, *clients: Client, **mock: Any) -> di
     finally:
         session.close()
         server.stop()
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
-    verdicts = run_checks(CHECKS, isolation=isolation)
-    assert set(verdicts) >= {check.id for check in CHECKS}
-    assert words(verdicts.values()) == []
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
-    assert residue_of(CHECKS, isolation=isolation) == ([], [])
-
-
-def test_every_check_is_failed_by_a_defect() -> None:
-    assert not_killed(CHECKS_IN, DEFECTS_IN) == []
-
-
-def test_every_defect_fails_a_check() -> None:
-    assert not_caught(CHECKS_IN, DEFECTS_IN) == []
-
-
-def test_a_defect_fails_what_proves_the_requirement_it_breaks() -> None:
-    for name in defects_of(*DEFECTS_IN):
-        aimed = {c.id for c in CHECKS if defects()[name].breaks in c.proves}
-        assert aimed & killed_by(name, CHECKS_IN), name
 
 
 def test_what_a_defective_catalog_lets_others_make_is_removed_too() -> None:

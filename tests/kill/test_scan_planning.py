@@ -5,13 +5,8 @@ from typing import Any
 
 import pytest
 from tests.kill.killing import (
-    ISOLATIONS,
     checks_of,
     mock_session,
-    not_caught,
-    not_killed,
-    residue_of,
-    run_checks,
     words,
 )
 
@@ -26,21 +21,7 @@ from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome, SkipKind
 
-MODULES = ("test_scan_planning", "test_scan_planning_files", "test_scan_planning_terms")
-DEFECTS = ("scan_planning", "scan_plans", "scan_terms")
-CHECKS = checks_of(*MODULES)
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
-    verdicts = run_checks(CHECKS, isolation=isolation)
-    assert set(verdicts) >= {check.id for check in CHECKS}
-    assert words(verdicts.values()) == []
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
-    assert residue_of(CHECKS, isolation=isolation) == ([], [])
+CHECKS = checks_of("test_scan_planning", "test_scan_planning_files", "test_scan_planning_terms")
 
 
 def test_what_the_checks_wrote_is_gone_afterwards() -> None:
@@ -138,11 +119,3 @@ def test_the_manifests_of_the_suite_are_read_by_pyiceberg() -> None:
         only_a = table.scan(row_filter="category = 'a'").plan_files()
         assert [task.file.file_path for task in only_a] == [files.location("c.parquet")]
     mock.stop()
-
-
-def test_every_check_is_failed_by_a_defect() -> None:
-    assert not_killed(MODULES, DEFECTS) == []
-
-
-def test_every_defect_fails_a_check() -> None:
-    assert not_caught(MODULES, DEFECTS) == []

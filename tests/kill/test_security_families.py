@@ -7,17 +7,10 @@ import pytest
 from tests.kill.killing import (
     ADDRESS,
     CREDENTIAL,
-    ISOLATIONS,
     TOKEN,
     WAREHOUSE,
     checks_of,
-    defects_of,
-    killed_by,
     mock_session,
-    not_caught,
-    not_killed,
-    residue_of,
-    run_checks,
     words,
 )
 
@@ -25,7 +18,6 @@ from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.rewriting import alter_body, wrap
 from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session
@@ -33,11 +25,7 @@ from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending
 from icecheck.verdict import SkipKind, Verdict
 
-FAMILIES = {
-    "oauth2": (("test_oauth2",), ("oauth2",)),
-    "credentials": (("test_credentials",), ("credentials",)),
-}
-CHECKS = checks_of(*(module for modules, _ in FAMILIES.values() for module in modules))
+CHECKS = checks_of("test_oauth2", "test_credentials")
 
 
 def verdicts_on(mock: MockCatalog, **options: Any) -> dict[str, Verdict]:
@@ -66,31 +54,11 @@ def vending(storage: Any = "s3") -> VendingSettings:
 # ------------------------------------------------------------------- the faithful mock
 
 
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
-    verdicts = run_checks(CHECKS, isolation=isolation)
-    assert set(verdicts) >= {check.id for check in CHECKS}
-    assert words(verdicts.values()) == []
-
-
 @pytest.mark.parametrize("storage", ["s3", "gcs", "adls"])
 def test_every_shape_of_credentials_passes(storage: Any) -> None:
     mock = server(vending=vending(storage), root="memory://kill")
     due = set() if storage == "s3" else {"loadCredentials.s3-complete"}
     assert set(skipped(verdicts_on(mock, credential=CREDENTIAL))) == due
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
-    assert residue_of(CHECKS, isolation=isolation) == ([], [])
-
-
-def test_the_families_stay_small() -> None:
-    with mock_session() as (_, session):
-        session.exchanges.clear()
-        for check in CHECKS:
-            judge(check, Catalog(session, check.id))
-        assert len(session.exchanges) < 80
 
 
 def test_no_secret_is_recorded() -> None:
@@ -101,43 +69,6 @@ def test_no_secret_is_recorded() -> None:
     assert "kill-secret" not in recorded
     assert "eyJ" not in recorded  # as every JWT begins
     assert "ICECHECK" not in recorded  # as the mock's key ids begin
-
-
-# ---------------------------------------------------------------------------- killing
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_check_is_failed_by_a_defect(family: str) -> None:
-    assert not_killed(*FAMILIES[family]) == []
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_defect_fails_a_check(family: str) -> None:
-    assert not_caught(*FAMILIES[family]) == []
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_defect_fails_what_proves_the_requirement_it_breaks(family: str) -> None:
-    modules, homes = FAMILIES[family]
-    # What is missing from a body is the schema verdict's.
-    passive = {
-        "token-under-another-name": {"schema.getToken.200"},
-        "credentials-as-bare-list": {"schema.loadCredentials.200"},
-    }
-    for name in defects_of(*homes):
-        aimed = {c.id for c in checks_of(*modules) if defects()[name].breaks in c.proves}
-        aimed |= passive.get(name, set())
-        assert aimed & killed_by(name, modules), name
-
-
-def test_a_defect_says_who_suffers() -> None:
-    for name in defects_of("oauth2", "credentials"):
-        assert defects()[name].suffering.endswith("."), name
-
-
-def test_credentials_need_a_token_like_all_else() -> None:
-    modules = ("test_authorization",)
-    assert "loadCredentials.bad-token" in killed_by("auth-any-token-loadCredentials", modules)
 
 
 # --------------------------------------------------------------------- what is lawful

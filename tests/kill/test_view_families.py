@@ -4,15 +4,8 @@ from functools import cache
 
 import pytest
 from tests.kill.killing import (
-    ISOLATIONS,
     checks_of,
-    defects_of,
-    killed_by,
     mock_session,
-    not_caught,
-    not_killed,
-    residue_of,
-    run_checks,
     words,
 )
 from tests.kill.lawful import LAWFUL, Install, lawful_session
@@ -25,17 +18,11 @@ from icecheck.contract import load
 from icecheck.expect import NotOffered
 from icecheck.judge import judge
 from icecheck.ledger import Entry
-from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.rewriting import forget_effect
 from icecheck.passive import observe, passive_verdicts
 from icecheck.verdict import Outcome, SkipKind, Verdict
 
-FAMILIES = {
-    "views": (("test_views",), ("views", "view_reading")),
-    "names": (("test_view_names",), ("view_names",)),
-    "commits": (("test_view_commits",), ("view_commits", "view_definitions")),
-}
-CHECKS = checks_of(*(module for modules, _ in FAMILIES.values() for module in modules))
+CHECKS = checks_of("test_views", "test_view_names", "test_view_commits")
 OF_ALL = (
     "one-level-namespaces",
     "plain-text-400",
@@ -49,7 +36,6 @@ EVERY_LAWFUL: dict[str, Install] = {
     "no-table-rename": LAWFUL_TABLES["no-rename"],
     **LAWFUL_VIEWS,
 }
-REQUESTS_MAX = 450
 
 
 @cache
@@ -60,55 +46,6 @@ def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
         verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
     return verdicts, session.residue
-
-
-# ------------------------------------------------------------------- the faithful mock
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_every_check_passes_on_the_faithful_mock(isolation: str) -> None:
-    verdicts = run_checks(CHECKS, isolation=isolation)
-    assert set(verdicts) >= {check.id for check in CHECKS}
-    assert words(verdicts.values()) == []
-
-
-@pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_nothing_is_left_behind_and_nothing_foreign_is_touched(isolation: str) -> None:
-    assert residue_of(CHECKS, isolation=isolation) == ([], [])
-
-
-def test_the_families_stay_small() -> None:
-    with mock_session() as (_, session):
-        session.exchanges.clear()
-        for check in CHECKS:
-            judge(check, Catalog(session, check.id))
-        assert len(session.exchanges) < REQUESTS_MAX
-
-
-# ---------------------------------------------------------------------------- killing
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_check_is_failed_by_a_defect(family: str) -> None:
-    assert not_killed(*FAMILIES[family]) == []
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_defect_fails_a_check(family: str) -> None:
-    assert not_caught(*FAMILIES[family]) == []
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_defect_fails_what_proves_the_requirement_it_breaks(family: str) -> None:
-    modules, homes = FAMILIES[family]
-    for name in defects_of(*homes):
-        aimed = {c.id for c in checks_of(*modules) if defects()[name].breaks in c.proves}
-        assert aimed & killed_by(name, modules), name
-
-
-def test_a_defect_says_who_suffers() -> None:
-    for name in defects_of(*(home for _, homes in FAMILIES.values() for home in homes)):
-        assert defects()[name].suffering.endswith("."), name
 
 
 # --------------------------------------------------------------------- what is lawful

@@ -44,6 +44,26 @@ def test_every_defect_fails_a_check() -> None:
     assert [name for name, failed in kill_matrix().items() if not failed] == []
 
 
+def test_a_defect_fails_what_proves_the_requirement_it_breaks() -> None:
+    proofs = {check.id: check.proves for check in checks()}
+
+    def proven(defect: Defect, failed: str) -> bool:
+        """By a check of it, a passive one, or the schema verdict of that operation's answers."""
+        operation = defect.breaks.partition(".")[0]
+        passive = failed == defect.breaks or failed.startswith(f"schema.{operation}.")
+        return passive or defect.breaks in proofs.get(failed, ())
+
+    assert [
+        name
+        for name, failed in kill_matrix().items()
+        if not any(proven(defects()[name], each) for each in failed)
+    ] == []
+
+
+def test_a_defect_says_who_suffers() -> None:
+    assert [name for name, d in defects().items() if not d.suffering.endswith(".")] == []
+
+
 def test_every_check_is_failed_by_a_defect() -> None:
     failed = {check_id for ids in kill_matrix().values() for check_id in ids}
     expect_debts("unkilled", {check.id for check in checks()} - failed)
