@@ -22,7 +22,6 @@ from icecheck.verdict import SkipKind
 __all__ = [
     "MARK",
     "RIVALS",
-    "ROUNDS",
     "commit_to",
     "expect_no_anomaly",
     "expect_success",
@@ -31,13 +30,12 @@ __all__ = [
     "look",
     "named",
     "rename",
+    "rounds",
     "violation_of",
 ]
 
-ROUNDS = 5
-"""How often rivals start together. Three rivals are three pairs: a round counts for three."""
 RIVALS = ("client 1", "client 2", "client 3")
-"""Who competes in a round, each on a connection of its own."""
+"""Who competes in a round, each on a connection of its own: three rivals are three pairs."""
 MARK = "icecheck.mark"
 """The property that tells the rivals' objects apart."""
 
@@ -54,6 +52,11 @@ _WORDS = {
 
 
 # ----------------------------------------------------------------------------- moves
+
+
+def rounds(catalog: Catalog) -> range:
+    """Return as many turns as the user wants rivals to start together in each race."""
+    return range(catalog.target.race_rounds)
 
 
 def named(namespace: Namespace, name: str = "") -> str:

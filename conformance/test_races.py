@@ -14,7 +14,6 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.rivals import (
     MARK,
     RIVALS,
-    ROUNDS,
     commit_to,
     expect_no_anomaly,
     expect_success,
@@ -23,6 +22,7 @@ from icecheck.conformance.rivals import (
     look,
     named,
     rename,
+    rounds,
     violation_of,
 )
 from icecheck.conformance.viewing import create_view_body, view_version
@@ -61,7 +61,7 @@ def expect_one_taker(catalog: Catalog, racers: Rivalry, looking: Move) -> tuple[
 def test_a_namespace_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one namespace at the same time, at most one succeeds."""
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         namespace = catalog.new_namespace_name()
         body = {"namespace": [*namespace], "properties": {}}
         racers: Rivalry = {
@@ -85,7 +85,7 @@ def test_a_table_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one table at the same time, at most one succeeds."""
     namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         name = catalog.new_name()
         racers: Rivalry = {rival: [_create_table(namespace, name, rival)] for rival in RIVALS}
         history += expect_one_taker(catalog, racers, load(namespace, name))
@@ -103,7 +103,7 @@ def test_a_view_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one view at the same time, at most one succeeds."""
     namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         name = catalog.new_name()
         racers: Rivalry = {}
         for rival in RIVALS:
@@ -120,7 +120,7 @@ def test_a_table_is_created_directly_or_by_a_commit(catalog: Catalog) -> None:
     """A staged table is not committed over one that another client creates at the same time."""
     namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         staged = catalog.given_table(namespace, stage_create=True)
         label = named(namespace, staged.name)
         racers: Rivalry = {}
@@ -151,7 +151,7 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
     for table in tables if dropped else ():
         catalog.given_dropped(namespace, table.name)
     history: tuple[Event, ...] = ()
-    for turn in range(ROUNDS):
+    for turn in rounds(catalog):
         name = catalog.new_name()
         racers: Rivalry = {}
         for number, rival in enumerate(RIVALS):
@@ -178,7 +178,7 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
     own = {rival: named(namespace, table.name) for rival, table in owned.items()}
     before = given(*(Take(own[rival], rival) for rival in rivals))
     history: tuple[Event, ...] = (before,)
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         racers: Rivalry = {
             rival: [rename(table, target.name, (Release(own[rival]), Take(label, rival)))]
             for rival, table in owned.items()
@@ -222,7 +222,7 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
         for rival, chosen in zip(RIVALS, others, strict=True)
     }
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         before = given(Take(label, ""), Write(label, "main", base))
         told = race(catalog, racers) + look(catalog, load(table.namespace, table.name))
         expect_no_anomaly((before, *told))
@@ -249,7 +249,7 @@ def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
     table = catalog.given_table()
     label = named(table.namespace, table.name)
     history: tuple[Event, ...] = ()
-    for turn in range(ROUNDS):
+    for turn in rounds(catalog):
         racers: Rivalry = {}
         for number, rival in enumerate(RIVALS):
             key = f"icecheck.{turn}.{number}"
@@ -268,7 +268,7 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
     namespace = catalog.given_home()
     history: tuple[Event, ...] = ()
     *writers, dropper = RIVALS
-    for turn in range(ROUNDS):
+    for turn in rounds(catalog):
         table = catalog.given_table(namespace)
         label = named(namespace, table.name)
         racers: Rivalry = {}
@@ -297,7 +297,7 @@ def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
     writes, change = _transaction(tables, "0")
     catalog.given_transaction(change["table-changes"])
     history: tuple[Event, ...] = (given(*writes),)
-    for turn in range(ROUNDS):
+    for turn in rounds(catalog):
         deeds, body = _transaction(tables, str(turn + 1))
         transaction = Move("commitTransaction", body=body, deeds=deeds)
         reading = [load(namespace, tables[number % 2].name) for number in range(READS)]

@@ -8,12 +8,12 @@ from icecheck.client import Catalog
 from icecheck.conformance.rivals import (
     MARK,
     RIVALS,
-    ROUNDS,
     expect_no_anomaly,
     expect_success,
     load,
     look,
     named,
+    rounds,
 )
 from icecheck.conformance.viewing import create_view_body, view_version
 from icecheck.expect import Reply
@@ -34,7 +34,7 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
     """Of clients that create a table and a view of one name at the same time, one succeeds."""
     namespace = catalog.given_namespace()
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         name = catalog.new_name()
         taken = [Take(named(namespace, name), rival) for rival in RIVALS]
         version = view_version(namespace=namespace)
@@ -61,7 +61,7 @@ def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
     namespace = catalog.given_namespace()
     label = named(namespace)
     history: tuple[Event, ...] = ()
-    for turn in range(ROUNDS):
+    for turn in rounds(catalog):
         racers: Rivalry = {}
         for number, rival in enumerate(RIVALS):
             key = f"icecheck.{turn}.{number}"
@@ -94,7 +94,7 @@ def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) ->
     """A table that was created is not lost with a namespace that is dropped at the same time."""
     creator, dropper = RIVALS[:2]
     history: tuple[Event, ...] = ()
-    for _ in range(ROUNDS):
+    for _ in rounds(catalog):
         namespace = catalog.given_namespace()
         name = catalog.new_name()
         taken = Take(named(namespace, name), creator)

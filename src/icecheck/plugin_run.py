@@ -215,6 +215,7 @@ def _facts(config: pytest.Config) -> sources.Facts:
         **{name.replace("-", "_"): said(name) for name in _AS_THEY_ARE},
         "timeout_seconds": _number(said("timeout"), "--catalog-timeout"),
         "requests_per_second": _number(said("rate-limit"), "--catalog-rate-limit"),
+        "race_rounds": _whole_number(said("race-rounds"), "--catalog-race-rounds"),
         "headers": read_headers(said("header") or (), "--catalog-header") or None,
         "namespace": tuple(said("namespace").split(".")) if said("namespace") else None,
         "claims": tuple(said("claim")) if said("claim") else None,
@@ -237,3 +238,10 @@ def _from_file(named: str | None) -> sources.Facts:
     if named is None and not path.exists():
         return {}
     return sources.from_toml(read_text(path), str(path))
+
+
+def _whole_number(said: int | str | None, option: str) -> int | None:
+    try:
+        return None if said is None else int(said)
+    except ValueError:
+        raise UsageError(f"{option}: {said!r} is no whole number") from None

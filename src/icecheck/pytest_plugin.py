@@ -38,6 +38,7 @@ _TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("second-credential", _TEXT, "ID:SECRET", "or the credential to get one with"),
     ("timeout", {"type": float}, "SECONDS", "limit per request; default: 30"),
     ("rate-limit", {"type": float}, "N", "send at most N requests a second"),
+    ("race-rounds", {"type": int}, "N", "how often each race is run; default: 5"),
     ("namespace", _TEXT, "A.B", "work under this namespace"),
     ("location-root", _TEXT, "URI", "place what the run creates below this URI"),
     (

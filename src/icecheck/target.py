@@ -27,6 +27,7 @@ _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
+_RACE_ROUNDS_MAX = 1_000
 
 
 class UsageError(Exception):
@@ -83,6 +84,7 @@ class Target:
     ``location_root`` is the URI below which what a run creates is placed; None leaves the places
     to the catalog. ``claims`` are operationIds that the catalog is held to although it does not
     list them.
+    Each race is run ``race_rounds`` times.
     ``second`` is a principal who has no right to what the run makes. Without token and credential
     no Authorization header is sent, unless requests are signed (``sigv4``).
     """
@@ -109,6 +111,7 @@ class Target:
     client_cert: str | None = None
     client_key: str | None = None
     second: Principal | None = None
+    race_rounds: int = 5
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -127,6 +130,8 @@ class Target:
             )
         if self.requests_per_second is not None and not self.requests_per_second > 0:
             raise UsageError("the rate limit must be more than 0 requests a second")
+        if not 1 <= self.race_rounds <= _RACE_ROUNDS_MAX:
+            raise UsageError(f"races take 1 to {_RACE_ROUNDS_MAX} rounds: write --race-rounds 20")
         if self.isolation not in {"auto", "nested", "flat", "parent"}:
             raise UsageError(f"isolation {self.isolation!r}: use auto, nested, flat or parent")
         if self.isolation == "parent" and not self.namespace:

@@ -305,6 +305,12 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def _whole_number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError("must be a whole number")
+    return value
+
+
 def _names(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise TypeError("must be a list of operationIds")
@@ -349,6 +355,7 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     **{key: (name, _text) for key, name in _TEXTS.items()},
     "timeout": ("timeout_seconds", _number),
     "rate-limit": ("requests_per_second", _number),
+    "race-rounds": ("race_rounds", _whole_number),
     "claims": ("claims", _names),
     "accept-residue": ("accept_residue", _flag),
     "read-only": ("read_only", _flag),

@@ -27,6 +27,7 @@ MISUSE = [
     (["run", "http://127.0.0.1:1", "--timeout", "0"], "timeout"),
     (["run", "http://127.0.0.1:1", "--timeout", "nan"], "timeout"),
     (["run", "http://127.0.0.1:1", "--timeout", "inf"], "timeout"),
+    (["run", "http://127.0.0.1:1", "--race-rounds", "0"], "--race-rounds 20"),
     (["run", "http://127.0.0.1:1", "--token", "t\u00fc"], "the token cannot be sent"),
     (["run", "http://127.0.0.1:1", "--warehouse", "\udcff"], "the warehouse cannot be sent"),
     (["run", "http://a..test"], "cannot be read"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 from tests.kill.killing import (
+    ADDRESS,
     TOKEN,
     WAREHOUSE,
     checks_of,
@@ -73,6 +74,20 @@ def test_every_check_passes_on_the_faithful_mock_over_http() -> None:
     with http_session() as session:
         assert words(judged(session)) == []
     assert session.residue == []
+
+
+def test_more_rounds_are_more_of_the_same() -> None:
+    def requests(rounds: int) -> int:
+        mock = MockCatalog(seed=1)
+        target = Target(ADDRESS, warehouse=WAREHOUSE, race_rounds=rounds)
+        session = open_session(target, run_id="kill", transport=mock.httpx_transport())
+        verdicts = judged(session)
+        session.close()
+        mock.stop()
+        assert words(verdicts) == []
+        return sum(verdict.requests for verdict in verdicts)
+
+    assert requests(20) > 3 * requests(5)
 
 
 def test_the_requests_do_not_depend_on_who_is_faster() -> None:

@@ -102,6 +102,12 @@ _OPTIONS = (
         help="Send at most N requests a second.",
     ),
     click.option(
+        "--race-rounds",
+        type=int,
+        metavar="N",
+        help="Let rivals start together N times in each race.  [default: 5]",
+    ),
+    click.option(
         "--config",
         metavar="FILE",
         help="Read this file instead of icecheck.toml in the working directory.",
@@ -142,6 +148,7 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "isolation",
         "location_root",
         "requests_per_second",
+        "race_rounds",
     )
     given = {
         **{name: options[name] for name in as_they_are},
