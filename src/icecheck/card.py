@@ -140,6 +140,7 @@ def _lines(card: Card) -> Iterator[str]:
         when = f" (if {clause.condition})" if clause.condition else ""
         yield from _labelled("requirement", f"{clause.id}: {clause.text}{when}\n{clause.permalink}")
     rows = [
+        *(("hurts", who) for who in dict.fromkeys(c.hurts for c in card.clauses)),
         ("expected", card.expected),
         ("actual", card.actual),
         ("at", card.pointer),

@@ -63,6 +63,7 @@ _VALUES_ASIDE = (
     "effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update",
     "names-run-together", "page-tokens",
 )  # fmt: skip
+_TAKEN_TWICE = ("status", "409", "2xx")
 # From so many operations on, one and the same answer to all of them is no coincidence.
 _SAME_ANSWER_OPERATIONS_MIN = 5
 _SAME_ANSWER_SHARE_MIN = 0.98
@@ -106,12 +107,12 @@ def causes_of(
     for verdict in verdicts:
         if verdict.outcome is Outcome.BLOCKED:
             by = verdict.blocked_by[0]
-            blocking = cause_of_check.get(by)
+            blocking = groups.get(_arrange_key(verdict)) or cause_of_check.get(by)
             if blocking is None:
                 symptom = by if by in {TARGET, CREDENTIALS} else f"prerequisite:{by}"
                 blocking = _group(groups, (symptom, "an arrange step that works", "a failure"))
             blocking.blocked[verdict.check] = verdict
-    folded = _fold_one_demand(_fold_same_value(list(groups.values())))
+    folded = _fold_one_demand(_fold_same_value(_fold_races(list(groups.values()))))
     folded = _fold_same_answer(_fold_never_refuses(folded, verdicts), verdicts)
     made = _with_unique_ids([_cause(group, requirements) for group in folded])
     made.sort(key=lambda c: (_LEVELS[c.level], c.severity, -len(c.members) - len(c.blocked), c.id))
@@ -170,6 +171,27 @@ def _statuses(expected: str, actual: str) -> tuple[str, str]:
     if actual.startswith("4") and success:
         return ("2xx", "4xx")
     return (expected, actual)
+
+
+def _arrange_key(verdict: Verdict) -> tuple[str, str, str]:
+    """Return the group of checks that miss what an arrange step missed, if it had an answer."""
+    shown = verdict.evidence[-1] if verdict.evidence else None
+    status = shown.status if shown is not None else None
+    if status is None or status < 400:
+        return ("", "", "")
+    return ("status", *_statuses("200", str(status)))
+
+
+def _fold_races(groups: list[_Group]) -> list[_Group]:
+    """Make one cause of names that are given twice, to clients one after the other or at once."""
+    whole = next((g for g in groups if (g.symptom, g.expected, g.actual) == _TAKEN_TWICE), None)
+    kept = []
+    for group in groups:
+        if whole is not None and group.symptom == "anomaly:duplicate-success":
+            _take_over(whole, group)
+        else:
+            kept.append(group)
+    return kept
 
 
 def _fold_same_value(groups: list[_Group]) -> list[_Group]:

@@ -2,7 +2,7 @@
 
 from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.verdict import Finding, Group, Outcome, Verdict
+from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
 
 REGISTER = load().requirements
 
@@ -95,6 +95,24 @@ def test_one_status_of_one_operation_that_is_missed_in_two_ways_is_one_cause():
     )
     assert only.members == ("holds-table", "holds-namespace")
     assert only.title == "Answers 2xx or 400 where 409 is due"
+
+
+def test_a_name_that_is_given_twice_is_one_cause_with_or_without_a_race():
+    raced = verdict("race", finding=("anomaly:duplicate-success", "one success", "several"))
+    again = verdict("again", finding=("status", "409", "200"))
+    assert [c.members for c in causes(raced, again)] == [("again", "race")]
+    assert [c.members for c in causes(raced)] == [("race",)]
+
+
+def test_an_arrange_step_that_fails_like_a_check_stands_under_its_cause():
+    shown = Evidence(1, "given", "updateTable", "POST http://c.test/x", 500, "", "", "", "")
+    shape = verdict("shape", finding=("schema:required", "x", "y"),
+                    requirements=("updateTable.200",))  # fmt: skip
+    failed = verdict("failed", finding=("status", "200", "500"))
+    blocked = verdict("blocked", Outcome.BLOCKED, blocked_by=("updateTable.200",),
+                      evidence=(shown,))  # fmt: skip
+    made = {c.members: c.blocked for c in causes(shape, failed, blocked)}
+    assert made == {("shape",): (), ("failed",): ("blocked",)}
 
 
 def test_page_tokens_are_one_cause_in_every_listing():

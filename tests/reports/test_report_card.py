@@ -15,6 +15,7 @@ def test_a_card_has_all_its_parts(runs):
     labels = [line[2:14].strip() for line in lines[1:] if line[2:14].strip()]
     assert labels == [
         "requirement",
+        "hurts",
         "expected",
         "actual",
         "request",
