@@ -1,8 +1,6 @@
 """Credentials for storage: for whom asks, in the shapes of S3, GCS and ADLS, while they last."""
 
-import json
 from collections.abc import Callable
-from http.client import HTTPConnection
 from typing import Any
 
 import httpx
@@ -142,23 +140,6 @@ def test_the_list_may_have_members_that_nobody_knows(serve: Serve, asked: str) -
     create(http)
     answer = http.get(TABLE, headers={"X-Iceberg-Access-Delegation": asked}).json()
     assert set(access(answer)) == {"config", "storage-credentials"}
-
-
-def test_the_list_may_be_sent_on_several_lines() -> None:
-    with MockCatalog(root="memory://root", vending=VendingSettings(storage="s3")) as mock:
-        with httpx.Client(base_url=f"http://127.0.0.1:{mock.port}/v1") as http:
-            http.post("/namespaces", json={"namespace": ["ns"]}).raise_for_status()
-            table = {"name": "t", "schema": SCHEMA}
-            http.post("/namespaces/ns/tables", json=table).raise_for_status()
-        for lines in (("vended-credentials", "remote-signing"), ("mind-reading", *ASKING.values())):
-            connection = HTTPConnection("127.0.0.1", mock.port, timeout=20)
-            connection.putrequest("GET", "/v1/namespaces/ns/tables/t")
-            for line in lines:
-                connection.putheader("X-Iceberg-Access-Delegation", line)
-            connection.endheaders()
-            answer = json.load(connection.getresponse())
-            connection.close()
-            assert set(access(answer)) == {"config", "storage-credentials"}
 
 
 @pytest.mark.parametrize(
