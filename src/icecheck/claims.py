@@ -5,12 +5,13 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from icecheck.contract import Contract
 from icecheck.target import Offer
 from icecheck.unserved import NOT_SERVED, SYMPTOM, named_by_endpoint, unserved_operations
-from icecheck.verdict import Capability, Outcome, Verdict
+from icecheck.verdict import Capability, Finding, Outcome, Verdict
 
 __all__ = ["capabilities_of"]
 
 _ABSENT = frozenset(map(str, NOT_SERVED))
 _SUCCESS = frozenset({"200", "204"})
+_GONE = "404"
 _READING = ("load", "list")
 _EXISTS = "Exists"
 
@@ -77,6 +78,12 @@ def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Containe
     first = verdict.findings[0]
     if first.symptom.startswith(("effect-missing:", "false-acceptance")):
         return True
+    return _is_seen_elsewhere(verdict, operation_id, unserved) and _is_the_opposite(first)
+
+
+def _is_seen_elsewhere(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
+    """Whether what a check met first is the status of a reading request of another operation."""
+    first = verdict.findings[0]
     shown = [e.operation or "" for e in verdict.evidence if e.ordinal == first.exchange]
     return first.symptom == "status" and any(
         other != operation_id
@@ -84,6 +91,22 @@ def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Containe
         and (other.startswith(_READING) or other.endswith(_EXISTS))
         for other in shown
     )
+
+
+def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
+    """Whether a check failed at how another operation answers: it shows nothing of this one."""
+    return (
+        verdict.outcome is Outcome.FAIL
+        and _is_seen_elsewhere(verdict, operation_id, unserved)
+        and not _is_the_opposite(verdict.findings[0])
+    )
+
+
+def _is_the_opposite(finding: Finding) -> bool:
+    """Whether what was due is not there, or what was to be gone is; other statuses say neither."""
+    if _GONE in finding.expected:
+        return finding.actual.startswith("2")
+    return finding.actual.startswith(_GONE)
 
 
 def _met_nobody(verdict: Verdict) -> bool:
@@ -99,7 +122,13 @@ def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Containe
         return "absent"
     # What was read off the answers to other checks says nothing of what the operation does, and
     # that it refuses what is wrong does not say that it can do what is right.
-    ran = [v for v in verdicts if v.outcome in {Outcome.PASS, Outcome.FAIL} and not v.passive]
+    ran = [
+        v
+        for v in verdicts
+        if v.outcome in {Outcome.PASS, Outcome.FAIL}
+        and not v.passive
+        and not _is_of_another(v, operation_id, unserved)
+    ]
     judged = [v for v in ran if _proves_success(v)]
     in_vain = [v for v in ran if _is_false_acceptance(v, operation_id, unserved)]
     failed = [v for v in judged or ran if v.outcome is Outcome.FAIL and v not in in_vain]

@@ -11,7 +11,7 @@ from icecheck.check import Check
 from icecheck.contract import load
 from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import alter_body, forget_effect
+from icecheck.mock_server.defects.rewriting import alter_body, forget_effect, refuse_as
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.probes import CAPABILITIES
@@ -161,6 +161,20 @@ def test_what_is_accepted_and_not_done_is_false_acceptance(operation_id: str) ->
 
     said = said_of(about(operation_id), install, accept_residue=True)
     assert assessment(said, operation_id) == "false-acceptance"
+
+
+@pytest.mark.parametrize("operation_id", ["dropTable", "dropNamespace", "dropView"])
+def test_a_gone_object_with_another_status_is_no_false_acceptance(operation_id: str) -> None:
+    """The object is gone: which status says so is a finding on reading, not on dropping."""
+    reading = ("loadTable", "loadView", "loadNamespaceMetadata", "tableExists", "viewExists")
+
+    def install(registries: Registries) -> None:
+        for id_ in (*reading, "namespaceExists"):
+            refuse_as(registries, id_, 404, 409, "AlreadyExistsException")
+
+    said = said_of(about(operation_id), install)
+    assert [cause.actual for cause in said.causes] == ["409"]
+    assert assessment(said, operation_id) in {"supported", "unknown"}
 
 
 def test_what_could_not_be_tried_is_unknown() -> None:

@@ -1,0 +1,98 @@
+"""Operations that are claimed and not there: when that is the cause, and when it is not."""
+
+from dataclasses import replace
+
+import pytest
+
+from icecheck.causes import causes_of
+from icecheck.contract import Level, load
+from icecheck.unserved import named_by_endpoint, unserved_operations
+from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+
+
+def asked(operation_id: str, status: int, *, step: str = "do", body: str = "") -> Evidence:
+    return Evidence(1, step, operation_id, f"POST /{operation_id}", status, "", "", body, "curl")
+
+
+def verdict(check: str, outcome: Outcome, *evidence: Evidence, proves: str, **more) -> Verdict:
+    operation_id = proves.partition(".")[0]
+    finding = Finding("status", "200", str(evidence[-1].status) if evidence else "", exchange=1)
+    return Verdict(
+        check=check,
+        title=check,
+        group=Group.CHECKS,
+        level=Level.MUST,
+        requirements=(proves,),
+        operations=(operation_id,),
+        profile="write",
+        outcome=outcome,
+        findings=(finding,) if outcome is Outcome.FAIL else (),
+        evidence=evidence,
+        **more,
+    )
+
+
+def works(status: int, body: str = "") -> Verdict:
+    answer = asked("renameTable", status, body=body)
+    return verdict("works", Outcome.FAIL, answer, proves="renameTable.204")
+
+
+@pytest.mark.parametrize("status", [404, 405, 406, 501])
+def test_an_operation_that_never_did_anything_is_not_served(status: int) -> None:
+    assert unserved_operations([works(status)]) == {"renameTable": status}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [verdict("passed", Outcome.PASS, proves="renameTable.204")],
+        [verdict("else", Outcome.FAIL, asked("renameTable", 500), proves="renameTable.409")],
+        [verdict("done", Outcome.FAIL, asked("renameTable", 204), proves="renameTable.409")],
+    ],
+    ids=["one-success", "another-failure", "another-answer"],
+)
+def test_one_that_ever_answered_otherwise_is_served(others: list[Verdict]) -> None:
+    assert unserved_operations([works(501), *others]) == {}
+
+
+def test_a_404_that_misses_an_object_is_the_answer_of_a_route() -> None:
+    body = '{"error": {"type": "NoSuchTableException"}}'
+    assert unserved_operations([works(404, body)]) == {}
+
+
+def test_what_stands_before_the_routes_does_not_count() -> None:
+    gate = verdict("gate", Outcome.FAIL, asked("renameTable", 400), proves="renameTable.409")
+    assert unserved_operations([works(501), gate]) == {"renameTable": 501}
+
+
+def test_an_operation_of_which_no_success_is_due_is_not_spoken_of() -> None:
+    only = verdict("refused", Outcome.FAIL, asked("renameTable", 404), proves="renameTable.409")
+    assert unserved_operations([only]) == {}
+
+
+def test_what_is_removed_again_does_not_count() -> None:
+    undone = asked("dropTable", 204, step="undo")
+    failed = verdict("drop", Outcome.FAIL, asked("dropTable", 405), undone, proves="dropTable.204")
+    assert unserved_operations([failed]) == {"dropTable": 405}
+
+
+def test_whoever_met_it_has_it_as_finding_and_whoever_did_not_keeps_his_own() -> None:
+    other = verdict("other", Outcome.FAIL, asked("loadTable", 500), proves="loadTable.200")
+    named, kept = named_by_endpoint([works(501), other])
+    assert named.findings[0].symptom == "not-served"
+    assert "renameTable" in named.findings[0].expected
+    assert named.findings[1:] == works(501).findings
+    assert kept == other
+
+
+def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
+    answer = asked("renameTable", 501)
+    refused = verdict("refused", Outcome.FAIL, answer, proves="renameTable.409")
+    refused = replace(refused, findings=(Finding("status", "409", "501", exchange=1),))
+    blocked = verdict("blocked", Outcome.BLOCKED, answer, proves="loadTable.200")
+    blocked = replace(blocked, blocked_by=("renameTable.204",))
+    (cause,) = causes_of([works(501), refused, blocked], load().requirements)
+    assert cause.id == "not-served-501"
+    assert cause.members == ("works", "refused")
+    assert cause.blocked == ("blocked",)
+    assert "501" in cause.title
