@@ -271,3 +271,15 @@ def test_assert_no_ref_violated(catalog: Catalog) -> None:
     """A commit that asserts that main does not exist is refused when it does."""
     table, _ = shared_snapshots(catalog)
     _conflicts(catalog, table, ref_is(None))
+
+
+@check(
+    "assertion.assert-ref-snapshot-id.tag-null-violated",
+    proves="assertion.assert-ref-snapshot-id.null-violated",
+    needs=("metadata-only-snapshots", "tags"),
+)
+def test_assert_no_tag_violated(catalog: Catalog) -> None:
+    """A commit that asserts that a tag does not exist is refused when it does."""
+    table, [first] = given_snapshots(catalog, 1)
+    table = catalog.given_commit(table, [bodies.snapshot_ref(first, TAG, "tag")])
+    _conflicts(catalog, table, ref_is(None, TAG))

@@ -6,7 +6,12 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
-from icecheck.conformance.committing import commit, expect_effect, expect_loaded
+from icecheck.conformance.committing import (
+    commit,
+    expect_effect,
+    expect_loaded,
+    expect_unchanged,
+)
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Matcher, Reply, containing, show
@@ -100,6 +105,24 @@ def test_deprecated_last_column_id(catalog: Catalog) -> None:
         {"schemas": containing({"fields": schema["fields"]}), "last-column-id": last},
         what="schema",
     )
+
+
+@check(
+    "update.add-schema.stale-last-column-id",
+    proves="update.add-schema.last-column-id-never-falls",
+)
+def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
+    """A last-column-id below the highest id of the schema is refused or ignored, not believed."""
+    table = catalog.given_table()
+    last = number(table, "last-column-id")
+    behind = {"action": "add-schema", "schema": wider_schema(table), "last-column-id": last - 1}
+    before = catalog.loaded(table)
+    reply = commit(catalog, table, [behind])
+    if reply.ok:
+        expect_loaded(catalog, table, {"last-column-id": last + 1}, what="last-column-id")
+    else:
+        reply.expect_refused()
+        expect_unchanged(catalog, before)
 
 
 # ---- defaults

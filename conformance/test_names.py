@@ -29,6 +29,8 @@ _NESTED = ("nested-namespaces",)
 # Web servers refuse paths in which these are encoded, before the catalog has seen them.
 _STOPPED_ON_THE_WAY = ("%", "/")
 _ROUND_TRIP = ("createTable", "loadTable", "listTables", "dropTable")
+# More than many a database column holds, and less than a directory's name may have.
+_LONG = 140
 # How Java clients introduce themselves; some catalogs decode paths accordingly.
 _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
 
@@ -55,6 +57,14 @@ def test_a_percent_sign_in_a_name(catalog: Catalog) -> None:
 def test_characters_beyond_ascii_in_a_name(catalog: Catalog) -> None:
     """A name with characters beyond ASCII is found and listed as it was created."""
     _expect_round_trip(catalog, "_ü東", "characters beyond ASCII", "names-with-unicode")
+
+
+@check("names.long", proves="names.long")
+def test_a_long_name_of_a_table(catalog: Catalog) -> None:
+    """A table with a long name is found and listed as it was created, wherever it was accepted."""
+    require(catalog, *_ROUND_TRIP)
+    ending = f"_{_LONG * 'x'}"
+    _expect_table_round_trip(catalog, catalog.given_namespace(), ending, f"{_LONG} letters x")
 
 
 @check("names.dot", proves="names.dot")

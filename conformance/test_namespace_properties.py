@@ -116,6 +116,15 @@ def test_a_key_that_was_not_there_is_not_reported_removed(catalog: Catalog) -> N
     reply.expect_json({"removed": lacking("never-set")}, symptom="change-report")
 
 
+@check("updateProperties.set-beside-missing", proves="updateProperties.set", needs=_NEEDS)
+def test_updates_are_set_beside_a_key_that_is_missing(catalog: Catalog) -> None:
+    """A change that is accepted sets its updates, also where a key to remove did not exist."""
+    namespace = catalog.given_namespace({"team": "first"})
+    updates = {"team": "second"}
+    accepted = catalog.update_properties(namespace, updates=updates, removals=["never-set"]).ok
+    expect_properties(catalog, namespace, updates if accepted else {"team": "first"})
+
+
 @check(
     "updateProperties.missing-is-a-list", proves="updateProperties.missing-is-a-list", needs=_NEEDS
 )
@@ -190,10 +199,11 @@ def test_every_stored_property_is_returned(catalog: Catalog) -> None:
     namespace = catalog.given_namespace(stored)
     later = {"note": "added later"}
     catalog.update_properties(namespace, updates=later).expect(200)
-    # A catalog may refuse what is too long for it, but not keep a part of it.
-    long = {"long": "x" * 300}
-    accepted = catalog.update_properties(namespace, updates=long).ok
-    expect_properties(catalog, namespace, stored | later | (long if accepted else {}))
+    # A catalog may refuse what is too long, or too little, for it, but not keep something else.
+    for unusual in ({"long": "x" * 300}, {"empty": ""}):
+        if catalog.update_properties(namespace, updates=unusual).ok:
+            stored |= unusual
+    expect_properties(catalog, namespace, stored | later)
 
 
 @check(

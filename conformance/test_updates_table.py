@@ -3,7 +3,13 @@
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
-from icecheck.conformance.committing import creation_updates, expect_effect, expect_refused
+from icecheck.conformance.committing import (
+    commit,
+    creation_updates,
+    expect_effect,
+    expect_loaded,
+    expect_refused,
+)
 from icecheck.conformance.evolving import number
 from icecheck.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
 from icecheck.probes import has_capability
@@ -11,6 +17,8 @@ from icecheck.verdict import SkipKind
 
 ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 UNKNOWN_FORMAT_VERSION = 99
+ODD_VALUE = "\N{PENGUIN}"
+"""A character that takes four bytes in UTF-8, and two units in UTF-16."""
 
 # From, to, and what the metadata of the higher version must have that the lower one lacks.
 UPGRADES = ((1, 2, "last-sequence-number"), (2, 3, "next-row-id"))
@@ -102,13 +110,17 @@ def test_set_location(catalog: Catalog) -> None:
 def test_set_properties(catalog: Catalog) -> None:
     """set-properties adds and replaces the named properties and leaves the others alone."""
     table = catalog.given_table(properties={"kept": "1", "replaced": "1"})
-    expect_effect(
+    table = expect_effect(
         catalog,
         table,
         [{"action": "set-properties", "updates": {"replaced": " 2 ", "Added": "3"}}],
         {"properties": {"kept": "1", "replaced": " 2 ", "Added": "3"}},
         what="properties",
     )
+    # A catalog may refuse characters that it has no room for, but not keep others instead.
+    odd = {"odd": ODD_VALUE}
+    if commit(catalog, table, [{"action": "set-properties", "updates": odd}]).ok:
+        expect_loaded(catalog, table, {"properties": odd}, what="properties")
 
 
 @check("update.set-properties.not-a-string", proves="update.set-properties.values-are-strings")

@@ -1,6 +1,5 @@
 """Removes what a run has left behind: exactly what its ledger names, after a look at each."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import httpx
@@ -9,12 +8,11 @@ from icecheck.client import Catalog
 from icecheck.expect import Unreachable
 from icecheck.ledger import Entry
 from icecheck.ledger_file import WrittenLedger
+from icecheck.removal import is_gone
 from icecheck.session import Session, open_session
-from icecheck.target import Namespace, Target, UsageError
+from icecheck.target import Target, UsageError
 
 __all__ = ["Cleaned", "clean", "salvage"]
-
-_LOADS = {"namespace": "loadNamespaceMetadata", "table": "loadTable", "view": "loadView"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +44,7 @@ def clean(
         transport=transport,
     )
     try:
-        catalog = Catalog(session, "clean")
-        for entry in written.entries:
-            catalog.ledger.add(entry)
-        missing = _strike_out_missing(catalog)
-        catalog.undo()
+        missing = _remove_each(session, written.entries)
     finally:
         session.close()
     return Cleaned(session.deleted, missing, tuple(session.residue + session.foreign))
@@ -68,24 +62,20 @@ def salvage(session: Session) -> None:
     catalog.undo()
 
 
-def _strike_out_missing(catalog: Catalog) -> int:
-    """Forget what is not there any more; return how much that was."""
+def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:
+    """Look at each object, newest first, and remove it; return how many were gone already."""
     missing = 0
-    for entry in catalog.ledger.newest_first():
-        if not catalog.claims(_LOADS[entry.kind]):
-            continue
-        try:
-            status = catalog.call(_LOADS[entry.kind], _names(entry)).status
-        except Unreachable:
-            continue
-        if status == 404:
-            catalog.ledger.forget(entry, deleted=False)
-            missing += 1
+    left = list(entries)
+    try:
+        while left:
+            catalog = Catalog(session, "clean")
+            catalog.ledger.add(left[-1])
+            for entry in catalog.ledger:
+                if is_gone(catalog, entry):
+                    catalog.ledger.forget(entry, deleted=False)
+                    missing += 1
+            catalog.undo()
+            left.pop()
+    except Unreachable:
+        session.stranded += left
     return missing
-
-
-def _names(entry: Entry) -> Mapping[str, str | Namespace]:
-    names: dict[str, str | Namespace] = {"namespace": entry.namespace}
-    if entry.name:
-        names[entry.kind] = entry.name
-    return names

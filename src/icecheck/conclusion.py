@@ -33,6 +33,10 @@ PROFILES = (
 )
 
 
+_ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
+"""Profiles that say nothing of a catalog's operations: config, errors, who is let in."""
+
+
 class ExitCode:
     """The exit codes of the command line."""
 
@@ -142,8 +146,9 @@ def conclude(
     """Return the run's verdict and what the command line exits with.
 
     ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. A run in
-    which none of the checks asked for judged anything verified nothing. ``expectations`` change
-    the exit code only; what they waive verifies nothing for the gate.
+    which none of the checks asked for judged anything verified nothing, and neither did one on a
+    catalog that claims no operation. ``expectations`` change the exit code only; what they waive
+    verifies nothing for the gate.
     """
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
@@ -154,7 +159,10 @@ def conclude(
     counted = [v for v in _asked(verdicts) if v.check not in expectations.waived]
     missed = [v for v in gating if v.check not in expectations.excused]
     unexcused = [v.check for v in missed]
-    headline = _headline(totals, causes, len(required), verified=bool(judged or required))
+    idle = _claims_nothing(profiles) and not failed
+    headline = _headline(
+        totals, causes, len(required), verified=bool(judged or required) and not idle
+    )
     # The order is that of how little is left to say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if not complete:
@@ -170,7 +178,7 @@ def conclude(
     elif unexcused or expectations.unmet:
         reason = expectations.why_unmet(unexcused) or "unexpected-failure"
         code = ExitCode.UNEXPECTED
-    elif not totals_of(counted)["executed"]:
+    elif idle or not totals_of(counted)["executed"]:
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
     elif residue:
         code, reason = ExitCode.RESIDUE, "residue-left"
@@ -193,9 +201,17 @@ def _status(
         return "not-conformant"
     if not totals_of(_asked(verdicts))["executed"]:
         return "no-verdict"
+    if _claims_nothing(profiles) and not totals["fail"]:
+        return "no-verdict"
     if not complete or totals["error"] or any(s != "conformant" for s in claimed):
         return "partial"
     return "conformant-with-warnings" if totals["fail"] or totals["blocked"] else "conformant"
+
+
+def _claims_nothing(profiles: Sequence[Profile]) -> bool:
+    """Whether a catalog's own list has no operation in it: only its config was looked at."""
+    claimed = {p.id for p in profiles if p.claimed}
+    return bool(claimed) and claimed <= _ASKED_OF_NO_ENDPOINT
 
 
 def _headline(

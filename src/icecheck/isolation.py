@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Isolation", "drop_root", "isolate"]
 
+_DONE_OR_NOT = frozenset({500, 502, 504})
+"""What may be answered after the namespace was made: it is dropped, in case."""
+
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
@@ -41,19 +44,28 @@ def isolate(session: "Session", worker: str) -> Isolation:
     entry = Entry("namespace", root)
     session.root.add(entry)
     made = _call(session, "createNamespace", root, body={"namespace": [*root]})
-    if made.status not in {200, 409}:
-        session.root.forget(entry, deleted=False)
+    if not _is_made(made) and made.status != 409:
+        if made.status in _DONE_OR_NOT:
+            drop_root(session, entry)
+        else:
+            session.root.forget(entry, deleted=False)
         return Isolation("flat", ())
     child = (*root, f"{session.owner}_probe")
     nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
-    if nested.status == 200:
+    works = _is_made(nested)
+    if works or nested.status in _DONE_OR_NOT:
         _call(session, "dropNamespace", child)
-    session.capabilities["nested-namespaces"] = nested.status == 200
-    if nested.status == 200 or target.isolation == "nested":
+    session.capabilities["nested-namespaces"] = works
+    if works or target.isolation == "nested":
         session.root_made = made
         return Isolation("nested", root)
     drop_root(session, entry)
     return Isolation("flat", ())
+
+
+def _is_made(exchange: Exchange) -> bool:
+    """Whether a success was answered; that it has to be 200 is for a check to judge."""
+    return exchange.status is not None and 200 <= exchange.status < 300
 
 
 def drop_root(session: "Session", entry: Entry) -> None:

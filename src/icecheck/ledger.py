@@ -1,5 +1,6 @@
 """The ledger: every object that a run made, so that exactly those are removed and nothing else."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -42,6 +43,7 @@ class Ledger:
 
     def __init__(self, owner: str, journal: LedgerJournal | None = None) -> None:
         self.owner = owner
+        self._token = re.compile(rf"(?<![A-Za-z0-9]){re.escape(owner)}(?![A-Za-z0-9])")
         self._journal = journal
         self.created = 0
         self.deleted = 0
@@ -69,8 +71,11 @@ class Ledger:
             self.created -= not deleted
 
     def owns(self, entry: Entry) -> bool:
-        """Whether the run's token stands in the object's own name or its namespace."""
-        return any(self.owner in part for part in (*entry.namespace, entry.name))
+        """Whether the run's token stands in the object's own name or its namespace.
+
+        As a word of its own: another run's may begin with it.
+        """
+        return any(self._token.search(part) for part in (*entry.namespace, entry.name))
 
     def newest_first(self) -> tuple[Entry, ...]:
         """Return what is left, in the order in which it must be removed."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import httpx
 import pytest
 
 from icecheck.ledger import Entry
@@ -24,14 +25,18 @@ def namespaces_of(mock):
     return {key for key, _ in mock.state("wh").namespaces.after()}
 
 
-def killed_run(mock, out, run_id="dead1"):
-    """A run in a process of its own, killed as soon as it has made some objects."""
+def killed_run(mock, out, workers, run_id="dead1"):
+    """A run in a process of its own, killed as soon as it has made some objects of every kind."""
     command = [sys.executable, "-m", "icecheck", "run", mock.uri, "--warehouse", "wh"]
     command += ["--token", "t", "--run-id", run_id, "--output", str(out), "--only", "checks"]
+    command += ["-n", workers, "--check", "view*", "--check", "createView.*"]
+    command += ["--check", "renameTable.*"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
-        if mock.journal.count("createTable") > 20:
+        left = namespaces_of(mock)
+        tables, views = (holding(mock, left, kind) for kind in ("tables", "views"))
+        if mock.journal.count("createView") > 10 and tables and views:
             break
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
@@ -39,12 +44,42 @@ def killed_run(mock, out, run_id="dead1"):
     assert process.returncode == -signal.SIGKILL
 
 
-def test_a_killed_run_is_cleaned_up_and_its_neighbour_is_left_alone(icecheck, mock, tmp_path):
-    client = mock.pyiceberg("wh", in_process=True)
-    for neighbour in ("icecheck_dead", "icecheck_dead1x_other", "sales"):
-        client.create_namespace(neighbour)
-    neighbours = namespaces_of(mock)
-    killed_run(mock, tmp_path / "out")
+def holding(mock, namespaces, kind):
+    """The tables, or views, in these namespaces."""
+    state = mock.state("wh").namespaces
+    entries = {path: state.get(path) for path in namespaces}
+    return [(*p, name) for p, e in entries.items() if e for name, _ in getattr(e, kind).after()]
+
+
+def with_a_table_and_a_view(mock, namespaces):
+    """Namespaces of somebody else, with a table and a view in each."""
+    schema = {"type": "struct", "schema-id": 0, "fields": []}
+    version = {
+        "version-id": 1,
+        "timestamp-ms": 1,
+        "schema-id": 0,
+        "summary": {},
+        "default-namespace": [],
+        "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
+    }
+    view = {"schema": schema, "view-version": version, "properties": {}}
+    with httpx.Client(base_url=f"{mock.uri}/v1/wh", headers={"Authorization": "Bearer t"}) as http:
+        for name in namespaces:
+            http.post("/namespaces", json={"namespace": [name]}).raise_for_status()
+            where, table = f"/namespaces/{name}", {"name": f"{name}_table", "schema": schema}
+            http.post(f"{where}/tables", json=table).raise_for_status()
+            view |= {"name": f"{name}_view"}
+            http.post(f"{where}/views", json=view).raise_for_status()
+
+
+@pytest.mark.parametrize("workers", ["1", "4"])
+def test_a_killed_run_is_cleaned_up_and_its_neighbour_is_left_alone(
+    icecheck, mock, tmp_path, workers
+):
+    mock.pyiceberg("wh", in_process=True)  # opens the warehouse
+    with_a_table_and_a_view(mock, ("icecheck_dead", "icecheck_dead1x_other", "sales"))
+    before, neighbours = mock.state("wh"), namespaces_of(mock)
+    killed_run(mock, tmp_path / "out", workers)
     assert namespaces_of(mock) > neighbours
     ledger = tmp_path / "out" / LEDGER_FILE
     given = ("--warehouse", "wh", "--token", "t", "--ledger", str(ledger))
@@ -52,6 +87,8 @@ def test_a_killed_run_is_cleaned_up_and_its_neighbour_is_left_alone(icecheck, mo
     assert result.exit_code == 0, result.output
     assert "0 stay" in result.output
     assert namespaces_of(mock) == neighbours
+    for path in neighbours:
+        assert mock.state("wh").namespaces.get(path) is before.namespaces.get(path)
     assert not ledger.exists()
 
 
@@ -62,16 +99,29 @@ def test_a_run_that_ends_leaves_no_ledger(icecheck, mock, tmp_path):
     assert not (tmp_path / "out" / LEDGER_FILE).exists()
 
 
-def test_a_name_without_the_runs_token_is_never_touched(icecheck, mock, tmp_path):
-    mock.pyiceberg("wh", in_process=True).create_namespace("sales")
+@pytest.mark.parametrize("name", ["sales", "icecheck_dead", "icecheck_dead1x_other"])
+def test_a_name_without_the_runs_token_is_never_touched(icecheck, mock, tmp_path, name):
+    mock.pyiceberg("wh", in_process=True).create_namespace(name)
     ledger = LedgerFile(tmp_path / "forged.jsonl", "icecheck_dead1", Target(mock.uri))
-    ledger.made(Entry("namespace", ("sales",)))
+    ledger.made(Entry("namespace", (name,)))
     ledger.close(keep=True)
     given = ("--warehouse", "wh", "--token", "t", "--ledger", str(ledger.path))
     result = icecheck("clean", mock.uri, *given)
     assert result.exit_code == 6
-    assert "still there: namespace sales" in result.output
-    assert ("sales",) in namespaces_of(mock)
+    assert f"still there: namespace {name}" in result.output
+    assert (name,) in namespaces_of(mock)
+
+
+def test_each_object_is_looked_at_before_it_is_removed(icecheck, mock, tmp_path):
+    mock.pyiceberg("wh", in_process=True)
+    killed_run(mock, tmp_path / "out", "1")
+    mock.journal.clear()
+    given = ("--warehouse", "wh", "--token", "t", "--ledger", tmp_path / "out" / LEDGER_FILE)
+    assert icecheck("clean", mock.uri, *given).exit_code == 0
+    asked = [(e.method, e.path) for e in mock.journal.entries()]
+    removed = [(index, path) for index, (method, path) in enumerate(asked) if method == "DELETE"]
+    assert removed
+    assert all(asked[index - 1] == ("GET", path) for index, path in removed)
 
 
 def test_what_is_gone_already_is_counted_and_nothing_else_happens(icecheck, mock, tmp_path):

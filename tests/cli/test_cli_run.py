@@ -63,6 +63,19 @@ def test_quiet_says_only_the_closing_lines(icecheck):
     assert len(result.stdout.splitlines()) == 4
 
 
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--read-only", "; nothing is created"),
+        ("--accept-residue", "removed again if the catalog deletes"),
+    ],
+)
+def test_the_first_line_says_what_becomes_of_the_catalog(icecheck, option, words):
+    some = ("--only", "checks", "--check", "getConfig.answered")
+    first = icecheck("run", "--mock", *some, option).stdout.splitlines()[0]
+    assert first.endswith(words)
+
+
 def test_verbose_says_every_check(icecheck, out):
     result = icecheck("run", "--mock", *FEW, "-v")
     passed = [c["id"] for c in document(out)["checks"] if c["requests"]]

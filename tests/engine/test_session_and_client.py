@@ -71,6 +71,38 @@ def test_a_catalog_without_nested_namespaces_is_worked_in_flat():
     assert session.summary().residue == []
 
 
+@pytest.mark.parametrize("status", [201, 202, 500])
+@pytest.mark.parametrize("nests", [True, False])
+def test_a_root_that_was_made_with_another_status_is_removed_again(status, nests):
+    """Which status says that it was made is for a check to judge: the object is there."""
+    there = set()
+
+    def answer(method, path):
+        if method == "DELETE":
+            name = path.removeprefix("/v1/namespaces/")
+            gone = name in there and not any(n.startswith(f"{name}\x1f") for n in there)
+            there.difference_update({name} if gone else ())
+            return (204, None) if gone else (409 if name in there else 404, {})
+        return 404, {}
+
+    def handler(request):
+        if request.method != "POST":
+            return scripted(answer).handle_request(request)
+        levels = json.loads(request.content)["namespace"]
+        if len(levels) > 1 and not nests:
+            return httpx.Response(400, json={})
+        there.add("\x1f".join(levels))
+        return httpx.Response(status, json={"namespace": levels})
+
+    session = open_session(
+        Target("http://made.test"), run_id="r1", transport=httpx.MockTransport(handler)
+    )
+    assert session.isolation.mode == ("nested" if nests and status < 300 else "flat")
+    session.close()
+    assert there == set()
+    assert session.summary().residue == []
+
+
 def test_a_parent_that_the_user_gave_is_worked_under_and_left_alone(mock):
     httpx.Client(transport=mock.httpx_transport()).get(f"{mock.uri}/v1/config?warehouse=parent")
     given = opened(mock, "parent", isolation="flat")

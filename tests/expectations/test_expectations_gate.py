@@ -104,7 +104,7 @@ def test_every_finding_of_a_check_must_be_foreseen(a):
 def test_weather_is_no_known_failure_unless_it_is_named(a):
     plain = a.finished(a.passed(CREATED), a.blocked(EXISTS, "target"))
     run = a.expecting(plain, entry_of(a, "known-failure"))
-    assert (run.exit_code, run.exit_reason) == (1, FAILURE)
+    assert (run.exit_code, run.exit_reason) == (4, "target-unusable")
     assert run.expectations.unmet == ()
     named = entry_of(a, "known-failure", '{ symptom = "blocked", actual = "target" }')
     assert a.expecting(plain, named).exit_code == 0

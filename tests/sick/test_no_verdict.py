@@ -78,9 +78,10 @@ def test_a_catalog_that_answers_some_things_and_no_check_is_given_up_after_five(
     assert namespaces_on(mock) == []
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-@pytest.mark.parametrize("isolation", ["nested", "flat"])
-@pytest.mark.parametrize("when", [60, 161, 260])
+@pytest.mark.parametrize(
+    ("when", "isolation", "workers"),
+    [(60, "flat", 4), (60, "nested", 1), (161, "flat", 1), (161, "nested", 4), (260, "flat", 4)],
+)
 def test_a_catalog_that_forgets_everything_half_way_gets_no_verdict(
     monkeypatch, isolation, when, workers
 ):
@@ -183,3 +184,23 @@ def test_a_catalog_that_claims_nothing_verifies_nothing_with_several_workers(mon
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json=nothing))
     run = run_through(transport, monkeypatch, workers=4, target={"warehouse": WAREHOUSE})
     assert (run.status, run.exit_code) == ("no-verdict", 5)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_catalog_with_an_empty_list_is_not_green_for_its_config_alone(monkeypatch, workers):
+    """It serves everything, and what is asked of no endpoint (config, credentials) passes."""
+    faithful = new_mock().httpx_transport()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        response = faithful.handle_request(request)
+        if not request.url.path.endswith("/v1/config") or response.status_code != 200:
+            return response
+        config = msgspec.json.decode(response.read())
+        return httpx.Response(200, json=config | {"endpoints": []})
+
+    some = ("getConfig.*", "auth.bad-token-refused", "createNamespace.*")
+    run = run_through(httpx.MockTransport(answer), monkeypatch, workers=workers, globs=some)
+    assert any(v.outcome is Outcome.PASS and not v.passive for v in run.verdicts)
+    assert blamed(run) == missed(run) == []
+    assert (run.status, run.exit_code) == ("no-verdict", 5)
+    assert run.headline == "nothing was verified"

@@ -21,13 +21,9 @@ OWNER = "icecheck_own"
 PARENT = "theirs"
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 GIVEN = Given(("prod",), (("prod",), "orders"), (("prod",), "recent"))
-BELOW_GIVEN = {
-    "namespaces/prod", "tables/orders", "?parent=prod",
-    # Where clients look for the metadata tables of a table.
-    "namespaces/prod\x1forders", "tables/snapshots",
-}  # fmt: skip
+# Spark looks for the metadata tables of a table in a namespace of the table's name.
+BELOW_GIVEN = {"prod", "prod.orders", "prod\x1forders.snapshots"}
 NAMING = {"namespaces", "tables", "views"}
-MEMBERS = {"namespace", "name", "source", "destination", "identifier", "default-namespace"}
 
 
 @dataclass
@@ -79,53 +75,56 @@ def recorded(isolation: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...
     return run, recording, before
 
 
-def is_own(levels: Any) -> bool:
+def is_own(words: list[str]) -> bool:
     """Whether the token of the run stands in a name, as a word of its own."""
-    words = levels if isinstance(levels, list) else [levels]
-    return any(re.search(rf"(?<![a-z0-9]){OWNER}(?![a-z0-9])", str(word)) for word in words)
+    return any(re.search(rf"(?<![a-z0-9]){OWNER}(?![a-z0-9])", word) for word in words)
 
 
-def named_in_path(path: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands in a path where an object is named, with what kind it is."""
-    segments = path.split("/")[3:]
-    for kind, name in itertools.pairwise(segments):
-        if kind in NAMING and name not in NAMING | {"rename"}:
-            yield kind, unquote(name)
+def named_in_path(path: str) -> list[str]:
+    """Return the names in a path: those of a namespace, and of what is in it."""
+    pairs = itertools.pairwise(path.split("/")[3:])
+    return [
+        unquote(name) for kind, name in pairs if kind in NAMING and name not in NAMING | {"rename"}
+    ]
 
 
-def named_in_body(body: Any, member: str = "") -> Iterator[Any]:
-    """Yield what a body names: namespaces and names, wherever an identifier stands."""
-    match body:
-        case dict() if member in MEMBERS | {"", "table-changes"}:
-            for key, value in body.items():
-                if key in MEMBERS | {"table-changes"}:
-                    yield from named_in_body(value, key)
-        case list() if member == "table-changes":
-            for change in body:
-                yield from named_in_body(change, "identifier")
-        case str() if member in MEMBERS and body:
-            yield body
-        case [str(), *_] if member in MEMBERS and all(isinstance(level, str) for level in body):
-            yield body
+def named_in_body(body: Any, where: list[str]) -> Iterator[list[str]]:
+    """Yield what a body names; a name alone is that of something in the path's namespace."""
+    if not isinstance(body, dict):
+        return
+    for member in ("source", "destination", "identifier"):
+        yield from named_in_body(body.get(member), [])
+    yield from named_in_body(body.get("view-version"), where)
+    changes = body.get("table-changes")
+    for change in changes if isinstance(changes, list) else ():
+        yield from named_in_body(change, [])
+    for member in ("namespace", "default-namespace"):
+        levels = body.get(member)
+        if isinstance(levels, list) and levels and all(isinstance(v, str) for v in levels):
+            name = body.get("name")
+            yield [*levels, name] if isinstance(name, str) else levels
+    if isinstance(body.get("name"), str) and "namespace" not in body and where:
+        yield [*where, body["name"]]
 
 
 def strays(request: httpx.Request) -> list[str]:
-    """What a request names that is not the run's own."""
+    """What a request names that is neither the run's own nor in a namespace of its own."""
     split = urlsplit(str(request.url))
-    found = [f"{kind}/{name}" for kind, name in named_in_path(split.path) if not is_own(name)]
-    found += [f"?parent={p}" for p in parse_qs(split.query).get("parent", ()) if not is_own(p)]
+    in_path = named_in_path(split.path)
+    named = [in_path] if in_path else []
+    named += [[parent] for parent in parse_qs(split.query).get("parent", ())]
     try:
         body = json.loads(request.content or b"null")
     except ValueError:
-        return found  # nobody can read a name in it
-    return found + [repr(name) for name in named_in_body(body) if not is_own(name)]
+        body = None  # nobody can read a name in it
+    return [".".join(name) for name in [*named, *named_in_body(body, in_path)] if not is_own(name)]
 
 
 @pytest.mark.parametrize("isolation", ["flat", "parent"])
 def test_no_request_names_what_is_not_the_runs_own(isolation: str) -> None:
     run, recording, _ = recorded(isolation)
     assert len(recording.heard) > 2_000
-    allowed = (f"?parent={PARENT}",) if isolation == "parent" else ()
+    allowed = (PARENT,) if isolation == "parent" else ()
     wrong = [
         f"{request.method} {request.url} {stray} -> {status}"
         for request, status in recording.heard
@@ -153,11 +152,11 @@ def test_the_recording_notices_a_stray() -> None:
     for method, url, body in (
         ("GET", "/v1/p/namespaces/prod", None),
         ("GET", f"/v1/p/namespaces/{OWNER}x", None),
-        ("HEAD", f"/v1/p/namespaces/{OWNER}/tables/orders", None),
+        ("HEAD", "/v1/p/namespaces/prod/tables/orders", None),
         ("GET", "/v1/p/namespaces?parent=prod", None),
         ("POST", "/v1/p/namespaces", {"namespace": ["prod"], "properties": {}}),
-        ("POST", "/v1/p/tables/rename", {"source": {"namespace": [OWNER], "name": "orders"}}),
+        ("POST", "/v1/p/tables/rename", {"source": {"namespace": ["prod"], "name": "orders"}}),
         ("POST", "/v1/p/transactions/commit", {"table-changes": [{"identifier":
-            {"namespace": ["prod"], "name": OWNER}}]}),
+            {"namespace": ["prod"], "name": "orders"}}]}),
     ):  # fmt: skip
         assert strays(httpx.Request(method, f"http://m{url}", json=body)), (url, body)

@@ -125,12 +125,19 @@ class LiveProgress:
 
 def _opening(checks: Sequence["Check"], session: "Session") -> str:
     where = session.target.base_url
+    return legible(
+        f"icecheck run {session.run_id}: {len(checks)} checks against {where}; {_made(session)}"
+    )
+
+
+def _made(session: "Session") -> str:
+    if session.target.read_only:
+        return "nothing is created"
     base = ".".join(session.isolation.base)
     kept = f"under {base}" if base else f"in top-level namespaces named {session.owner}_…"
-    return legible(
-        f"icecheck run {session.run_id}: {len(checks)} checks against {where}; "
-        f"everything made is {kept} and removed again"
-    )
+    removed = "and removed again"
+    removed += " if the catalog deletes" * session.target.accept_residue
+    return f"everything made is {kept} {removed}"
 
 
 def _line(verdict: Verdict, *, verbose: bool) -> str:

@@ -1,0 +1,36 @@
+"""Whoever reads a finding learns who suffers from it, or that no client is known to."""
+
+from icecheck.assembly.collect import collect
+from icecheck.card import card_of
+from icecheck.contract import load
+from icecheck.passive import Observed, passive_checks, passive_verdicts
+from icecheck.verdict import Finding, Group, Outcome, Verdict
+
+NOBODY = "no known client"
+FINDING = Finding("status", "404", "200")
+
+
+def verdicts() -> list[Verdict]:
+    """A failure of every check there is, the passive ones included."""
+    contract = load()
+    asked = [
+        Verdict(c.id, c.title, c.group, c.level, c.proves, c.operations, c.profile, Outcome.FAIL,
+                findings=(FINDING,))
+        for c in collect(tuple(Group))
+    ]  # fmt: skip
+    seen = {check: Observed(1, {(): FINDING}) for check in passive_checks(contract)}
+    return asked + passive_verdicts(seen, contract)
+
+
+def test_every_card_says_who_is_hurt() -> None:
+    silent = [
+        v.check
+        for v in verdicts()
+        if not [line for line in card_of(v).splitlines() if line.strip().startswith("hurts ")]
+    ]
+    assert silent == []
+
+
+def test_every_requirement_names_a_client_or_says_that_none_is_known() -> None:
+    silent = [r.id for r in load().requirements.values() if r.hurts != NOBODY and len(r.hurts) < 10]
+    assert silent == []
