@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 import httpx
 
 from icecheck.client import Catalog
-from icecheck.expect import Unreachable
+from icecheck.expect import Reply, Unreachable, Violation
+from icecheck.isolation import OWNER
 from icecheck.ledger import Entry
 from icecheck.ledger_file import WrittenLedger
-from icecheck.removal import is_gone
+from icecheck.removal import look_at, says_gone
 from icecheck.session import Session, open_session
 from icecheck.target import Target, UsageError
 
@@ -29,7 +30,8 @@ def clean(
 ) -> Cleaned:
     """Remove what a ledger names, newest first.
 
-    An object whose name does not bear the run's token is never touched, whatever the file says.
+    An object whose name does not bear the run's token is never touched, whatever the file says,
+    nor a namespace that names another run as its owner.
     Raises UsageError for the ledger of another catalog, TargetUnusable when there is none.
     """
     if written.url != target.base_url:
@@ -71,11 +73,24 @@ def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:
             catalog = Catalog(session, "clean")
             catalog.ledger.add(left[-1])
             for entry in catalog.ledger:
-                if is_gone(catalog, entry):
+                found = look_at(catalog, entry)
+                if found is not None and says_gone(found):
                     catalog.ledger.forget(entry, deleted=False)
                     missing += 1
+                elif found is not None and _is_anothers(found, session.owner):
+                    catalog.ledger.forget(entry, deleted=False)
+                    session.foreign.append(str(entry))
             catalog.undo()
             left.pop()
     except Unreachable:
         session.stranded += left
     return missing
+
+
+def _is_anothers(reply: Reply, owner: str) -> bool:
+    """Whether a namespace says that it belongs to another run; most say nothing."""
+    try:
+        said = reply.member("properties", OWNER)
+    except Violation:
+        return False
+    return bool(said != owner)

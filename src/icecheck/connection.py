@@ -356,7 +356,7 @@ def _verification(target: Target) -> ssl.SSLContext | bool:
             else ssl.create_default_context(cafile=target.ca_bundle)
         )
     except (OSError, ssl.SSLError) as error:
-        raise TargetUnusable(
+        raise UsageError(
             f"the CA bundle {target.ca_bundle} cannot be used ({error}): give a PEM file"
         ) from None
     if target.client_cert is not None:

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icecheck.connection import Wire
+from icecheck.connection import TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
 from icecheck.ledger import Entry
 from icecheck.target import Namespace
@@ -12,7 +12,10 @@ from icecheck.target import Namespace
 if TYPE_CHECKING:
     from icecheck.session import Session
 
-__all__ = ["Isolation", "drop_root", "isolate"]
+__all__ = ["OWNER", "Isolation", "drop_root", "exists_already", "isolate"]
+
+OWNER = "icecheck.run"
+"""The property in which a namespace of a run bears the run's token, where it can have any."""
 
 _DONE_OR_NOT = frozenset({500, 502, 504})
 """What may be answered after the namespace was made: it is dropped, in case."""
@@ -32,9 +35,17 @@ class Isolation:
 
 
 def isolate(session: "Session", worker: str) -> Isolation:
-    """Choose the isolation mode: what the user said, else nested if a probe shows that it works."""
+    """Choose the isolation mode: what the user said, else nested if a probe shows that it works.
+
+    Raises TargetUnusable where the namespace of the run was there before it.
+    """
     target = session.target
     if target.namespace:
+        if not target.read_only and _loaded(session, target.namespace) in {404, 410}:
+            raise TargetUnusable(
+                f"the namespace {'.'.join(target.namespace)} is not there: --namespace takes one "
+                "that exists, create it first"
+            )
         return Isolation("parent", target.namespace)
     if target.read_only or target.isolation == "flat":
         return Isolation("flat", ())
@@ -43,7 +54,11 @@ def isolate(session: "Session", worker: str) -> Isolation:
     root = (session.owner + (f"_{worker}" if worker else ""),)
     entry = Entry("namespace", root)
     session.root.add(entry)
+    asked = len(session.exchanges)
     made = _call(session, "createNamespace", root, body={"namespace": [*root]})
+    # One that was asked for twice may have been made by the attempt whose answer was lost.
+    if made.status == 409 and len(session.exchanges) == asked + 1:
+        _refuse_if_there(session, entry)
     if not _is_made(made) and made.status != 409:
         if made.status in _DONE_OR_NOT:
             drop_root(session, entry)
@@ -58,9 +73,39 @@ def isolate(session: "Session", worker: str) -> Isolation:
     session.capabilities["nested-namespaces"] = works
     if works or target.isolation == "nested":
         session.root_made = made
+        _sign(session, root)
         return Isolation("nested", root)
     drop_root(session, entry)
     return Isolation("flat", ())
+
+
+def exists_already(namespace: Namespace) -> str:
+    """Return in words why a run does not begin: what bears its name is not its own."""
+    return (
+        f"the namespace {'.'.join(namespace)} exists already: choose another --run-id, or remove "
+        "what an earlier run has left with `icecheck clean URL --ledger FILE`"
+    )
+
+
+def _refuse_if_there(session: "Session", root: Entry) -> None:
+    """Raise TargetUnusable where a conflict was no mistake: what is there is not this run's."""
+    if _loaded(session, root.namespace) in {None, 200}:
+        session.root.forget(root, deleted=False)
+        raise TargetUnusable(exists_already(root.namespace))
+
+
+def _loaded(session: "Session", namespace: Namespace) -> int | None:
+    """Return the status with which a namespace is loaded; None if the catalog does not claim to."""
+    if not session.offer.claims("loadNamespaceMetadata", session.contract):
+        return None
+    return _call(session, "loadNamespaceMetadata", namespace).status
+
+
+def _sign(session: "Session", namespace: Namespace) -> None:
+    """Write into a namespace whose it is; a catalog without properties has the name only."""
+    if session.offer.claims("updateProperties", session.contract):
+        body = {"removals": [], "updates": {OWNER: session.owner}}
+        _call(session, "updateProperties", namespace, body=body)
 
 
 def _is_made(exchange: Exchange) -> bool:

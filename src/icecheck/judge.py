@@ -16,6 +16,7 @@ from icecheck.expect import (
     Unreachable,
     Violation,
 )
+from icecheck.home import GROUNDWORK
 from icecheck.probes import has_capability
 from icecheck.verdict import (
     CREDENTIALS,
@@ -139,12 +140,15 @@ def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
     if not isinstance(error, SHAPE_ERRORS):
         return None
     session = catalog.session
-    for exchange in reversed(catalog.exchanges):
+    for exchange in reversed((*catalog.groundwork, *catalog.exchanges)):
         problems = [p for p in session.schemas.judge(exchange) if p.level is Level.MUST]
         if problems and exchange.operation and exchange.status:
             row = session.contract.response(exchange.operation, exchange.status)
             by = f"schema.{exchange.operation}.{exchange.status if row is None else row.status}"
-            return Blocked(by, problems[0].message, exchange=exchange.ordinal)
+            own = exchange in catalog.exchanges
+            return Blocked(
+                by, problems[0].message, exchange=exchange.ordinal if own else GROUNDWORK
+            )
     return None
 
 

@@ -22,6 +22,7 @@ _FORMAT = "icecheck-ledger/1"
 class LedgerFile:
     """Appends to the ledger of one run, from any thread; every line is in the file at once.
 
+    A file that an earlier run has left there, because objects may remain, gets another name.
     Raises UsageError when the file cannot be written.
     """
 
@@ -31,6 +32,7 @@ class LedgerFile:
         header |= {"warehouse": target.warehouse, "prefix": target.prefix}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _put_aside(path)
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
             self._handle = os.open(path, flags, 0o600)
             self._write(header)
@@ -92,6 +94,16 @@ def read_ledger(path: Path) -> WrittenLedger:
         raise UsageError(
             f"{path} is no ledger of a run: it is the file {LEDGER_FILE} in a run's output"
         ) from None
+
+
+def _put_aside(path: Path) -> None:
+    """Keep the ledger of an earlier run that may still have objects on its catalog."""
+    try:
+        earlier = read_ledger(path)
+    except UsageError:
+        return  # none, or not one of ours: a report's directory holds what runs write
+    if earlier.entries:
+        path.rename(path.with_name(f"{path.stem}-{earlier.run_id}{path.suffix}"))
 
 
 def _replay(line: str, left: dict[Entry, None], *, is_last: bool) -> None:

@@ -3,7 +3,9 @@
 from icecheck.accommodating import FirstTable, accommodate, first_table
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
+from icecheck.effects import effect_of
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
+from icecheck.isolation import exists_already
 from icecheck.session import Session
 
 __all__ = ["refuse_to_litter"]
@@ -40,9 +42,21 @@ def refuse_to_litter(session: Session) -> None:
     try:
         _try_deleting(catalog)
     except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        _expect_to_be_first(catalog)
+        _expect_to_be_allowed(catalog)
         _expect_to_be_known(catalog)  # other trouble the checks meet too, and say whose it is
     finally:
         catalog.undo()
+
+
+def _expect_to_be_allowed(catalog: Catalog) -> None:
+    """Raise TargetUnusable if whoever asks may create nothing at all."""
+    asked = catalog.exchanges[:1]
+    if asked and (asked[0].operation, asked[0].status) == ("createNamespace", 403):
+        raise TargetUnusable(
+            "createNamespace is answered 403: give credentials that may create, name a namespace "
+            "under which they may with --namespace, or look without writing with --read-only"
+        )
 
 
 def _expect_to_be_known(catalog: Catalog) -> None:
@@ -55,6 +69,16 @@ def _expect_to_be_known(catalog: Catalog) -> None:
             f"{asked[0].operation} and listNamespaces are answered 401: the credentials are not "
             "accepted, or have expired; give fresh ones with --token or --credential"
         )
+
+
+def _expect_to_be_first(catalog: Catalog) -> None:
+    """Raise TargetUnusable if the first name of this run is somebody's already."""
+    asked = catalog.exchanges[:1]
+    if not asked or (asked[0].operation, asked[0].status) != ("createNamespace", 409):
+        return
+    (namespace,) = effect_of("createNamespace", {}, asked[0].request_body).creates
+    if catalog.load_namespace_metadata(namespace.namespace).status == 200:
+        raise TargetUnusable(exists_already(namespace.namespace))
 
 
 def _try_deleting(catalog: Catalog) -> None:

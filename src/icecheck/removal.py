@@ -6,7 +6,7 @@ from icecheck.expect import Reply, Unreachable, Violation
 from icecheck.ledger import Entry, Ledger
 from icecheck.target import Namespace
 
-__all__ = ["Remover", "remove_all"]
+__all__ = ["Remover", "look_at", "remove_all", "says_gone"]
 
 
 class Remover(Protocol):
@@ -41,6 +41,31 @@ def _remove(catalog: Remover, entry: Entry) -> None:
         reply = _drop(catalog, entry.kind, entry.namespace, entry.name)
     if reply.ok or reply.status == 404:
         catalog.ledger.forget(entry, deleted=True)
+    elif 400 <= reply.status < 500 and _is_gone(catalog, entry):
+        # It was refused from the first, or the catalog has a word of its own for what is missing.
+        catalog.ledger.forget(entry, deleted=False)
+
+
+def _is_gone(catalog: Remover, entry: Entry) -> bool:
+    """Whether the catalog, asked for an object, says that there is none."""
+    found = look_at(catalog, entry)
+    return found is not None and says_gone(found)
+
+
+def look_at(catalog: Remover, entry: Entry) -> Reply | None:
+    """Return what the catalog says of an object; None where it claims not to show any."""
+    loads = "loadNamespaceMetadata" if entry.kind == "namespace" else f"load{entry.kind.title()}"
+    if not catalog.claims(loads):
+        return None
+    names: dict[str, str | Namespace] = {"namespace": entry.namespace}
+    if entry.name:
+        names[entry.kind] = entry.name
+    return catalog.call(loads, names)
+
+
+def says_gone(reply: Reply) -> bool:
+    """Whether an answer says that there is no such object."""
+    return reply.status in {404, 410}
 
 
 def _drop_namespace(catalog: Remover, namespace: Namespace) -> Reply:

@@ -182,6 +182,9 @@ def open_session(
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
     connection = Connection(target, transport)
     recorded: list[Exchange] = []
+    owner = f"icecheck_{run_id}"
+    journal: LedgerFile | None = None
+    root = Ledger(owner)
     try:
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = Offer.read(config, target)
@@ -190,8 +193,8 @@ def open_session(
             connection.use_token(token)
         sent_to = _followed(connection, offer, target)
         connection.second_token()  # one that cannot be had is told at once
-        owner = f"icecheck_{run_id}"
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
+        root = Ledger(owner, journal)
         session = Session(
             target=sent_to,
             connection=connection,
@@ -202,7 +205,7 @@ def open_session(
             offer=offer,
             isolation=Isolation("flat", ()),
             config=config,
-            root=Ledger(owner, journal),
+            root=root,
             server_header=exchange.header("server"),
             on_exchange=on_exchange,
             journal=journal,
@@ -213,11 +216,12 @@ def open_session(
         for one in recorded:
             session.record(one)
         session.isolation = isolate(session, worker)
-    except Unreachable as trouble:
+    except BaseException as ending:
         connection.close()
-        raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
-    except BaseException:
-        connection.close()
+        if journal is not None:
+            journal.close(keep=len(root) > 0)
+        if isinstance(ending, Unreachable):
+            raise TargetUnusable(_say_unreachable(target, str(ending))) from None
         raise
     return session
 

@@ -11,10 +11,16 @@ from icecheck.check import Check
 from icecheck.contract import load
 from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import alter_body, forget_effect, refuse_as
+from icecheck.mock_server.defects.rewriting import (
+    alter_body,
+    answer_status,
+    forget_effect,
+    refuse_as,
+)
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.probes import CAPABILITIES
+from icecheck.verdict import Outcome as Ended
 
 OPERATIONS = load().operations
 # Who asks for a capability, gets a 2xx and no such thing: never a lack of it.
@@ -175,6 +181,16 @@ def test_a_gone_object_with_another_status_is_no_false_acceptance(operation_id: 
     said = said_of(about(operation_id), install)
     assert [cause.actual for cause in said.causes] == ["409"]
     assert assessment(said, operation_id) in {"supported", "unknown"}
+
+
+@pytest.mark.parametrize("operation_id", ["dropTable", "tableExists", "renameView"])
+def test_a_success_with_the_status_of_another_is_served(operation_id: str) -> None:
+    def install(registries: Registries) -> None:
+        answer_status(registries, operation_id, 200)
+
+    said = said_of(about(operation_id), install)
+    assert any(v.outcome is Ended.FAIL for v in said.verdicts)
+    assert assessment(said, operation_id) == "supported"
 
 
 def test_what_could_not_be_tried_is_unknown() -> None:

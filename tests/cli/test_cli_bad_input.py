@@ -14,6 +14,9 @@ MISUSE = [
     (["run", "--mock", "--seed", "x"], "--seed"),
     (["run", "--mock", "--token", "t"], "leave yours out"),
     (["run", "--mock", "-q", "-v"], "contradict"),
+    (["run", "--mock", "--pyiceberg-catalog", "mine"], "leave yours out"),
+    (["run", "--mock", "--spark-catalog", "mine"], "leave yours out"),
+    (["run", "--mock", "--smoke", "--only", "scenarios"], "--only checks"),
     (["run", "ftp://catalog.test"], "http(s)"),
     (["run", "catalog.test:8181"], "http(s)"),
     (["run", "http://user:password@catalog.test"], "holds a user"),
@@ -54,6 +57,21 @@ def one_line_of(result):
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("icecheck: ")
     return lines[0]
+
+
+def test_a_bundle_without_a_certificate_is_misuse(icecheck, tmp_path):
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text("nothing")
+    result = icecheck("run", "http://127.0.0.1:1", "--ca-bundle", str(bundle))
+    assert result.exit_code == 2
+    assert "give a PEM file" in one_line_of(result)
+
+
+def test_a_key_that_nobody_knows_is_no_less_wrong_with_the_mock(icecheck, tmp_path):
+    (tmp_path / "icecheck.toml").write_text('[target]\nurll = "http://catalog.test"\n')
+    result = icecheck("run", "--mock", "--smoke", "--config", str(tmp_path / "icecheck.toml"))
+    assert result.exit_code == 2
+    assert "did you mean 'url'?" in one_line_of(result)
 
 
 @pytest.mark.parametrize(("arguments", "words"), MISUSE, ids=lambda a: " ".join(a)[:50])

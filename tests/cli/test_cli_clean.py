@@ -174,3 +174,31 @@ def test_a_line_that_is_broken_in_the_middle_is_an_error(tmp_path):
         file.write(b"{\n" + json.dumps({"made": ["namespace", ["x"], ""]}).encode() + b"\n")
     with pytest.raises(UsageError):
         read_ledger(ledger.path)
+
+
+def test_a_namespace_that_names_another_owner_is_left_alone(icecheck, mock, tmp_path):
+    def root(owner):
+        properties = {"namespace": ["icecheck_dead1"], "properties": {"icecheck.run": owner}}
+        with httpx.Client(headers={"Authorization": "Bearer t"}) as http:
+            http.post(f"{mock.uri}/v1/wh/namespaces", json=properties).raise_for_status()
+
+    for owner, code in (("icecheck_other", 6), ("icecheck_dead1", 0)):
+        target = Target(mock.uri, warehouse="wh", prefix="wh")
+        ledger = LedgerFile(tmp_path / LEDGER_FILE, "icecheck_dead1", target)
+        ledger.made(Entry("namespace", ("icecheck_dead1",)))
+        ledger.close(keep=True)
+        root(owner)
+        ended = icecheck("clean", mock.uri, "--token", "t", "--ledger", str(tmp_path / LEDGER_FILE))
+        assert ended.exit_code == code, ended.output
+        assert (("icecheck_dead1",) in namespaces_of(mock)) is (code == 6)
+        mock.reset("wh")
+
+
+def test_the_ledger_of_an_earlier_run_is_not_written_over(tmp_path):
+    path = tmp_path / LEDGER_FILE
+    first = LedgerFile(path, "icecheck_one", Target("http://h"))
+    first.made(Entry("namespace", ("icecheck_one",)))
+    first.close(keep=True)
+    LedgerFile(path, "icecheck_two", Target("http://h")).close(keep=False)
+    (left,) = tmp_path.iterdir()
+    assert read_ledger(left).entries == (Entry("namespace", ("icecheck_one",)),)

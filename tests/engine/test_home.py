@@ -44,9 +44,7 @@ def creations(session):
 @pytest.mark.parametrize("isolation", ["nested", "flat", "parent"])
 def test_tables_of_different_checks_are_in_one_namespace(mock, isolation):
     if isolation == "parent":
-        httpx.Client(transport=mock.httpx_transport()).post(
-            f"{mock.uri}/v1/namespaces", json={"namespace": [*PARENT]}
-        )
+        Catalog(opened(mock, isolation="flat"), "theirs").create_namespace(PARENT).expect(200)
         session = opened(mock, namespace=PARENT)
     else:
         session = opened(mock, isolation=isolation)

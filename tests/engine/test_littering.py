@@ -71,10 +71,48 @@ def test_two_workers_under_one_parent_try_it_on_objects_of_their_own() -> None:
     mock = MockCatalog(seed=1)
     target = Target("http://mock.test", namespace=("given",))
     transport = mock.httpx_transport()
+    flat = open_session(
+        Target("http://mock.test", isolation="flat"), run_id="g", transport=transport
+    )
+    Catalog(flat, "given").create_namespace(("given",)).expect(200)
     sessions = [
         open_session(target, run_id="r1", worker=worker, transport=transport)
         for worker in ("gw0", "gw1")
     ]
     names = [Catalog(each, each.probe_id("deletion")).new_name() for each in sessions]
     assert len(set(names)) == 2
+    mock.stop()
+
+
+@pytest.mark.parametrize("isolation", ["nested", "flat"])
+def test_a_name_that_is_taken_ends_the_run_and_stays(isolation: str) -> None:
+    mock = MockCatalog(seed=1)
+    transport = mock.httpx_transport()
+    session = open_session(
+        Target("http://mock.test", isolation=isolation), run_id="r1", transport=transport
+    )
+    if isolation == "flat":
+        Catalog(session, session.probe_id("deletion")).given_namespace()
+    with pytest.raises(TargetUnusable, match=r"exists already.*--run-id.*icecheck clean"):
+        run_on(mock, isolation=isolation)
+    there = mock.journal.count("dropNamespace", status=204)
+    session.close()
+    assert mock.journal.count("dropNamespace", status=204) <= there + 1
+    mock.stop()
+
+
+def test_who_may_not_create_anything_is_told_so() -> None:
+    mock = MockCatalog(seed=1)
+    answer_status(mock.registries, "createNamespace", 403)
+    with pytest.raises(TargetUnusable, match=r"403.*--namespace.*--read-only"):
+        run_on(mock)
+    mock.stop()
+
+
+def test_a_parent_that_is_not_there_ends_the_run() -> None:
+    mock = MockCatalog(seed=1)
+    target = Target("http://mock.test", namespace=("typo",))
+    with pytest.raises(TargetUnusable, match=r"typo is not there.*--namespace"):
+        open_session(target, run_id="r1", transport=mock.httpx_transport())
+    assert mock.journal.count("createNamespace") == 0
     mock.stop()

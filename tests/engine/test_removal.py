@@ -5,8 +5,8 @@ from tests.kill.lawful import lawful_session
 
 from icecheck import bodies
 from icecheck.client import Catalog
-from icecheck.mock_server.context import Registries, Reply
-from icecheck.mock_server.defects.rewriting import alter_error
+from icecheck.mock_server.context import Outcome, Registries, Reply
+from icecheck.mock_server.defects.rewriting import alter_error, refuse_as
 from icecheck.mock_server.problem import Problem
 
 
@@ -26,3 +26,47 @@ def test_a_namespace_that_holds_something_unasked_is_emptied_first(status: int) 
         catalog.create_table(namespace, bodies.create_table_body("false")).expect(200)
         catalog.undo()
     assert session.residue == []
+
+
+@pytest.mark.parametrize("status", [403, 409, 410])
+def test_what_was_entered_and_never_made_is_no_residue(status: int) -> None:
+    """A catalog that refuses to drop anything still tells that there is nothing."""
+
+    def install(registries: Registries) -> None:
+        for operation_id in ("dropNamespace", "dropTable"):
+            refuse_as(registries, operation_id, 404, status)
+
+    with lawful_session(install) as session:
+        catalog = Catalog(session, "some.check")
+        namespace = catalog.new_namespace_name()
+        catalog.ledger_namespace(namespace)
+        catalog.ledger_table(namespace, catalog.new_name())
+        catalog.undo()
+    assert session.residue == []
+    assert session.created == session.deleted
+
+
+def test_what_is_said_to_be_gone_in_other_words_is_no_residue() -> None:
+    def install(registries: Registries) -> None:
+        for operation_id in ("dropNamespace", "loadNamespaceMetadata"):
+            refuse_as(registries, operation_id, 404, 410)
+
+    with lawful_session(install) as session:
+        catalog = Catalog(session, "some.check")
+        catalog.ledger_namespace(catalog.new_namespace_name())
+        catalog.undo()
+    assert session.residue == []
+
+
+def test_what_may_not_be_dropped_and_is_there_is_residue() -> None:
+    def install(registries: Registries) -> None:
+        def refused(*_: object) -> Outcome:
+            raise Problem(403, "ForbiddenException", "No")
+
+        registries.operations["dropTable"] = refused
+
+    with lawful_session(install) as session:
+        catalog = Catalog(session, "some.check")
+        table = catalog.given_table()
+        catalog.undo()
+    assert any(table.name in left for left in session.residue)

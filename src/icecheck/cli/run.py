@@ -12,7 +12,7 @@ from icecheck.cli.ending import LastResort
 from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import selected, selection_options
-from icecheck.cli.target_options import read_url, target_facts, target_of, target_options
+from icecheck.cli.target_options import from_file, read_url, target_facts, target_of, target_options
 from icecheck.cli.workers import Workers
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ __all__ = ["command"]
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
 _BROUGHT_BY_MOCK = (
-    "warehouse", "token", "credential", "sigv4", "second_token", "second_credential"
+    "warehouse", "token", "credential", "sigv4", "second_token", "second_credential",
+    "pyiceberg_catalog", "spark_conf", "spark_catalog",
 )  # fmt: skip
 _MOCK_WAREHOUSE = "icecheck"
 _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -78,6 +79,8 @@ def command(output: Path, **options: Any) -> int:
     if options["mock"] and url is not None:
         raise click.UsageError("name one catalog: either its URL or --mock")
     if options["smoke"]:
+        if options["only"] not in {(), ("checks",)}:
+            raise click.UsageError("--smoke is about checks alone: say --only checks, or nothing")
         options["only"] = ("checks",)
     groups = _groups(options["only"], spark=options["spark"])
     require_suite()
@@ -152,6 +155,7 @@ def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
     facts = target_facts(options)
     if any(options[name] for name in _BROUGHT_BY_MOCK):
         raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
+    from_file(options["config"])  # Its target is not used; a mistake in it is told all the same.
     return Target(**facts | _start_mock(options, stack))
 
 

@@ -11,7 +11,7 @@ from icecheck.cli.option_groups import adding
 if TYPE_CHECKING:
     from icecheck.target import Target
 
-__all__ = ["read_url", "target_facts", "target_of", "target_options"]
+__all__ = ["from_file", "read_url", "target_facts", "target_of", "target_options"]
 
 _OPTIONS = (
     click.argument("url", required=False),
@@ -192,7 +192,7 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
         raise UsageError(
             "--spark-catalog names one of the catalogs in --spark-conf FILE: give both"
         )
-    facts = sources.merged(flags, *named, sources.from_environment(), _from_file(options["config"]))
+    facts = sources.merged(flags, *named, sources.from_environment(), from_file(options["config"]))
     if "url" not in facts:
         raise UsageError(
             f"name the catalog: give its URL{or_else}, CATALOG_URI, or url in [target] of "
@@ -204,7 +204,8 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
     return Target(**otherwise | facts)
 
 
-def _from_file(config: str | None) -> dict[str, Any]:
+def from_file(config: str | None) -> dict[str, Any]:
+    """Return what the file says of a target; UsageError where nobody knows what it means."""
     from icecheck.assembly.expecting import read_text
     from icecheck.expectations import DEFAULT_FILE
     from icecheck.target_sources import from_toml
