@@ -150,9 +150,9 @@ def test_an_update_makes_the_file_that_was_named(verify, tmp_path):
 
 
 def test_an_incomplete_run_updates_nothing(verify, tmp_path, monkeypatch):
-    from icecheck.assembly import run as assembly
+    from icecheck import breaker
 
-    judge, judged = assembly.judge, []
+    judge, judged = breaker.judge, []
 
     def interrupted(*arguments):
         judged.append(arguments)
@@ -160,7 +160,7 @@ def test_an_incomplete_run_updates_nothing(verify, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return judge(*arguments)
 
-    monkeypatch.setattr(assembly, "judge", interrupted)
+    monkeypatch.setattr(breaker, "judge", interrupted)
     (tmp_path / "icecheck.toml").write_text("# empty\n")
     result = verify("--update-expectations")
     assert result.exit_code == 130

@@ -106,7 +106,9 @@ def test_a_history_with_every_kind_of_step_follows_the_model(catalog):
 @pytest.mark.parametrize("isolation", ["nested", "flat"])
 def test_the_check_passes_and_leaves_nothing(isolation, open_catalog, mock):
     for seed in (0, 5):
-        verdict = judge(CHECK, open_catalog(seed=seed, isolation=isolation))
+        catalog = open_catalog(seed=seed, isolation=isolation)
+        verdict = judge(CHECK, catalog)
+        catalog.session.close()
         assert verdict.outcome == "pass", verdict.summary
         assert verdict.requests < 900
 

@@ -107,3 +107,11 @@ def test_a_spark_check_fails_on_a_catalog_with_its_defect(
         session.close()
     assert verdict.outcome is Outcome.FAIL, f"{verdict.outcome}: {verdict.summary}"
     assert verdict.findings[0].symptom.startswith("spark-")
+    assert foreign_on(mock) == []
+
+
+def foreign_on(mock: MockCatalog) -> list[str]:
+    """The requests, Spark's among them, about namespaces that do not bear the run's token."""
+    asked = [entry for entry in mock.journal.entries() if entry.namespace]
+    assert asked
+    return [e.path for e in asked if not any("icecheck_kill" in level for level in e.namespace)]
