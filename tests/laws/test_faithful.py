@@ -85,12 +85,8 @@ CELLS = {
     f"{isolation}-{prefix}-{'secured' if secured else 'open'}": Cell(
         isolation, PREFIXES[prefix], secured
     )
-    for (row, isolation), (column, prefix) in itertools.product(
-        enumerate(ISOLATIONS), enumerate(PREFIXES)
-    )
-    for secured in [(row + column) % 2 == 0]
+    for isolation, prefix, secured in itertools.product(ISOLATIONS, PREFIXES, (True, False))
 }
-"""Every pair of two of the three; each isolation and each prefix both secured and open."""
 
 
 def direct_run(cell: Cell, workers: int, order: int | None) -> tuple[Run, list[tuple[str, ...]]]:
