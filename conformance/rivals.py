@@ -56,7 +56,7 @@ _WORDS = {
 
 def rounds(catalog: Catalog) -> range:
     """Return as many turns as the user wants rivals to start together in each race."""
-    return range(catalog.target.race_rounds)
+    return range(catalog.target.rounds)
 
 
 def named(namespace: Namespace, name: str = "") -> str:

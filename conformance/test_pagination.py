@@ -23,6 +23,8 @@ _ENTRIES = 2
 """How many entries a listing has: enough for a page that is not the last one."""
 _ENTRIES_OF_A_CATALOG = 3
 """The same where a whole catalog is listed, whose pages hold two."""
+_MANY = 1_001
+"""More than the thousand that stores behind catalogs give at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,30 @@ def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
 def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
     """A list of views with a pageSize that is no positive integer is refused with 400."""
     _expect_bad_size_refused(_views(catalog))
+
+
+# ---------------------------------------------------------------------- a great many
+
+
+@check(
+    "listNamespaces.without-token-many",
+    proves="listNamespaces.without-token-everything",
+    needs=("nested-namespaces",),
+    disruptive=True,
+)
+def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) -> None:
+    """More than a thousand namespaces come in one answer to who has asked for no pages."""
+    _expect_everything(_namespaces(catalog, _MANY))
+
+
+@check(
+    "listTables.without-token-many",
+    proves="listTables.without-token-everything",
+    disruptive=True,
+)
+def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> None:
+    """More than a thousand tables come in one answer to who has asked for no pages."""
+    _expect_everything(_tables(catalog, _MANY))
 
 
 # ------------------------------------------------------------------------- arranging

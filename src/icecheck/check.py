@@ -25,7 +25,8 @@ class Check:
     """One named judgement of a catalog.
 
     ``operations`` must all be claimed by the catalog, or the check is skipped as not declared;
-    ``needs`` are capabilities that it must have been seen to have (nested-namespaces, …).
+    ``needs`` are capabilities that it must have been seen to have (nested-namespaces, …). A
+    ``disruptive`` one strains the catalog, and is run where the user allows that.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Check:
     operations: tuple[str, ...]
     needs: tuple[str, ...]
     function: Callable[..., None]
+    disruptive: bool = False
 
     @property
     def proves(self) -> tuple[str, ...]:
@@ -51,6 +53,7 @@ def check(
     title: str | None = None,
     needs: tuple[str, ...] = (),
     group: Group | None = None,
+    disruptive: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a function to be the check that proves these requirements of the register.
 
@@ -79,6 +82,7 @@ def check(
             operations=tuple(dict.fromkeys(o for r in requirements for o in _operations(r))),
             needs=needs,
             function=function,
+            disruptive=disruptive,
         )
         setattr(function, ATTRIBUTE, declared)
         return function

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import Contract, Level
+from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.expected import NOTHING_EXPECTED, Expectations
 from icecheck.target import Offer
 from icecheck.verdict import Cause, Outcome, Profile, SkipKind, Verdict, totals_of
@@ -13,6 +14,7 @@ __all__ = [
     "ExitCode",
     "conclude",
     "profiles_of",
+    "ungated_if_unwitnessed",
 ]
 
 PROFILES = (
@@ -131,6 +133,13 @@ def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[st
 def _asked(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """Return the verdicts of checks that ran: what was read off in passing proves nothing alone."""
     return [v for v in verdicts if not v.passive]
+
+
+def ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
+    """Return the verdict, out of the gate if no catalog but the mock has passed its check yet."""
+    if is_unwitnessed(verdict.check, verdict.level):
+        return replace(verdict, gating=False)
+    return verdict
 
 
 def conclude(

@@ -21,7 +21,7 @@ from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
 from icecheck.pytest_plugin import given
-from icecheck.recording import PROPERTY, Recorder, WorkerReport
+from icecheck.recording import PROPERTY, Recorder, WorkerReport, is_disruptive
 from icecheck.session import preflight
 from icecheck.target import SigV4, Target, UsageError, read_headers
 from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
@@ -32,7 +32,7 @@ __all__ = ["CatalogRun"]
 _AS_THEY_ARE = (
     "url", "warehouse", "prefix", "token", "credential", "oauth2-server-uri", "scope",
     "ca-bundle", "client-cert", "client-key", "location-root", "isolation", "accept-residue",
-    "read-only",
+    "read-only", "disruptive",
 )  # fmt: skip
 
 
@@ -70,7 +70,12 @@ class CatalogRun:
         worker = getattr(config, "workerinput", {}).get("workerid", "")
         seed = config.getoption("--conformance-seed")
         options = RunOptions(
-            target=target, run_id=run_id, seed=seed, groups=tuple(Group), command="pytest"
+            target=target,
+            run_id=run_id,
+            seed=seed,
+            groups=tuple(Group),
+            command="pytest",
+            witnessed_only=config.getoption("--conformance-witnessed-only"),
         )
         report = config.getoption("--conformance-report")
         recorder = Recorder(
@@ -79,9 +84,19 @@ class CatalogRun:
             seed=seed,
             worker=worker,
             ledger=None if report is None else Path(report) / _ledger_file(worker),
+            witnessed_only=options.witnessed_only,
             expected=in_force(file, datetime.now(UTC).date()),
         )
         return cls(options, recorder, report, file)
+
+    def leave_out(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Deselect the checks that strain a catalog, unless the user allows them."""
+        if self.options.target.disruptive:
+            return
+        kept = [item for item in items if not is_disruptive(item)]
+        if len(kept) < len(items):
+            config.hook.pytest_deselected(items=[i for i in items if is_disruptive(i)])
+            items[:] = kept
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Find out in one request whether there is a catalog, before anything is collected."""
@@ -109,7 +124,7 @@ class CatalogRun:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Close this process's part; in the controller, conclude and write the report."""
-        mine = self.recorder.finished()
+        mine = self.recorder.finished(whole=_ended_by_itself(session))
         if hasattr(session.config, "workerinput"):
             if mine is not None:
                 output: dict[str, Any] = getattr(session.config, "workeroutput", {})
@@ -158,6 +173,12 @@ class CatalogRun:
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
 
 
+def _ended_by_itself(session: pytest.Session) -> bool:
+    return session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED} and not (
+        session.shouldstop or session.shouldfail
+    )
+
+
 def _expectation_file(named: str | None) -> ExpectationFile | None:
     """Return the entries of the file that was named, or else of the one that lies here."""
     path = Path(named or DEFAULT_FILE)
@@ -174,7 +195,7 @@ def _exit_status(run: Run) -> int:
     """Return pytest's own number: a passive MUST failure is a failure like any other."""
     excused = run.expectations.excused
     if run.expectations.unmet or any(
-        v.outcome is Outcome.FAIL and v.level is Level.MUST and v.check not in excused
+        v.outcome is Outcome.FAIL and v.level is Level.MUST and v.gating and v.check not in excused
         for v in run.verdicts
     ):
         return pytest.ExitCode.TESTS_FAILED

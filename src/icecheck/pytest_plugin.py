@@ -38,7 +38,12 @@ _TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("second-credential", _TEXT, "ID:SECRET", "or the credential to get one with"),
     ("timeout", {"type": float}, "SECONDS", "limit per request; default: 30"),
     ("rate-limit", {"type": float}, "N", "send at most N requests a second"),
-    ("race-rounds", {"type": int}, "N", "how often each race is run; default: 5"),
+    (
+        "race-rounds",
+        {"type": int},
+        "N",
+        "how often each race is run; default: 5, with disruptive 20",
+    ),
     ("namespace", _TEXT, "A.B", "work under this namespace"),
     ("location-root", _TEXT, "URI", "place what the run creates below this URI"),
     (
@@ -49,6 +54,7 @@ _TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ),
     ("accept-residue", _FLAG, "", "verify a catalog that does not delete"),
     ("read-only", _FLAG, "", "create nothing; look at what is given"),
+    ("disruptive", _FLAG, "", "also strain the catalog: long lists, long histories, many races"),
     ("given-namespace", _TEXT, "A.B", "a namespace that is there"),
     ("given-table", _TEXT, "A.B.T", "a table that is there"),
     ("given-view", _TEXT, "A.B.V", "a view that is there"),
@@ -63,6 +69,10 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "--conformance-expectations",
         {"metavar": "FILE", "help": "known failures; default: icecheck.toml, if it is here"},
+    ),
+    (
+        "--conformance-witnessed-only",
+        {"action": "store_true", "help": "no failure for what no other catalog has passed yet"},
     ),
     ("--conformance-report", {"metavar": "DIR", "help": "write the compliance report there"}),
 )
@@ -98,8 +108,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse to run checks without a catalog: they would look green and mean nothing."""
+    """Refuse to run checks without a catalog: they would look green and mean nothing.
+
+    With a catalog, checks that strain it are left out unless the user allows them.
+    """
     if given(config, "url") or config.getoption("collectonly", default=False):
+        run = config.stash.get(_KEY, None)
+        if run is not None:
+            run.leave_out(config, items)
         return
     if any(getattr(getattr(i, "obj", None), "__icecheck__", None) for i in items):
         raise pytest.UsageError(

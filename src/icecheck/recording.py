@@ -15,6 +15,7 @@ from icecheck.causes import causes_of
 from icecheck.check import Check, check_of
 from icecheck.cleaning import salvage
 from icecheck.client import Catalog
+from icecheck.conclusion import ungated_if_unwitnessed
 from icecheck.connection import TargetUnusable
 from icecheck.expectations import entry_for, met_by
 from icecheck.expected import Expectation, Mark, Met
@@ -22,9 +23,10 @@ from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
 from icecheck.session import Session, SessionSummary, open_session
 from icecheck.target import Target
+from icecheck.undeclared import try_undeclared
 from icecheck.verdict import Level, Outcome, Verdict
 
-__all__ = ["PROPERTY", "Recorder", "WorkerReport", "checks_among"]
+__all__ = ["PROPERTY", "Recorder", "WorkerReport", "is_disruptive"]
 
 PROPERTY = "icecheck"
 """Key of the user property that carries a verdict, as builtins, from worker to controller."""
@@ -53,12 +55,15 @@ class Recorder:
     spark_options: Mapping[str, str] = field(default_factory=dict)
     expected: tuple[Expectation, ...] = ()
     ledger: Path | None = None
+    witnessed_only: bool = False
     observed: dict[str, Observed] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     _session: Session | None = None
     _unusable: TargetUnusable | None = None
     _bench: Any = None
     _breaker: Breaker | None = None
+    _called: list[Check] = field(default_factory=list)
+    _judged_something: bool = False
 
     @pytest.fixture(name="catalog")
     def catalog_fixture(self) -> Catalog:
@@ -130,6 +135,10 @@ class Recorder:
         verdict = self.breaker.judge(check, resources)
         observe(self.session.exchanges, self.session.schemas, self.observed, verdict)
         self.session.exchanges.clear()
+        self._called.append(check)
+        self._judged_something |= verdict.outcome is not Outcome.SKIP
+        if self.witnessed_only:
+            verdict = ungated_if_unwitnessed(verdict)
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
         if self.breaker.why:
             item.session.shouldstop = self.breaker.why
@@ -147,8 +156,11 @@ class Recorder:
         entry = entry_for(verdict.check, cause, self.expected)
         return None if entry is None else Mark(verdict.check, entry, met_by(entry, verdict))
 
-    def finished(self) -> WorkerReport | None:
-        """End the session and return what this process knows; None if no check ran."""
+    def finished(self, *, whole: bool) -> WorkerReport | None:
+        """End the session and return what this process knows; None if no check ran.
+
+        Where nothing ended the tests early (``whole``), what the catalog does not claim is tried.
+        """
         if self._bench is not None:
             self._bench.stop()
         if self._session is None:
@@ -157,6 +169,9 @@ class Recorder:
         if self._breaker is not None:
             self._breaker.leave()
             tripped = self._breaker.why
+        if whole and not tripped and self._judged_something:
+            tried = try_undeclared(self._session, self._called)
+            self._session.undeclared |= tried
         if not tripped:
             salvage(self._session)
         self._session.close()
@@ -171,9 +186,10 @@ class Recorder:
         )
 
 
-def checks_among(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the items that are checks of a catalog."""
-    return [i for i in items if check_of(getattr(i, "obj", None)) is not None]
+def is_disruptive(item: pytest.Item) -> bool:
+    """Whether a pytest item is a check that strains the catalog."""
+    check = check_of(getattr(item, "obj", None))
+    return check is not None and check.disruptive
 
 
 def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
@@ -185,7 +201,7 @@ def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
             return
         case Outcome.SKIP:
             pytest.skip(f"{verdict.skip.kind if verdict.skip else 'skip'}: {verdict.summary}")
-        case Outcome.FAIL if verdict.level is not Level.MUST:
+        case Outcome.FAIL if verdict.level is not Level.MUST or not verdict.gating:
             item.warn(pytest.PytestWarning(f"{verdict.check} ({verdict.level}): {verdict.summary}"))
         case _:
             pytest.fail(card_of(verdict), pytrace=False)

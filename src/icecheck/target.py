@@ -28,6 +28,9 @@ _SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
 _RACE_ROUNDS_MAX = 1_000
+# Four rounds of three rivals are a dozen pairs; who may strain the catalog asks for more.
+_RACE_ROUNDS = 5
+_RACE_ROUNDS_DISRUPTIVE = 20
 
 
 class UsageError(Exception):
@@ -84,7 +87,8 @@ class Target:
     ``location_root`` is the URI below which what a run creates is placed; None leaves the places
     to the catalog. ``claims`` are operationIds that the catalog is held to although it does not
     list them.
-    Each race is run ``race_rounds`` times.
+    ``disruptive`` allows what strains a catalog; each race is then run more often, unless
+    ``race_rounds`` says how often.
     ``second`` is a principal who has no right to what the run makes. Without token and credential
     no Authorization header is sent, unless requests are signed (``sigv4``).
     """
@@ -111,7 +115,8 @@ class Target:
     client_cert: str | None = None
     client_key: str | None = None
     second: Principal | None = None
-    race_rounds: int = 5
+    race_rounds: int | None = None
+    disruptive: bool = False
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -130,8 +135,10 @@ class Target:
             )
         if self.requests_per_second is not None and not self.requests_per_second > 0:
             raise UsageError("the rate limit must be more than 0 requests a second")
-        if not 1 <= self.race_rounds <= _RACE_ROUNDS_MAX:
+        if not 1 <= self.rounds <= _RACE_ROUNDS_MAX:
             raise UsageError(f"races take 1 to {_RACE_ROUNDS_MAX} rounds: write --race-rounds 20")
+        if self.disruptive and self.read_only:
+            raise UsageError("--disruptive strains what --read-only must leave alone: choose one")
         if self.isolation not in {"auto", "nested", "flat", "parent"}:
             raise UsageError(f"isolation {self.isolation!r}: use auto, nested, flat or parent")
         if self.isolation == "parent" and not self.namespace:
@@ -175,7 +182,16 @@ class Target:
     @property
     def safety(self) -> str:
         """How much a run may do to the catalog."""
+        if self.disruptive:
+            return "disruptive"
         return "read-only" if self.read_only else "standard"
+
+    @property
+    def rounds(self) -> int:
+        """How often each race is run."""
+        if self.race_rounds is not None:
+            return self.race_rounds
+        return _RACE_ROUNDS_DISRUPTIVE if self.disruptive else _RACE_ROUNDS
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -359,6 +359,7 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "claims": ("claims", _names),
     "accept-residue": ("accept_residue", _flag),
     "read-only": ("read_only", _flag),
+    "disruptive": ("disruptive", _flag),
     "namespace": ("namespace", _levels),
     "headers": ("headers", _headers),
     "sigv4": ("sigv4", _signature),

@@ -1,5 +1,6 @@
 """The pytest plugin: silent in foreign projects, red where a catalog is wrong."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import alter_body
 from icecheck.mock_server.problem import Problem
 
 TOKEN = "tok-canary-1"
@@ -131,3 +134,36 @@ def test_checks_that_cannot_be_judged_are_not_green(tmp_path, mock):
     done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
     assert done.returncode == 1
     assert "BLOCKED" in done.stdout
+
+
+def test_what_the_catalog_does_not_claim_is_tried_under_pytest_too(tmp_path, mock):
+    report = tmp_path / "report"
+
+    def without_metrics(body):
+        return body | {"endpoints": [e for e in body["endpoints"] if not e.endswith("/metrics")]}
+
+    alter_body(mock.registries, "getConfig", without_metrics)
+    done = run_pytest(tmp_path, "--pyargs", FEW, "icecheck.conformance.test_config", "-q",
+                      *target(mock, "--conformance-report", str(report)))  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    rows = json.loads((report / "run.json").read_text())["capabilities"]
+    (row,) = [row for row in rows if row["id"].endswith("/metrics")]
+    assert row["assessment"] == "served-but-undeclared"
+
+
+@pytest.mark.parametrize(
+    "option", [(), ("--conformance-witnessed-only",)], ids=["all", "witnessed"]
+)
+def test_an_unwitnessed_failure_warns_where_only_witnessed_ones_gate(tmp_path, mock, option):
+    defects()["register-overwrite-ignored"].install(mock.registries)
+    done = run_pytest(tmp_path, "--pyargs", "icecheck.conformance.test_register", "-q",
+                      "-k", "overwrite", *target(mock, *option))  # fmt: skip
+    assert "registerTable.overwrites" in done.stdout
+    assert done.returncode == (0 if option else 1), done.stdout
+
+
+def test_what_strains_a_catalog_is_deselected_without_leave(tmp_path, mock):
+    scale = ("--pyargs", "icecheck.conformance.test_scale", "-q", *target(mock))
+    assert "2 deselected" in run_pytest(tmp_path, *scale).stdout
+    allowed = run_pytest(tmp_path, *scale, "--catalog-disruptive", "-k", "mebibytes")
+    assert "1 passed" in allowed.stdout

@@ -15,7 +15,7 @@ from icecheck.verdict import Group, Outcome
 
 @cache
 def checks() -> tuple[Check, ...]:
-    return collect((Group.CHECKS,))
+    return collect((Group.CHECKS,), disruptive=True)
 
 
 @cache

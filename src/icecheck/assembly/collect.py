@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from icecheck.check import Check, check_of
-from icecheck.target import UsageError
+from icecheck.target import Target, UsageError
 from icecheck.verdict import Group
 
-__all__ = ["collect", "select"]
+__all__ = ["allowed", "collect", "select"]
 
 _PACKAGES = {
     "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
@@ -18,8 +18,10 @@ _PACKAGES = {
 }
 
 
-def collect(groups: Iterable[Group]) -> tuple[Check, ...]:
+def collect(groups: Iterable[Group], *, disruptive: bool = False) -> tuple[Check, ...]:
     """Return the checks of these groups, in the order of their modules and definitions.
+
+    Those that strain a catalog are among them if ``disruptive`` says so.
 
     A check id that is declared twice raises: ids are what reports and expectations refer to.
     """
@@ -37,6 +39,8 @@ def collect(groups: Iterable[Group]) -> tuple[Check, ...]:
                 check = check_of(value) if name.startswith("test_") else None
                 if check is None or check.group not in wanted:
                     continue
+                if check.disruptive and not disruptive:
+                    continue
                 if check.id in found:
                     raise ValueError(f"two checks are called {check.id}")
                 found[check.id] = check
@@ -53,3 +57,16 @@ def select(checks: Iterable[Check], globs: Iterable[str]) -> tuple[Check, ...]:
         if not any(fnmatchcase(c.id, glob) for c in checks):
             raise UsageError(f"no check matches {glob!r}: see `icecheck list`")
     return tuple(c for c in checks if any(fnmatchcase(c.id, g) for g in globs))
+
+
+def allowed(checks: Iterable[Check], target: Target) -> tuple[Check, ...]:
+    """Return the checks that a run on this target may make.
+
+    What strains a catalog is left out unless the user allows it; if nothing else was selected,
+    that is misuse.
+    """
+    checks = tuple(checks)
+    mild = tuple(check for check in checks if target.disruptive or not check.disruptive)
+    if checks and not mild:
+        raise UsageError(f"{checks[0].id} strains the catalog: add --disruptive to allow that")
+    return mild

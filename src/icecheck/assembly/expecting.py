@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from icecheck.assembly.collect import collect, select
+from icecheck.assembly.collect import allowed, collect, select
 from icecheck.contract import load
 from icecheck.expectations import (
     Selection,
@@ -16,7 +16,7 @@ from icecheck.expectations import (
 )
 from icecheck.expected import ExpectationFile
 from icecheck.passive import passive_checks
-from icecheck.target import UsageError
+from icecheck.target import Target, UsageError
 from icecheck.verdict import Group, Run
 
 __all__ = [
@@ -53,13 +53,17 @@ def expectations_from(text: str, path: Path) -> ExpectationFile | None:
 
 def known_checks() -> tuple[str, ...]:
     """Return the ids of all checks there are, whatever a run selects, passive ones included."""
-    return (*(check.id for check in collect(tuple(Group))), *passive_checks(load()))
+    checks = collect(tuple(Group), disruptive=True)
+    return (*(check.id for check in checks), *passive_checks(load()))
 
 
-def selection_of(groups: Iterable[Group], globs: tuple[str, ...], spec: str) -> Selection:
-    """Return what a run of these groups and globs sets out to judge."""
+def selection_of(
+    groups: Iterable[Group], globs: tuple[str, ...], spec: str, target: Target
+) -> Selection:
+    """Return what a run of these groups and globs sets out to judge on this target."""
     groups = frozenset(groups)
-    checks = {check.id for check in select(collect(groups), globs)}
+    selected = select(collect(groups, disruptive=True), globs)
+    checks = {check.id for check in allowed(selected, target)}
     if Group.CHECKS in groups:
         passive = passive_checks(load(spec))
         checks.update(c for c in passive if not globs or any(fnmatchcase(c, g) for g in globs))

@@ -9,14 +9,14 @@ from icecheck.assembly.facts import facts_of
 from icecheck.causes import causes_of
 from icecheck.check import Check
 from icecheck.claims import capabilities_of
-from icecheck.conclusion import conclude, profiles_of
+from icecheck.conclusion import conclude, profiles_of, ungated_if_unwitnessed
 from icecheck.contract import Level, load
-from icecheck.contract.witnesses import is_unwitnessed
-from icecheck.passive import Observed, passive_verdicts
+from icecheck.passive import Observed, members_beside_errors, passive_verdicts
 from icecheck.probes import CAPABILITIES
 from icecheck.session import SessionSummary
 from icecheck.target import Offer
 from icecheck.verdict import Run, Verdict
+from icecheck.vintage import observations_of
 
 if TYPE_CHECKING:
     from icecheck.assembly.run import RunOptions
@@ -47,7 +47,7 @@ def finish(
     offer = Offer.read(session.config, options.target)
     everything = (*verdicts, *passive_verdicts(observed, contract))
     if options.witnessed_only:
-        everything = tuple(map(_ungated_if_unwitnessed, everything))
+        everything = tuple(map(ungated_if_unwitnessed, everything))
     causes = causes_of(everything, contract.requirements)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)
@@ -80,6 +80,10 @@ def finish(
             traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
         ),
         profiles=profiles,
+        observations=(
+            *observations_of(everything, offer, contract),
+            *members_beside_errors(observed),
+        ),
         facts=facts_of(
             options,
             session,
@@ -90,12 +94,6 @@ def finish(
             checks_total=len(everything),
         ),
     )
-
-
-def _ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
-    if is_unwitnessed(verdict.check, verdict.level):
-        return replace(verdict, gating=False)
-    return verdict
 
 
 def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:

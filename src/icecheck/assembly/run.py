@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from icecheck.assembly.collect import collect, select
+from icecheck.assembly.collect import allowed, collect, select
 from icecheck.assembly.finish import finish
 from icecheck.assembly.side_by_side import one_by_one, side_by_side
 from icecheck.breaker import Breaker
@@ -183,8 +183,8 @@ def run_checks(
     of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
     """
     told = progress or Silent()
-    every = collect(options.groups)
-    checks = select(every, options.globs)
+    every = collect(options.groups, disruptive=True)
+    checks = allowed(select(every, options.globs), options.target)
     started_at = datetime.now(UTC)
     started = time.monotonic()
     session = open_session(
@@ -237,7 +237,7 @@ def run_checks(
         tripped=breaker.why,
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
-        left_out=frozenset(every) - frozenset(checks),
+        left_out=frozenset(c for c in every if not c.disruptive) - frozenset(checks),
     )
 
 

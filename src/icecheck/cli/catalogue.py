@@ -20,6 +20,7 @@ class CheckRow:
     operations: tuple[str, ...]
     needs: tuple[str, ...]
     passive: bool
+    disruptive: bool = False
 
 
 def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, ...]:
@@ -39,8 +40,9 @@ def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, 
             operations=check.operations,
             needs=check.needs,
             passive=False,
+            disruptive=check.disruptive,
         )
-        for check in collect(groups)
+        for check in collect(groups, disruptive=True)
     ]
     return (*rows, *(_passive_rows(contract) if Group.CHECKS in groups else ()))
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _USAGE = 2
+_DEFECTS_MAX = 5
 
 
 @click.command("explain", short_help="Say what a check or a requirement demands.")
@@ -58,10 +59,14 @@ def _check(row: "CheckRow", contract: "Contract") -> Iterator[str]:
     if row.passive:
         yield "  judged from the answers that the other checks get"
     else:
-        yield f"  run it alone: icecheck run URL --only {row.group} --check '{row.id}'"
+        allowing = " --disruptive" if row.disruptive else ""
+        yield f"  run it alone: icecheck run URL --only {row.group} --check '{row.id}'{allowing}"
+        if row.disruptive:
+            yield "  strains the catalog: part of a run with --disruptive only"
     if row.operations:
         yield f"  needs the catalog to claim: {', '.join(row.operations)}"
-    yield f"  {_witnesses(row)}"
+    yield from (f"  {line}" for line in _witnesses(row))
+    yield f"  {_proven_by(row.id)}"
     if row.needs:
         yield f"  needs the catalog to have: {', '.join(row.needs)}"
     for requirement_id in row.requirements:
@@ -71,15 +76,33 @@ def _check(row: "CheckRow", contract: "Contract") -> Iterator[str]:
             yield from (f"    {line}" for line in _requirement(requirement, contract))
 
 
-def _witnesses(row: "CheckRow") -> str:
+def _witnesses(row: "CheckRow") -> Iterator[str]:
     from icecheck.card import UNWITNESSED
     from icecheck.contract import Level
-    from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
+    from icecheck.contract.witnesses import (
+        is_unwitnessed,
+        reasons_without_witness,
+        witnesses_of,
+    )
 
     if is_unwitnessed(row.id, Level(row.level)):
-        return UNWITNESSED
-    passed = witnesses_of(row.id)
-    return f"passed by: {', '.join(passed)}" if passed else "passed by no recorded catalog"
+        yield UNWITNESSED
+        yield from (f"  {why}" for why in reasons_without_witness().get(row.id, ()))
+    elif passed := witnesses_of(row.id):
+        yield f"passed by: {', '.join(passed)}"
+    else:
+        yield "passed by no recorded catalog"
+
+
+def _proven_by(check_id: str) -> str:
+    from icecheck.contract.proofs import proven_by
+
+    defects = proven_by(check_id)
+    if not defects:
+        return "fails for answers that were spoiled by hand, and for no defect of the mock"
+    more = f" and {len(defects) - _DEFECTS_MAX} more" if len(defects) > _DEFECTS_MAX else ""
+    shown = ", ".join(defects[:_DEFECTS_MAX])
+    return f"seen to fail for: {shown}{more} (icecheck serve --defect NAME)"
 
 
 def _requirement(requirement: "Requirement", contract: "Contract") -> Iterator[str]:
@@ -88,8 +111,9 @@ def _requirement(requirement: "Requirement", contract: "Contract") -> Iterator[s
     yield f"  level {requirement.level} (basis: {requirement.basis}), profile {requirement.profile}"
     if requirement.condition:
         yield f"  if {requirement.condition}"
+    yield f"  since Iceberg {requirement.since}"
     if requirement.changed:
-        yield f"  changed: {requirement.changed}"
+        yield f"  changed in {requirement.changed}"
     if requirement.errata:
         yield f"  errata: {', '.join(requirement.errata)}"
     yield f"  {contract.permalink(requirement.lines)}"

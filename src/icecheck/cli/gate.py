@@ -76,7 +76,7 @@ class Gate:
 
         if self.file is None and not self.update:
             return run
-        selection = selection_of(wanted.groups, wanted.globs, wanted.spec)
+        selection = selection_of(wanted.groups, wanted.globs, wanted.spec, wanted.target)
         judged = gated(run, self.file, selection)
         if not self.update:
             return judged

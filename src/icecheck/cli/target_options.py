@@ -105,7 +105,12 @@ _OPTIONS = (
         "--race-rounds",
         type=int,
         metavar="N",
-        help="Let rivals start together N times in each race.  [default: 5]",
+        help="Let rivals start together N times in each race.  [default: 5, --disruptive 20]",
+    ),
+    click.option(
+        "--disruptive",
+        is_flag=True,
+        help="Also strain the catalog: long lists and histories, large commits, many races.",
     ),
     click.option(
         "--config",
@@ -157,6 +162,7 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "accept_residue": options["accept_residue"] or None,
         "claims": options["claims"] or None,
         "read_only": options["read_only"] or None,
+        "disruptive": options["disruptive"] or None,
         "sigv4": None if options["sigv4"] is None else SigV4.read(options["sigv4"]),
         "second": principal_from(
             {kind: options[f"second_{kind}"] for kind in ("token", "credential")}

@@ -1,0 +1,63 @@
+"""Commits and histories of a size that other users notice: for runs that may be disruptive."""
+
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import commit, expect_loaded
+from icecheck.expect import Matcher
+
+_BODY_BYTES = 2 * 1024 * 1024
+_VALUE_BYTES = 64 * 1024
+_SNAPSHOTS = 1_000
+_SNAPSHOTS_OF_A_COMMIT = 50
+
+
+@check("updateTable.large-commit", proves="commit.large", disruptive=True)
+def test_a_commit_of_two_mebibytes(catalog: Catalog) -> None:
+    """A commit of 2 MiB goes through whole: no proxy on the way is too small for it."""
+    table = catalog.given_table()
+    value = "0123456789abcdef" * (_VALUE_BYTES // 16)
+    sent = {f"icecheck.large.{n}": value for n in range(_BODY_BYTES // _VALUE_BYTES)}
+    commit(catalog, table, [{"action": "set-properties", "updates": sent}]).expect(200)
+    whole = Matcher(f"the {_VALUE_BYTES} characters that were sent", lambda v: v == value)
+    expect_loaded(catalog, table, {"properties": dict.fromkeys(sent, whole)}, what="large-commit")
+
+
+@check(
+    "loadTable.long-history",
+    proves="loadTable.snapshots-default-all",
+    needs=("metadata-only-snapshots", "snapshot-history"),
+    disruptive=True,
+)
+def test_a_thousand_snapshots_are_loaded(catalog: Catalog) -> None:
+    """A table that has a thousand snapshots is loaded with all of them."""
+    table = catalog.given_table()
+    added: list[int] = []
+    while len(added) < _SNAPSHOTS:
+        table = _with_more(catalog, table, added)
+    reply = catalog.load_table(table.namespace, table.name).expect(200)
+    snapshots = view.metadata_in(reply).get("snapshots") or []
+    missing = set(added) - {each.get("snapshot-id") for each in snapshots}
+    if missing:
+        raise reply.violation(
+            "history-cut-short",
+            f"all {_SNAPSHOTS} snapshots",
+            f"{_SNAPSHOTS - len(missing)} of them",
+        )
+
+
+def _with_more(catalog: Catalog, table: Table, added: list[int]) -> Table:
+    """Commit some snapshots, each the child of the one before; their ids are put into ``added``."""
+    updates: list[dict[str, Any]] = []
+    for ordinal in range(1, _SNAPSHOTS_OF_A_COMMIT + 1):
+        parent = added[-1] if added else None
+        unique = bodies.snapshot(table.metadata)["snapshot-id"] + len(added)
+        snapshot = bodies.snapshot(table.metadata, ordinal, parent=parent, snapshot_id=unique)
+        updates.append({"action": "add-snapshot", "snapshot": snapshot})
+        added.append(unique)
+    updates.append(bodies.snapshot_ref(added[-1]))
+    commit(catalog, table, updates).expect(200)
+    return catalog.given_loaded(table)
