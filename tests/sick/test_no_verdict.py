@@ -18,6 +18,7 @@ from tests.sick.chaos import (
     run_through,
 )
 
+from icecheck.connection import TargetUnusable
 from icecheck.mock_server import Client, OAuth2Settings
 from icecheck.mock_server.clock import VirtualClock
 from icecheck.mock_server.context import Outcome as Answer
@@ -204,3 +205,77 @@ def test_a_catalog_with_an_empty_list_is_not_green_for_its_config_alone(monkeypa
     assert blamed(run) == missed(run) == []
     assert (run.status, run.exit_code) == ("no-verdict", 5)
     assert run.headline == "nothing was verified"
+
+
+# ---- something else answers in the catalog's place
+
+LOGIN = "https://login.invalid/start?state=login-secret"
+BROKEN = {"error": {"message": "no database", "type": "ServerError", "code": 500}}
+STRANGERS = [
+    pytest.param(lambda: httpx.Response(302, headers={"Location": LOGIN}), "302", id="login"),
+    pytest.param(lambda: httpx.Response(200, html="<h1>Log in</h1>"), "text/html", id="page"),
+    pytest.param(lambda: httpx.Response(404, html="<h1>No such site</h1>"), "404", id="no-site"),
+    pytest.param(lambda: httpx.Response(500, json=BROKEN), "500", id="broken"),
+    pytest.param(lambda: httpx.Response(204), "204", id="nothing"),
+]
+
+
+@pytest.mark.parametrize("target", [{}, {"isolation": "flat"}, {"accept_residue": True},
+                                    {"read_only": True}])  # fmt: skip
+@pytest.mark.parametrize(("answer", "words"), STRANGERS)
+def test_a_config_with_no_catalog_behind_it_ends_the_run_before_it_begins(
+    monkeypatch, answer, words, target
+):
+    def rule(_number, request):
+        return None if request.url.path.endswith("/v1/config") else answer()
+
+    door = Door(new_mock().httpx_transport(), rule)
+    with pytest.raises(TargetUnusable, match=words) as told:
+        run_through(door, monkeypatch, target=target)
+    assert door.asked < 25
+    assert "\n" not in str(told.value)
+    assert "login-secret" not in str(told.value)
+
+
+def test_a_catalog_that_cannot_write_is_judged(monkeypatch):
+    def rule(_number, request):
+        return httpx.Response(500, json=BROKEN) if request.method != "GET" else None
+
+    run = run_through(Door(new_mock().httpx_transport(), rule), monkeypatch)
+    assert run.exit_code == 1
+    assert blamed(run)
+    assert run.facts["safety"]["residue"] == []  # what may have been made is looked for
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize(("answer", "words"), STRANGERS)
+def test_what_answers_in_the_catalogs_place_half_way_ends_the_run(
+    monkeypatch, workers, answer, words
+):
+    clock = Clock()
+    door = Door(new_mock().httpx_transport(), lambda n, _: answer() if n > 150 else None)
+    run = run_through(door, monkeypatch, clock, workers=workers)
+    expect_no_verdict(run, "in the catalog's place")
+    assert words in run.headline
+    assert "login-secret" not in run.headline
+    assert door.asked < 150 + 100 * workers
+    assert clock.seconds < 120
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize(("answer", "words"), STRANGERS)
+def test_what_answers_in_the_catalogs_place_for_a_while_costs_no_verdict(
+    monkeypatch, workers, answer, words
+):
+    clock, mock = Clock(), new_mock()
+    since: list[float] = []
+
+    def rule(number, _request):
+        if number > 150 and not since:
+            since.append(clock.seconds)
+        return answer() if since and clock.seconds < since[0] + 5 else None
+
+    run = run_through(Door(mock.httpx_transport(), rule), monkeypatch, clock, workers=workers)
+    assert blamed(run) == missed(run) == []
+    assert run.exit_code == 0
+    assert run.facts["safety"]["residue"] == namespaces_on(mock) == []

@@ -4,12 +4,17 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from tests.sick.naming import strays
 
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.context import Call, Context, Operation
+from icecheck.mock_server.context import Outcome as Answered
 from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks
@@ -75,6 +80,10 @@ KILLED_BY = {
 }
 
 
+SPARKS_OWN_NAMESPACE = "default"
+"""What Spark writes into a view as the namespace of unqualified names; it asks nobody for it."""
+
+
 def checks_in(*modules: ModuleType) -> dict[str, Check]:
     functions = (getattr(module, name) for module in modules for name in dir(module))
     return {found.id: found for found in map(check_of, functions) if found is not None}
@@ -101,17 +110,29 @@ def test_a_spark_check_fails_on_a_catalog_with_its_defect(
 ) -> None:
     with MockCatalog() as mock:
         defects()[defect].install(mock.registries)
-        session = open_session(Target(mock.uri, warehouse="wh", isolation="flat"), run_id="kill")
+        heard = record_requests(mock)
+        session = open_session(Target(mock.uri, warehouse="wh", isolation="flat"), run_id="own")
         check = CHECKS[check_id]
         verdict = judge(check, Catalog(session, check_id), {"spark": workbench})
         session.close()
     assert verdict.outcome is Outcome.FAIL, f"{verdict.outcome}: {verdict.summary}"
     assert verdict.findings[0].symptom.startswith("spark-")
-    assert foreign_on(mock) == []
+    assert heard
+    foreign = {(url, each) for url, body in heard for each in strays(url, body)}
+    assert [(url, each) for url, each in foreign if each != SPARKS_OWN_NAMESPACE] == []
 
 
-def foreign_on(mock: MockCatalog) -> list[str]:
-    """The requests, Spark's among them, about namespaces that do not bear the run's token."""
-    asked = [entry for entry in mock.journal.entries() if entry.namespace]
-    assert asked
-    return [e.path for e in asked if not any("icecheck_kill" in level for level in e.namespace)]
+def record_requests(mock: MockCatalog) -> list[tuple[str, bytes]]:
+    """Return a list that the path and body of every request are put into, Spark's among them."""
+    heard: list[tuple[str, bytes]] = []
+
+    def record(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Answered:
+        url = f"{call.request.raw_path}?{call.request.query_string}"
+        heard.append((url, call.request.body))
+        return faithful(context, state, call)
+
+    for operation_id in mock.registries.operations:
+        wrap(mock.registries, operation_id, record)
+    return heard
