@@ -118,7 +118,7 @@ class Recorder:
         if self._bench is None:
             from icecheck.spark.bench import start_bench
 
-            self._bench = start_bench(dict(self.spark_options))
+            self._bench = start_bench(dict(self.spark_options), self.target)
         return self._bench
 
     @pytest.hookimpl(tryfirst=True)
@@ -133,7 +133,9 @@ class Recorder:
     def _call(self, item: pytest.Function, check: Check) -> None:
         resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
         verdict = self.breaker.judge(check, resources)
-        observe(self.session.exchanges, self.session.schemas, self.observed, verdict)
+        session = self.session
+        heard, strangers = session.exchanges, session.strangers
+        observe(heard, session.schemas, self.observed, verdict, strangers=strangers)
         self.session.exchanges.clear()
         self._called.append(check)
         self._judged_something |= verdict.outcome is not Outcome.SKIP

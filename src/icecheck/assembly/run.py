@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import httpx
 
 from icecheck.assembly.collect import allowed, collect, select
+from icecheck.assembly.demands import not_yet_demanded
 from icecheck.assembly.finish import finish
 from icecheck.assembly.side_by_side import one_by_one, side_by_side
 from icecheck.breaker import Breaker
@@ -38,10 +39,11 @@ class RunOptions:
     """What to run and how.
 
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
-    which everything that the run makes is written down. ``fail_fast`` ends the run at
-    the first failure of a MUST check that is none of the ``foreseen``; the rest is skipped as
-    the user's wish. With several ``workers`` so many checks are judged at a time, each over
-    connections of its own; those with Spark one after the other.
+    which everything that the run makes is written down. What the document of ``release`` does not
+    demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
+    of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
+    checks are judged at a time, each over connections of its own; those with Spark one after the
+    other.
     """
 
     target: Target
@@ -56,6 +58,7 @@ class RunOptions:
     ledger: Path | None = None
     fail_fast: bool = False
     witnessed_only: bool = False
+    release: str = "1.10.0"
     foreseen: tuple[Expectation, ...] = ()
     workers: int = 1
 
@@ -107,7 +110,7 @@ class _Resources:
         if self._spark is None:
             from icecheck.spark.bench import start_bench
 
-            self._spark = start_bench(self._options.spark_options)
+            self._spark = start_bench(self._options.spark_options, self._options.target)
         return self._spark
 
     def stop(self) -> None:
@@ -160,7 +163,8 @@ class _Heard:
             self._pass_on(self._kept.pop(self._order.popleft()))
 
     def _pass_on(self, exchanges: Sequence[Exchange], verdict: Verdict | None = None) -> None:
-        observe(exchanges, self._session.schemas, self.observed, verdict)
+        session = self._session
+        observe(exchanges, session.schemas, self.observed, verdict, strangers=session.strangers)
         if self._on_exchange is not None:
             for exchange in exchanges:
                 self._on_exchange(exchange)
@@ -184,7 +188,9 @@ def run_checks(
     """
     told = progress or Silent()
     every = collect(options.groups, disruptive=True)
-    checks = allowed(select(every, options.globs), options.target)
+    chosen = allowed(select(every, options.globs), options.target)
+    early = not_yet_demanded(chosen, options.release)
+    checks = tuple(check for check in chosen if check not in early)
     started_at = datetime.now(UTC)
     started = time.monotonic()
     session = open_session(
@@ -228,6 +234,7 @@ def run_checks(
             for check in checks
             if check.id not in judged
         ]
+    verdicts += [not_run(check, SkipKind.SPEC_VERSION, why) for check, why in early.items()]
     return finish(
         options,
         [session.summary()],
@@ -237,7 +244,7 @@ def run_checks(
         tripped=breaker.why,
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
-        left_out=frozenset(c for c in every if not c.disruptive) - frozenset(checks),
+        left_out=frozenset(c for c in every if not c.disruptive) - frozenset(chosen),
     )
 
 

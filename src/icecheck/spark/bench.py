@@ -3,13 +3,20 @@
 from collections.abc import Mapping
 
 from icecheck.spark.session import SparkWorkbench
+from icecheck.target import Target
 
 __all__ = ["start_bench"]
 
 
-def start_bench(options: Mapping[str, str]) -> SparkWorkbench:
-    """Start Spark; ``jar`` is a path and ``packages`` Maven coordinates of an Iceberg runtime.
+def start_bench(options: Mapping[str, str], target: Target) -> SparkWorkbench:
+    """Start Spark for a target; ``jar`` is a path, ``packages`` Maven coordinates of a runtime.
 
-    Raises SparkUnavailable, whose message says what to install.
+    Raises SparkUnavailable, whose message says what to install or to change.
     """
-    return SparkWorkbench.start(jar=options.get("jar"), packages=options.get("packages"))
+    bench = SparkWorkbench.start(jar=options.get("jar"), packages=options.get("packages"))
+    try:
+        bench.prepare_tls(target)
+    except BaseException:
+        bench.stop()
+        raise
+    return bench

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from icecheck.spark.catalog_conf import catalog_conf
+from icecheck.spark.key_stores import show_certificate, trust_certificates
 from icecheck.spark.launcher import Jvm, SparkInstallation, find_installation
-from icecheck.spark.trust import trust_certificates
 from icecheck.spark.unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
@@ -43,13 +43,14 @@ class SparkWorkbench:
     configures is seen by the next. Use it as a context manager, or call ``stop``.
     """
 
-    __slots__ = ("_jvm", "_spark", "_trusted", "installation")
+    __slots__ = ("_jvm", "_shown", "_spark", "_trusted", "installation")
 
     def __init__(self, installation: SparkInstallation, jvm: Jvm, spark: "SparkSession") -> None:
         self.installation = installation
         self._jvm = jvm
         self._spark = spark
         self._trusted: set[str] = set()
+        self._shown: set[str] = set()
 
     @classmethod
     def start(
@@ -91,10 +92,18 @@ class SparkWorkbench:
     def session(self, catalog: HasTarget) -> "tuple[SparkSession, str]":
         """Return a new session for the catalog under test, and the catalog's name in it."""
         target = catalog.target
-        if target.ca_bundle is not None and target.ca_bundle not in self._trusted:
-            trust_certificates(self._spark, target.ca_bundle, self._jvm.work_directory)
-            self._trusted.add(target.ca_bundle)
+        self.prepare_tls(target)
         return self.catalog_session(CATALOG_NAME, catalog_conf(target)), CATALOG_NAME
+
+    def prepare_tls(self, target: "Target") -> None:
+        """Let the JVM trust and show what the target names; raise SparkUnavailable if it cannot."""
+        directory = self._jvm.work_directory
+        if target.ca_bundle is not None and target.ca_bundle not in self._trusted:
+            trust_certificates(self._spark, target.ca_bundle, directory)
+            self._trusted.add(target.ca_bundle)
+        if target.client_cert is not None and target.client_cert not in self._shown:
+            show_certificate(self._spark, target.client_cert, target.client_key, directory)
+            self._shown.add(target.client_cert)
 
     def catalog_session(self, catalog_name: str, catalog_conf: Mapping[str, str]) -> "SparkSession":
         """Return a new session with one Iceberg catalog.

@@ -1,0 +1,54 @@
+"""Spark reaches a catalog that wants a certificate from its clients, as the suite itself does."""
+
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from tests.access.certificates import Authority, Certified
+from tests.access.gateway import gateway
+
+from icecheck.client import Catalog
+from icecheck.mock_server import MockCatalog
+from icecheck.session import open_session
+from icecheck.spark import SparkUnavailable, SparkWorkbench
+from icecheck.target import Target
+
+pytestmark = pytest.mark.spark
+
+
+def traditional(files: Certified) -> Path:
+    """Write the key anew in the form that OpenSSL had before PKCS #8."""
+    key = serialization.load_pem_private_key(files.key.read_bytes(), None)
+    path = files.key.with_suffix(".traditional")
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
+    )
+    return path
+
+
+def test_spark_shows_the_certificate_that_the_target_names(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    mine = authority.certify("client")
+    mock = MockCatalog(seed=1)
+    with (
+        SparkWorkbench.start() as workbench,
+        gateway(mock, lambda _: True, authority.demanding()) as url,
+    ):
+        old = traditional(mine)
+        with pytest.raises(SparkUnavailable, match="pkcs8"):
+            workbench.prepare_tls(Target(url, client_cert=str(mine.cert), client_key=str(old)))
+        target = Target(
+            url,
+            ca_bundle=str(authority.bundle),
+            client_cert=str(mine.cert),
+            client_key=str(mine.key),
+        )
+        session = open_session(target, run_id="tls")
+        sql, name = workbench.session(Catalog(session, "tls"))
+        assert sql.sql(f"SHOW NAMESPACES IN {name}").count() == 1
+        session.close()
+    mock.stop()
