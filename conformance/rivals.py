@@ -34,8 +34,8 @@ __all__ = [
     "violation_of",
 ]
 
-RIVALS = ("client 1", "client 2", "client 3")
-"""Who competes in a round, each on a connection of its own: three rivals are three pairs."""
+RIVALS = ("client 1", "client 2", "client 3", "client 4")
+"""Who competes in a round, each on a connection of its own: four rivals are six pairs."""
 MARK = "icecheck.mark"
 """The property that tells the rivals' objects apart."""
 

@@ -170,13 +170,12 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
 def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
     """Of clients that rename tables to one name at the same time, at most one succeeds."""
     namespace = catalog.given_home()
-    rivals = RIVALS[:2]
-    tables = [catalog.given_table(namespace, properties={MARK: rival}) for rival in rivals]
+    tables = [catalog.given_table(namespace, properties={MARK: rival}) for rival in RIVALS]
     target = Table(namespace, catalog.new_name(), {}, None)
     label = named(namespace, target.name)
-    owned = dict(zip(rivals, tables, strict=True))
+    owned = dict(zip(RIVALS, tables, strict=True))
     own = {rival: named(namespace, table.name) for rival, table in owned.items()}
-    before = given(*(Take(own[rival], rival) for rival in rivals))
+    before = given(*(Take(own[rival], rival) for rival in RIVALS))
     history: tuple[Event, ...] = (before,)
     for _ in rounds(catalog):
         racers: Rivalry = {
@@ -184,7 +183,7 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
             for rival, table in owned.items()
         }
         history += expect_one_taker(catalog, racers, load(namespace, target.name))
-        # Whoever won is sent back; which of the two it is, the requests do not depend on.
+        # Whoever won is sent back; which of them it is, the requests do not depend on.
         back = [
             rename(target, table.name, (Release(label), Take(own[rival], rival)))
             for rival, table in owned.items()

@@ -42,7 +42,7 @@ _TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "race-rounds",
         {"type": int},
         "N",
-        "how often each race is run; default: 5, with disruptive 20",
+        "how often each race is run; default: 4, with disruptive 20",
     ),
     ("namespace", _TEXT, "A.B", "work under this namespace"),
     ("location-root", _TEXT, "URI", "place what the run creates below this URI"),

@@ -28,8 +28,8 @@ _SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
 _RACE_ROUNDS_MAX = 1_000
-# Four rounds of three rivals are a dozen pairs; who may strain the catalog asks for more.
-_RACE_ROUNDS = 5
+# Four rounds of four rivals are two dozen pairs; who may strain the catalog asks for more.
+_RACE_ROUNDS = 4
 _RACE_ROUNDS_DISRUPTIVE = 20
 
 

@@ -105,7 +105,7 @@ _OPTIONS = (
         "--race-rounds",
         type=int,
         metavar="N",
-        help="Let rivals start together N times in each race.  [default: 5, --disruptive 20]",
+        help="Let rivals start together N times in each race.  [default: 4, --disruptive 20]",
     ),
     click.option(
         "--disruptive",
