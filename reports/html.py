@@ -12,8 +12,9 @@ from icecheck.card import UNWITNESSED, Clause, clauses_of, describe, legible
 from icecheck.contract import Contract
 from icecheck.expected import Mark
 from icecheck.reports.joined import (
-    SparkRow,
+    EngineRow,
     causes_by_check,
+    client_rows,
     contract_of,
     expected_causes,
     families,
@@ -257,6 +258,7 @@ def _context(run: Run) -> dict[str, Any]:
         "other_causes": [c for c in causes if c.cause.level is not Level.MUST],
         "causes_left": max(0, len(run.causes) - _CAUSES_SHOWN_MAX),
         "spark": _by_status(spark_rows(run)),
+        "clients": client_rows(run),
         "families": page.families(),
         "endpoints": [row for row in run.capabilities if row.id.startswith("endpoint:")],
         "abilities": [row for row in run.capabilities if row.id.startswith("capability:")],
@@ -265,7 +267,7 @@ def _context(run: Run) -> dict[str, Any]:
     }
 
 
-def _by_status(rows: Sequence[SparkRow]) -> list[SparkRow]:
+def _by_status(rows: Sequence[EngineRow]) -> list[EngineRow]:
     order = {"broken": 0, "not-run": 1, "works": 2}
     return sorted(rows, key=lambda row: order[row.status])
 

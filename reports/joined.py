@@ -9,9 +9,11 @@ from icecheck.expected import ExpectationKind, Mark, Met
 from icecheck.verdict import Cause, Group, Level, Outcome, Run, Verdict
 
 __all__ = [
-    "SparkRow",
+    "ClientRow",
+    "EngineRow",
     "causes_by_check",
     "checks_by_requirement",
+    "client_rows",
     "contract_of",
     "excused_words",
     "expected_causes",
@@ -26,12 +28,16 @@ __all__ = [
 ]
 
 _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
-_SPARK_WORDS = {Outcome.PASS: "works", Outcome.FAIL: "broken"}
+_ENGINE_WORDS = {Outcome.PASS: "works", Outcome.FAIL: "broken"}
+_DIALECT = "dialect."
 
 
 @dataclass(frozen=True, slots=True)
-class SparkRow:
-    """One thing a Spark user does, and whether it works: works, broken or not-run, and why."""
+class EngineRow:
+    """One thing a user of an engine does, and whether it works: works, broken or not-run, and why.
+
+    ``title`` is the statement or the workflow in words.
+    """
 
     check: str
     title: str
@@ -40,9 +46,24 @@ class SparkRow:
     cause: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ClientRow:
+    """A client whose requests were replayed: its slug, its name and version, and what works."""
+
+    id: str
+    client: str
+    workflows: tuple[EngineRow, ...]
+
+    def workflow(self, name: str) -> EngineRow | None:
+        """Return the row of tables, views or transactions; None where the client has none."""
+        wanted = f"{_DIALECT}{self.id}.{name}"
+        return next((row for row in self.workflows if row.check == wanted), None)
+
+
 def contract_of(run: Run) -> Contract:
     """Return the contract that the run was judged by."""
-    return load(str(run.facts["spec"]["id"]).rpartition("/")[2])
+    # The document that a run holds to may be an older one; its requirements are the contract's.
+    return load(str(run.facts["suite"]["requirement_set"]).rpartition("/")[2])
 
 
 def verdicts_by_check(run: Run) -> dict[str, Verdict]:
@@ -87,20 +108,43 @@ def families(run: Run) -> dict[str, list[Verdict]]:
     return dict(grouped)
 
 
-def spark_rows(run: Run) -> tuple[SparkRow, ...]:
+def spark_rows(run: Run) -> tuple[EngineRow, ...]:
     """Return one row for each check that Spark itself ran or was to run."""
     causes = causes_by_check(run)
-    return tuple(
-        SparkRow(
-            check=v.check,
-            title=v.title,
-            status=_SPARK_WORDS.get(v.outcome, "not-run"),
-            why=v.summary,
-            cause=causes[v.check].id if v.check in causes else None,
-        )
-        for v in run.verdicts
-        if v.group is Group.SPARK
+    return tuple(_engine_row(v, v.title, causes) for v in run.verdicts if v.group is Group.SPARK)
+
+
+def client_rows(run: Run) -> tuple[ClientRow, ...]:
+    """Return one row for each client whose recorded requests were replayed.
+
+    The title of such a check is the client with its version, a colon, and what its user does.
+    """
+    causes = causes_by_check(run)
+    found: defaultdict[tuple[str, str], list[EngineRow]] = defaultdict(list)
+    for verdict in run.verdicts:
+        if verdict.group is Group.SCENARIOS and verdict.check.startswith(_DIALECT):
+            client, _, does = verdict.title.partition(": ")
+            slug = verdict.check.removeprefix(_DIALECT).partition(".")[0]
+            found[slug, client].append(_engine_row(verdict, does, causes))
+    return tuple(ClientRow(slug, name, tuple(rows)) for (slug, name), rows in found.items())
+
+
+def _engine_row(verdict: Verdict, title: str, causes: Mapping[str, Cause]) -> EngineRow:
+    status = _ENGINE_WORDS.get(verdict.outcome, "not-run")
+    if verdict.group is Group.SCENARIOS and _lacks_what_is_read(verdict):
+        status = "broken"
+    return EngineRow(
+        check=verdict.check,
+        title=title,
+        status=status,
+        why=verdict.summary,
+        cause=causes[verdict.check].id if verdict.check in causes else None,
     )
+
+
+def _lacks_what_is_read(verdict: Verdict) -> bool:
+    """Whether a check was blocked by the shape of an answer: the client stops at that as well."""
+    return bool(verdict.blocked_by) and all(by.startswith("schema.") for by in verdict.blocked_by)
 
 
 def gates(verdict: Verdict, mark: Mark | None = None) -> bool:

@@ -9,11 +9,14 @@ from typing import Any
 
 from icecheck.card import describe
 from icecheck.contract import Contract, Requirement
+from icecheck.contract.proofs import proven_by
 from icecheck.contract.witnesses import witnesses_of
 from icecheck.expected import Expectation, Expectations, Mark, UnmetKind
 from icecheck.reports.joined import (
+    EngineRow,
     causes_by_check,
     checks_by_requirement,
+    client_rows,
     contract_of,
     gates,
     is_unexpected,
@@ -126,20 +129,32 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def _engine_profiles(run: Run) -> list[dict[str, Any]]:
-    rows = spark_rows(run)
-    if not rows:
-        return []
-    workflows = [
-        {
-            "id": row.check,
-            "statement": row.title,
-            "status": row.status,
-            "because": [row.cause] if row.cause else [],
-            "reason": row.why,
-        }
-        for row in rows
-    ]
-    return [{"id": "spark", "provenance": "executed", "workflows": workflows}]
+    """Return what Spark did itself, and what became of the recorded requests of clients."""
+    executed = [_workflow(row) for row in spark_rows(run)]
+    profiles: list[dict[str, Any]] = []
+    if executed:
+        profiles.append({"id": "spark", "provenance": "executed", "workflows": executed})
+    for client in client_rows(run):
+        workflows = [_workflow(row) for row in client.workflows]
+        profiles.append(
+            {
+                "id": client.id,
+                "client": client.client,
+                "provenance": "recorded",
+                "workflows": workflows,
+            }
+        )
+    return profiles
+
+
+def _workflow(row: EngineRow) -> dict[str, Any]:
+    return {
+        "id": row.check,
+        "statement": row.title,
+        "status": row.status,
+        "because": [row.cause] if row.cause else [],
+        "reason": row.why,
+    }
 
 
 def _requirements(run: Run, contract: Contract) -> list[dict[str, Any]]:
@@ -247,6 +262,7 @@ def _check(
         "unexpected": is_unexpected(verdict, mark),
         "gates": gates(verdict, mark),
         "witnessed_by": list(witnesses_of(verdict.check)),
+        "proven_by": list(proven_by(verdict.check)),
         "duration_ms": round(verdict.duration_ms, 2),
         "requests": verdict.requests,
         "passive": verdict.passive,

@@ -1,7 +1,13 @@
 """The run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
 from icecheck.card import one_line
-from icecheck.reports.joined import excused_words, expected_causes, spark_rows
+from icecheck.reports.joined import (
+    EngineRow,
+    client_rows,
+    excused_words,
+    expected_causes,
+    spark_rows,
+)
 from icecheck.verdict import Cause, Level, Run, totals_of
 
 __all__ = ["markdown", "render"]
@@ -15,7 +21,7 @@ _ESCAPED = str.maketrans(
 
 def render(run: Run) -> str:
     """Return the Markdown text; whatever the catalog said in it is escaped."""
-    parts = [_head(run), _expectations(run), _causes(run), _spark(run)]
+    parts = [_head(run), _expectations(run), _causes(run), _spark(run), _clients(run)]
     parts += [_profiles(run), _missing(run), _facts(run)]
     return "\n".join(part for part in parts if part)
 
@@ -85,6 +91,26 @@ def _spark(run: Run) -> str:
     lines = ["### What works in Spark", "", "| statement | status |", "| --- | --- |"]
     lines += [f"| {markdown(row.title)} | {row.status} |" for row in rows]
     return "\n".join([*lines, ""])
+
+
+def _clients(run: Run) -> str:
+    """Say what works for the clients whose recorded requests were replayed."""
+    rows = client_rows(run)
+    if not rows:
+        return ""
+    lines = ["### What works for which client", "", "| client | tables | views | transactions |"]
+    lines.append("| --- | --- | --- | --- |")
+    for row in rows:
+        cells = [_cell(row.workflow(name)) for name in ("tables", "views", "transactions")]
+        lines.append(f"| {markdown(row.client)} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _cell(row: EngineRow | None) -> str:
+    if row is None:
+        return ""
+    words = f": {markdown(one_line(row.why, 200))}" if row.status == "broken" else ""
+    return f"{row.status}{words}"
 
 
 def _profiles(run: Run) -> str:

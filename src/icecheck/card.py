@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from icecheck.contract import Contract, load
+from icecheck.contract import Contract, Requirement, load
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.verdict import Evidence, Finding, Level, Outcome, Verdict
 
@@ -38,7 +38,11 @@ _UNREADABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One requirement as a card quotes it; ``permalink`` leads into the official document."""
+    """One requirement as a card quotes it; ``permalink`` leads into the official document.
+
+    ``age`` says since which release it is demanded and what was different before; it is empty for
+    what every release demands alike.
+    """
 
     id: str
     level: Level
@@ -46,6 +50,7 @@ class Clause:
     condition: str | None
     permalink: str
     hurts: str
+    age: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +122,23 @@ def clauses_of(requirement_ids: tuple[str, ...], contract: Contract) -> tuple[Cl
     """Return the requirements of these ids as clauses; an id the register lacks is left out."""
     register = contract.requirements
     return tuple(
-        Clause(r.id, r.level, r.text, r.condition, contract.permalink(r.lines), r.hurts)
+        Clause(
+            id=r.id,
+            level=r.level,
+            text=r.text,
+            condition=r.condition,
+            permalink=contract.permalink(r.lines),
+            hurts=r.hurts,
+            age=_age(r, contract),
+        )
         for r in (register[i] for i in requirement_ids if i in register)
     )
+
+
+def _age(requirement: Requirement, contract: Contract) -> str:
+    told = f"since Iceberg {requirement.since}" * (requirement.since != contract.releases[0])
+    changed = f"changed in {requirement.changed}" if requirement.changed else ""
+    return "; ".join(filter(None, (told, changed)))
 
 
 def witness_of(verdict: Verdict) -> Evidence | None:
@@ -138,7 +157,8 @@ def render_card(card: Card) -> str:
 def _lines(card: Card) -> Iterator[str]:
     for clause in card.clauses:
         when = f" (if {clause.condition})" if clause.condition else ""
-        yield from _labelled("requirement", f"{clause.id}: {clause.text}{when}\n{clause.permalink}")
+        said = (f"{clause.id}: {clause.text}{when}", clause.age, clause.permalink)
+        yield from _labelled("requirement", "\n".join(filter(None, said)))
     rows = [
         *(("hurts", who) for who in dict.fromkeys(c.hurts for c in card.clauses)),
         ("expected", card.expected),

@@ -105,6 +105,8 @@ def _profile(
     if not operations or profile == "oauth2":
         # No endpoint claims pagination, ETag or OAuth2: offering them is the claim.
         claimed = profile == "core" or any(v.outcome is not Outcome.SKIP for v in mine)
+    if mine and all(v.skip and v.skip.kind is SkipKind.SPEC_VERSION for v in mine):
+        claimed = False  # the document that the run holds to has no such profile
     counts = {
         str(level): {
             str(o): sum(v.level is level and v.outcome is o for v in mine) for o in Outcome

@@ -16,7 +16,8 @@ _CONFLICT = "CommitFailedException"
 PROSE_TYPES: Mapping[str, tuple[str, ...]] = {
     "planTableScan.404": (_TABLE, _NAMESPACE),
     "fetchPlanningResult.404": ("NoSuchPlanIdException", _TABLE, _NAMESPACE),
-    "cancelPlanning.404": (_TABLE, _NAMESPACE),
+    # A plan is named by later documents only (1.11.0), and is the more exact name here too.
+    "cancelPlanning.404": (_TABLE, _NAMESPACE, "NoSuchPlanIdException"),
     "fetchScanTasks.404": ("NoSuchPlanTaskException", _TABLE, _NAMESPACE),
     "loadTable.404": (_TABLE, _NAMESPACE),
     "updateTable.404": (_TABLE, _NAMESPACE),

@@ -10,12 +10,14 @@ import msgspec
 import pytest
 
 from icecheck import target_sources as sources
+from icecheck.assembly.demands import demanded_by, release_to_hold_to
 from icecheck.assembly.expecting import expectations_from, gated, read_text
 from icecheck.assembly.finish import finish
 from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
 from icecheck.cli.closing import unmet_lines
 from icecheck.connection import TargetUnusable
+from icecheck.contract import load
 from icecheck.expectations import DEFAULT_FILE, Selection, in_force
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
@@ -64,6 +66,9 @@ class CatalogRun:
         config.option.conformance_run_id = run_id
         try:
             target = _target(config)
+            contract = load()
+            named = config.getoption("--conformance-spec") or contract.version
+            release = release_to_hold_to(named, contract, "--conformance-spec")
             file = _expectation_file(config.getoption("--conformance-expectations"))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
@@ -76,6 +81,7 @@ class CatalogRun:
             groups=tuple(Group),
             command="pytest",
             witnessed_only=config.getoption("--conformance-witnessed-only"),
+            release=release,
         )
         report = config.getoption("--conformance-report")
         recorder = Recorder(
@@ -85,6 +91,7 @@ class CatalogRun:
             worker=worker,
             ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=options.witnessed_only,
+            not_demanded=lambda check: next(iter(demanded_by(release, (check,))[1]), None),
             expected=in_force(file, datetime.now(UTC).date()),
         )
         return cls(options, recorder, report, file)

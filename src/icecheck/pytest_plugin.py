@@ -71,6 +71,10 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         {"metavar": "FILE", "help": "known failures; default: icecheck.toml, if it is here"},
     ),
     (
+        "--conformance-spec",
+        {"metavar": "RELEASE", "help": "hold to the document of an older release, such as 1.9.0"},
+    ),
+    (
         "--conformance-witnessed-only",
         {"action": "store_true", "help": "no failure for what no other catalog has passed yet"},
     ),

@@ -1,7 +1,7 @@
 """pytest in, verdicts out: a pytest item that is a check calls the judge."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,10 @@ class WorkerReport:
 
 @dataclass(slots=True)
 class Recorder:
-    """The part of the plugin that lives in the process where the checks run."""
+    """The part of the plugin that lives in the process where the checks run.
+
+    ``not_demanded`` gives the verdict on a check that the run does not ask for.
+    """
 
     target: Target
     run_id: str
@@ -56,6 +59,7 @@ class Recorder:
     expected: tuple[Expectation, ...] = ()
     ledger: Path | None = None
     witnessed_only: bool = False
+    not_demanded: Callable[[Check], Verdict | None] = lambda _: None
     observed: dict[str, Observed] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     _session: Session | None = None
@@ -131,8 +135,10 @@ class Recorder:
         return True
 
     def _call(self, item: pytest.Function, check: Check) -> None:
-        resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
-        verdict = self.breaker.judge(check, resources)
+        verdict = self.not_demanded(check)
+        if verdict is None:
+            resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
+            verdict = self.breaker.judge(check, resources)
         session = self.session
         heard, strangers = session.exchanges, session.strangers
         observe(heard, session.schemas, self.observed, verdict, strangers=strangers)

@@ -34,7 +34,8 @@ class SchemaProblem:
 class SchemaJudge:
     """Validators for the documented responses and request bodies of one contract, compiled lazily.
 
-    A body that satisfies the raw document or the corrected one is accepted (verdict-rules 3);
+    A body that satisfies the raw document or the corrected one is accepted (verdict-rules 3), and
+    so is one that says it as a later document does (verdict-rules 10);
     a body that only breaks a strict reading is a SHOULD.
     """
 
@@ -75,6 +76,8 @@ class SchemaJudge:
             return ()
         raw, repaired = (self._validator(where, d) for d in ("raw", "repaired"))
         if not raw.is_valid(body) and not repaired.is_valid(body):
+            if self._validator(where, "tolerant").is_valid(body):  # a later document's words
+                return ()
             return _problems(repaired, body, Level.MUST)
         if not repaired.is_valid(body):  # only the raw reading accepts it: both readings pass
             return ()
@@ -105,6 +108,8 @@ class SchemaJudge:
                 return self.contract.raw
             case "repaired":
                 return self.contract.corrected(("repair",))
+            case "tolerant":
+                return self.contract.tolerant()
             case "strict":
                 return self._strict_must
             case _:

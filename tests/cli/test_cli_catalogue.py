@@ -5,6 +5,7 @@ import json
 import pytest
 
 from icecheck.contract import load
+from icecheck.contract.witnesses import reasons_without_witness
 
 
 def listed(icecheck, *arguments):
@@ -82,6 +83,35 @@ def test_a_requirement_is_explained_with_the_checks_that_prove_it(icecheck):
     assert "schema.createNamespace.409: " in text
 
 
+def test_a_requirement_says_since_which_release_and_what_it_changed(icecheck):
+    text = icecheck("explain", "renameView.204").stdout
+    assert "\n  since Iceberg 1.6.0\n  changed in 1.6.0: 204; 200 before\n" in text
+    assert "\n  since Iceberg 0.14.0\n" in icecheck("explain", "createNamespace.409").stdout
+    rows = {r["id"]: r for r in listed(icecheck, "requirements")}
+    assert rows["renameView.204"]["since"] == "1.6.0"
+    assert rows["renameView.204"]["changed"] == "1.6.0: 204; 200 before"
+    assert rows["createNamespace.409"]["changed"] is None
+
+
+def test_a_check_is_explained_with_defects_that_it_was_seen_to_fail_for(icecheck):
+    text = icecheck("explain", "dropNamespace.holds-table").stdout
+    assert "seen to fail for: " in text
+    assert "namespace-drop-cascades" in text
+
+
+def test_a_check_that_no_defect_of_the_mock_can_fail_says_so(icecheck):
+    text = icecheck("explain", "schema.getConfig.5XX").stdout
+    assert "spoiled by hand" in text
+
+
+def test_defects_are_listed_with_what_they_break_and_who_suffers(icecheck):
+    rows = {row["id"]: row for row in listed(icecheck, "defects")}
+    row = rows["namespace-drop-cascades"]
+    assert (row["level"], row["breaks"]) == ("must", "dropNamespace.holds-table")
+    assert all(row["title"] and row["suffering"] for row in rows.values())
+    assert len(rows) == len(icecheck("list", "defects").stdout.splitlines())
+
+
 def test_a_passive_check_is_explained(icecheck):
     text = icecheck("explain", "schema.createNamespace.200").stdout
     assert "judged from the answers that the other checks get" in text
@@ -96,3 +126,10 @@ def test_every_id_that_is_listed_can_be_explained(icecheck):
     ids = [r["id"] for r in listed(icecheck, "checks")][::25]
     for check in ids:
         assert icecheck("explain", check).exit_code == 0
+
+
+def test_a_check_without_witness_is_explained_with_what_became_of_it(icecheck):
+    check, phrases = next(iter(reasons_without_witness().items()))
+    text = icecheck("explain", check).stdout
+    assert "unwitnessed" in text
+    assert all(phrase in text for phrase in phrases)

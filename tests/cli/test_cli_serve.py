@@ -49,6 +49,18 @@ def test_its_options_reach_the_mock(start_icecheck, tmp_path):
             assert len(page["namespaces"]) == 2
 
 
+def test_it_has_the_defects_that_it_is_told_to_have(start_icecheck):
+    process = start_icecheck(
+        "serve", "--port", "0", "--defect", "namespace-drop-cascades", "--defect", "status-listV*"
+    )
+    with httpx.Client(base_url=ready(process), trust_env=False) as client:
+        client.post("/v1/namespaces", json={"namespace": ["a"]}).raise_for_status()
+        body = {"name": "t", "schema": {"type": "struct", "fields": []}}
+        client.post("/v1/namespaces/a/tables", json=body).raise_for_status()
+        assert client.get("/v1/namespaces/a/views").status_code in {202, 500}
+        assert client.delete("/v1/namespaces/a").status_code == 204
+
+
 def test_a_port_in_use_is_one_line(icecheck):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -97,6 +109,12 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--hide", "listview"), "listview"),
         (("--hide", "getConfig"), "getConfig"),
         (("--warehouse", "=file:///tmp/x"), "needs a name"),
+        (("--defect", "namespace-drop-cascade"), "did you mean namespace-drop-cascades"),
+        (("--defect", "qqq"), "icecheck list defects"),
+        (
+            ("--hide", "dropTable", "--defect", "drop-keeps-the-name"),
+            "which is hidden",
+        ),
         (("--root", "/dev/null/x"), "/dev/null is no directory"),
     ],
 )

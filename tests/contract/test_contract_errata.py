@@ -159,6 +159,7 @@ REPAIRS: list[tuple[str, str, Any, Any]] = [
         {"access_token": "t", "token_type": "Bearer"},
         {"access_token": "t", "token_type": "ticket"},
     ),
+    ("E12", "IcebergErrorResponse", {**ERROR, "request-id": "r"}, {"request-id": "r"}),
 ]
 
 # erratum, schema, what must now be refused, its nearest lawful relative

@@ -153,7 +153,7 @@ def test_a_row_is_read(register: Reader) -> None:
         refs=(Ref(RefKind.OPERATION, "loadTable"),),
         lines=(932, 937),
         condition="c",
-        since="1.10.0",
+        since="1.2.0",
         changed=None,
         errata=("E36",),
         hurts="Spark",

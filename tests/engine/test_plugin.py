@@ -167,3 +167,12 @@ def test_what_strains_a_catalog_is_deselected_without_leave(tmp_path, mock):
     assert "2 deselected" in run_pytest(tmp_path, *scale).stdout
     allowed = run_pytest(tmp_path, *scale, "--catalog-disruptive", "-k", "mebibytes")
     assert "1 passed" in allowed.stdout
+
+
+def test_a_run_may_hold_to_an_older_document_under_pytest_too(tmp_path, mock):
+    few = ("--pyargs", "icecheck.conformance.test_credentials", "-q", "-rs", *target(mock))
+    done = run_pytest(tmp_path, *few, "--conformance-spec", "1.6.0")
+    assert "demanded since Iceberg 1." in done.stdout
+    refused = run_pytest(tmp_path, *few, "--conformance-spec", "0.9")
+    assert refused.returncode == 4
+    assert "--conformance-spec 0.9" in refused.stderr + refused.stdout

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from icecheck.accommodating import accommodate
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
@@ -40,9 +41,10 @@ def defective_session(
     """Open a session with a mock that then gets these defects; no socket is opened.
 
     The defects come after the session has found out how to work in the catalog, so that only
-    checks meet them, or else ``from_the_start``, as on a real catalog; TargetUnusable if nobody
-    can work there. The mock's files are on this machine, in a directory of its own. ``prepare``
-    arranges what a user would have arranged; ``options`` are those of a Target.
+    checks meet them, or else ``from_the_start``, as on a real catalog, to whose needs a run
+    adapts; TargetUnusable if nobody can work there. The mock's files are on this machine, in a
+    directory of its own. ``prepare`` arranges what a user would have arranged; ``options`` are
+    those of a Target.
     """
     client_id, _, secret = CREDENTIAL.partition(":")
     mock = MockCatalog(
@@ -59,7 +61,9 @@ def defective_session(
         if from_the_start:
             _install(mock, installs)
         session = open_session(target_of_mock(**options), run_id="kill", transport=transport)
-        if not from_the_start:
+        if from_the_start:
+            accommodate(session)
+        else:
             _install(mock, installs)
         yield mock, session
         session.close()

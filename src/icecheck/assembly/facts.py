@@ -40,7 +40,8 @@ def facts_of(
             "requirement_set_sha256": _sha256(sorted(contract.requirements)),
         },
         "spec": {
-            "id": f"iceberg-rest/{contract.version}",
+            # What the run holds to; the requirements and their lines are the contract's.
+            "id": f"iceberg-rest/{options.release}",
             "git_tag": f"apache-iceberg-{contract.version}",
             "sha256": f"sha256:{contract.document_sha256}",
             "url": contract.permalink((1, 1)).partition("#")[0],

@@ -5,17 +5,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from icecheck.assembly.demands import demanded_verdicts
 from icecheck.assembly.facts import facts_of
 from icecheck.causes import causes_of
 from icecheck.check import Check
 from icecheck.claims import capabilities_of
 from icecheck.conclusion import conclude, profiles_of, ungated_if_unwitnessed
-from icecheck.contract import Level, load
+from icecheck.contract import Contract, Level, load
 from icecheck.passive import Observed, members_beside_errors, passive_verdicts
 from icecheck.probes import CAPABILITIES
 from icecheck.session import SessionSummary
 from icecheck.target import Offer
-from icecheck.verdict import Run, Verdict
+from icecheck.verdict import Capability, Run, Verdict
 from icecheck.vintage import observations_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def finish(
     contract = load(options.spec)
     session = _together(sessions)
     offer = Offer.read(session.config, options.target)
-    everything = (*verdicts, *passive_verdicts(observed, contract))
+    passive = passive_verdicts(observed, contract)
+    everything = (*verdicts, *demanded_verdicts(passive, options.release, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))
     causes = causes_of(everything, contract.requirements)
@@ -70,15 +72,7 @@ def finish(
         exit_reason=conclusion.exit_reason,
         verdicts=everything,
         causes=causes,
-        capabilities=capabilities_of(
-            everything,
-            offer,
-            contract,
-            undeclared=session.undeclared,
-            probed=session.capabilities,
-            needed_by=session.needed_by,
-            traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
-        ),
+        capabilities=_capabilities(everything, offer, contract, session),
         profiles=profiles,
         observations=(
             *observations_of(everything, offer, contract),
@@ -93,6 +87,20 @@ def finish(
             wall=wall_seconds,
             checks_total=len(everything),
         ),
+    )
+
+
+def _capabilities(
+    verdicts: Sequence[Verdict], offer: Offer, contract: Contract, session: SessionSummary
+) -> tuple[Capability, ...]:
+    return capabilities_of(
+        verdicts,
+        offer,
+        contract,
+        undeclared=session.undeclared,
+        probed=session.capabilities,
+        needed_by=session.needed_by,
+        traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
     )
 
 

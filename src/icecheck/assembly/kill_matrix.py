@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from icecheck.assembly.defective import defective_session
+from icecheck.assembly.reach import changed_by
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.contract import load
@@ -11,7 +12,7 @@ from icecheck.mock_server.defects import Defect
 from icecheck.passive import Observed, observe, passive_verdicts
 from icecheck.verdict import Group, Level, Outcome, Verdict
 
-__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses"]
+__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses", "proven_by"]
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups that need nothing but a catalog."""
@@ -38,11 +39,14 @@ def judged_with(
 def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
     """Return the checks that a defect is to fail: those of the requirement which it breaks.
 
-    Where no check asks for it, passive ones see it in the answers that all others get.
+    Where no check asks for it, passive ones see it in the answers that others get: those whose
+    requirements are about an operation that the defect changes.
     """
-    return [check for check in checks if defect.breaks in check.proves] or [
-        check for check in checks if check.group is Group.CHECKS
-    ]
+    if aimed := [check for check in checks if defect.breaks in check.proves]:
+        return aimed
+    plain = [each for each in checks if each.group is Group.CHECKS and not each.disruptive]
+    changed = {entry for registry, entry in changed_by(defect) if registry == "operations"}
+    return [check for check in plain if changed.intersection(check.operations)] or plain
 
 
 def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import httpx
 
 from icecheck.assembly.collect import allowed, collect, select
-from icecheck.assembly.demands import not_yet_demanded
+from icecheck.assembly.demands import demanded_by
 from icecheck.assembly.finish import finish
 from icecheck.assembly.side_by_side import one_by_one, side_by_side
 from icecheck.breaker import Breaker
@@ -189,8 +189,7 @@ def run_checks(
     told = progress or Silent()
     every = collect(options.groups, disruptive=True)
     chosen = allowed(select(every, options.globs), options.target)
-    early = not_yet_demanded(chosen, options.release)
-    checks = tuple(check for check in chosen if check not in early)
+    checks, skipped = demanded_by(options.release, chosen)
     started_at = datetime.now(UTC)
     started = time.monotonic()
     session = open_session(
@@ -234,11 +233,10 @@ def run_checks(
             for check in checks
             if check.id not in judged
         ]
-    verdicts += [not_run(check, SkipKind.SPEC_VERSION, why) for check, why in early.items()]
     return finish(
         options,
         [session.summary()],
-        verdicts,
+        [*verdicts, *skipped],
         heard.observed,
         interrupted=not whole,
         tripped=breaker.why,

@@ -20,8 +20,9 @@ _COMMANDS = {
     "clean": "Remove what a run that was cut short has left behind.",
     "compare": "Say what changed between two runs.",
     "serve": "Serve the mock catalog until it is told to stop.",
-    "list": "List checks, requirements or operations.",
+    "list": "List checks, requirements, operations or defects.",
     "explain": "Say what a check or a requirement demands, and where the specification says so.",
+    "self-test": "Show that the checks notice every defect of the mock.",
 }
 
 
@@ -34,7 +35,7 @@ class _Commands(ClickGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"icecheck.cli.{cmd_name}")
+        module = importlib.import_module(f"icecheck.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

@@ -1,4 +1,4 @@
-"""``icecheck list``: the checks, the requirements or the operations, for people or as JSON."""
+"""``icecheck list``: checks, requirements, operations or defects, for people or as JSON."""
 
 import json
 from collections.abc import Iterable
@@ -17,9 +17,11 @@ __all__ = ["command"]
 _WHY_NOT = "not_tested_reason"
 
 
-@click.command("list", short_help="List checks, requirements or operations.")
+@click.command("list", short_help="List checks, requirements, operations or defects.")
 @click.argument(
-    "what", type=click.Choice(["checks", "requirements", "operations"]), default="checks"
+    "what",
+    type=click.Choice(["checks", "requirements", "operations", "defects"]),
+    default="checks",
 )
 @click.option(
     "--group",
@@ -35,8 +37,8 @@ _WHY_NOT = "not_tested_reason"
     help="Lines for people, one JSON array, or (requirements only) a page.",
 )
 def command(what: str, group: str | None, form: str) -> None:
-    """List what icecheck knows: its checks (the default), the requirements they prove, or the
-    operations of the specification.
+    """List what icecheck knows: its checks (the default), the requirements they prove, the
+    operations of the specification, or the defects that the mock can have.
     """
     from icecheck.contract import load
 
@@ -59,9 +61,12 @@ def command(what: str, group: str | None, form: str) -> None:
         case "requirements":
             rows = _requirements(contract)
             columns = ("level", "profile", "checked", "id", "text")
-        case _:
+        case "operations":
             rows = _operations(contract)
             columns = ("profile", "id", "endpoint")
+        case _:
+            rows = _defects(contract)
+            columns = ("level", "id", "breaks", "title")
     reasons = [f" (not brought about: {r})" if (r := row.get(_WHY_NOT)) else "" for row in rows]
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
@@ -99,6 +104,8 @@ def _requirements(contract: "Contract") -> list[dict[str, Any]]:
             "text": r.text,
             "condition": r.condition,
             "permalink": contract.permalink(r.lines),
+            "since": r.since,
+            "changed": r.changed,
             "hurts": r.hurts,
             _WHY_NOT: r.not_tested,
         }
@@ -117,6 +124,21 @@ def _operations(contract: "Contract") -> list[dict[str, Any]]:
             "permalink": contract.permalink(operation.lines),
         }
         for operation in contract.operations.values()
+    ]
+
+
+def _defects(contract: "Contract") -> list[dict[str, Any]]:
+    from icecheck.mock_server.defects import defects
+
+    return [
+        {
+            "id": defect.name,
+            "title": defect.title,
+            "level": str(contract.requirements[defect.breaks].level),
+            "breaks": defect.breaks,
+            "suffering": defect.suffering,
+        }
+        for defect in defects().values()
     ]
 
 

@@ -11,7 +11,7 @@ import click
 from icecheck.cli.ending import LastResort
 from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
-from icecheck.cli.selection import selected, selection_options
+from icecheck.cli.selection import held_to, selected, selection_options
 from icecheck.cli.target_options import from_file, read_url, target_facts, target_of, target_options
 from icecheck.cli.workers import Workers
 
@@ -101,6 +101,7 @@ def command(output: Path, **options: Any) -> int:
             seed=options["seed"],
             groups=tuple(Group(g) for g in groups),
             globs=selected(options, output),
+            release=held_to(options),
             fail_fast=options["fail_fast"],
             witnessed_only=options["witnessed_only"],
             workers=options["workers"],

@@ -9,7 +9,7 @@ import click
 from icecheck.cli.option_groups import adding
 from icecheck.cli.stored_run import stored_run
 
-__all__ = ["selected", "selection_options"]
+__all__ = ["held_to", "selected", "selection_options"]
 
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
 """Whether the wiring is right: one request of each kind that has to go through."""
@@ -26,6 +26,12 @@ _OPTIONS = (
     click.option("--smoke", is_flag=True, help="Only what shows whether the wiring is right."),
     click.option(
         "--last-failed", is_flag=True, help="Only what did not pass in the report that is in DIR."
+    ),
+    click.option(
+        "--spec",
+        "release",
+        metavar="RELEASE",
+        help="Hold the catalog to the document of an older release of Iceberg, such as 1.9.0.",
     ),
     click.option("--fail-fast", is_flag=True, help="End the run at the first failure of a MUST."),
 )
@@ -49,6 +55,15 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
     if not failed:
         raise UsageError(f"everything in {report} passed: there is nothing to run again")
     return failed
+
+
+def held_to(options: Mapping[str, Any]) -> str:
+    """Return the release whose document the run holds to; UsageError for one it cannot."""
+    from icecheck.assembly.demands import release_to_hold_to
+    from icecheck.contract import load
+
+    contract = load()
+    return release_to_hold_to(options["release"] or contract.version, contract)
 
 
 def _failed_in(report: Path) -> tuple[str, ...]:

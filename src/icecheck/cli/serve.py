@@ -11,6 +11,7 @@ from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
     from icecheck.mock_server import MockCatalog, OAuth2Settings
+    from icecheck.mock_server.defects import Defect
     from icecheck.mock_server.security.vending import Storage
 
 __all__ = ["command"]
@@ -82,6 +83,13 @@ _USAGE = 2
     help="Let something go wrong: commit-conflict, answer-lost, throttled, connection-dropped, "
     "server-error, server-error-applied; keys are operation, table, times, status, retry_after.",
 )
+@click.option(
+    "--defect",
+    "defect_globs",
+    multiple=True,
+    metavar="NAME",
+    help="Misbehave in this way (see `icecheck list defects`), or in all of a glob; repeatable.",
+)
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
 def command(
     host: str,
@@ -91,6 +99,7 @@ def command(
     clients: tuple[str, ...],
     token_seconds: int,
     storage: "Storage | None",
+    defect_globs: tuple[str, ...],
     ready_file: str | None,
     **settings: Any,
 ) -> None:
@@ -98,9 +107,11 @@ def command(
 
     Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}.
     """
+    from icecheck.cli.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
     from icecheck.mock_server.faults import parse_fault
 
+    planted = named_defects(defect_globs)
     declared = []
     for warehouse in warehouses:
         name, _, location = warehouse.partition("=")
@@ -116,11 +127,20 @@ def command(
         )
         for fault, fault_settings in map(parse_fault, faults):
             mock.faults.add(fault, **fault_settings)
+        for defect in planted:
+            _plant(defect, mock)
         mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except ValueError as error:
         fail(str(error), _USAGE)
     except OSError as error:
         fail(f"cannot serve at {host}:{port}: {error.strerror or error}", _USAGE)
+
+
+def _plant(defect: "Defect", mock: "MockCatalog") -> None:
+    try:
+        defect.install(mock.registries)
+    except KeyError as missing:
+        raise ValueError(f"--defect {defect.name} needs {missing}, which is hidden") from None
 
 
 def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":

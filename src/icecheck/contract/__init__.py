@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck.contract import document, operations
+from icecheck.contract import document, operations, releases
 from icecheck.contract.document import DEFAULT_SPEC_VERSION, SPEC_VERSIONS
 from icecheck.contract.model import (
     PROFILES,
     Basis,
     Erratum,
+    Later,
     Level,
     Lines,
     Operation,
@@ -32,6 +33,7 @@ __all__ = [
     "Basis",
     "Contract",
     "Erratum",
+    "Later",
     "Level",
     "Lines",
     "Operation",
@@ -124,6 +126,12 @@ class Contract:
 
         return corrected(self.version, parts, leave_out)
 
+    def tolerant(self) -> dict[str, Any]:
+        """Return the repaired document, which also takes what later documents allow in answers."""
+        from icecheck.contract.overlay import tolerant
+
+        return tolerant(self.version)
+
     def response(self, operation_id: str, status: int) -> Response | None:
         """Return the documented row for a status, the 5XX row for an unlisted 5xx, or None."""
         return operations.response(self.version, operation_id, status)
@@ -133,8 +141,29 @@ class Contract:
         return document.lines_of(self.version, pointer)
 
     def permalink(self, lines: Lines) -> str:
-        """Return the URL of a span of lines of the official document at its release tag."""
-        return document.permalink(self.version, lines)
+        """Return the URL of a span of lines of the official document at its release tag.
+
+        Lines are counted in the document that the contract was made from; the file at the tag has
+        fewer (L19-L22 are a note of whoever copied it), and the URL allows for that.
+        """
+        return document.permalink(self.version, releases.released_lines(self.version, lines))
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The releases whose document differs from the one before, up to this version."""
+        return releases.releases(self.version)
+
+    @property
+    def later(self) -> tuple[Later, ...]:
+        """What documents after this version say, as far as a catalog's answers show it."""
+        return releases.later(self.version)
+
+    def since(self, ref: Ref, lines: Lines | None = None) -> str:
+        """Return the first release whose document has a Ref, and the words of lines if given.
+
+        A member of a schema is as old as its lines. UnknownRef for what has no date.
+        """
+        return releases.since(self.version, (ref,), lines)
 
     def where(self, ref: Ref) -> Lines:
         """Return the lines a Ref points at; UnknownRef when it points at nothing."""

@@ -13,6 +13,7 @@ __all__ = [
     "FOLDERS",
     "SPEC_VERSIONS",
     "facts",
+    "later_overlay",
     "line_index",
     "lines_of",
     "official_sha256",
@@ -59,6 +60,13 @@ def facts(version: str) -> Mapping[str, Any]:
 def overlay_document(version: str) -> Mapping[str, Any]:
     """Return the errata overlay of this version."""
     overlay: dict[str, Any] = json.loads(_text(version, "overlay.json"))
+    return overlay
+
+
+@cache
+def later_overlay(version: str) -> Mapping[str, Any]:
+    """Return the overlay of what later documents allow in answers beyond this version."""
+    overlay: dict[str, Any] = json.loads(_text(version, "later.json"))
     return overlay
 
 

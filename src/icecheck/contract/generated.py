@@ -1,6 +1,6 @@
 """One requirement per row of the response tables: what a status stands for, in our own words."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from icecheck.contract.model import Basis, Level, Operation, Ref, RefKind, Requirement, Response
@@ -70,20 +70,26 @@ STATUS_ROWS = {
 }
 
 
-def response_requirements(operation: Operation, since: str) -> Iterator[Requirement]:
-    """Yield the requirement of each response of an operation; KeyError for a status never seen."""
+def response_requirements(
+    operation: Operation, since: Callable[[Ref], str]
+) -> Iterator[Requirement]:
+    """Yield the requirement of each response of an operation; KeyError for a status never seen.
+
+    ``since`` tells from which release on a Ref is in the document.
+    """
     for response in operation.responses.values():
-        yield _requirement(operation, response, since)
+        ref = Ref(RefKind.RESPONSE, response.id)
+        yield _requirement(operation, response, ref, since(ref))
 
 
-def _requirement(operation: Operation, response: Response, since: str) -> Requirement:
+def _requirement(operation: Operation, response: Response, ref: Ref, since: str) -> Requirement:
     row = STATUS_ROWS[response.status]
     return Requirement(
         id=response.id,
         level=row.level,
         basis=Basis.RESPONSE_TABLE,
         text=row.text.format(operation=operation.id),
-        refs=(Ref(RefKind.RESPONSE, response.id),),
+        refs=(ref,),
         lines=response.lines,
         condition=row.condition,
         since=since,

@@ -9,6 +9,7 @@ __all__ = [
     "PROFILES",
     "Basis",
     "Erratum",
+    "Later",
     "Level",
     "Lines",
     "Operation",
@@ -140,6 +141,20 @@ class Erratum:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """One thing that only a later document says; a catalog that does it is recognised, not blamed.
+
+    `release` is "unreleased" for what stands in no release yet, `name` is what a catalog's answers
+    show of it (an endpoint, `getConfig.404`, a member), `kind` says which.
+    """
+
+    release: str
+    kind: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """A pointer into the contract: `operation:x`, `response:x.404`, `schema:X` or `lines:1-2`."""
 
@@ -162,9 +177,10 @@ class Ref:
 class Requirement:
     """One thing the document demands of a catalog, as the register holds it.
 
-    `condition` limits it ("the catalog paginates"), `since` and `changed` are specification
-    versions, `errata` are overlay ids, `hurts` says which clients suffer, `not_tested` is the
-    written reason why no check can prove it (None where one can).
+    `condition` limits it ("the catalog paginates"), `since` is the first release that demands it,
+    `changed` what was different before ("1.4.0: 204; 200 before"), `errata` are overlay ids,
+    `hurts` says which clients suffer, `not_tested` is the written reason why no check can prove it
+    (None where one can).
     """
 
     id: str

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from icecheck.contract.document import overlay_document, raw_document
+from icecheck.contract.document import later_overlay, overlay_document, raw_document
 from icecheck.contract.model import Erratum, Level, UnknownRef
 
-__all__ = ["PARTS", "OverlayTargetVanished", "apply_overlay", "corrected", "errata"]
+__all__ = ["PARTS", "OverlayTargetVanished", "apply_overlay", "corrected", "errata", "tolerant"]
 
 PARTS = ("repair", "strict")
 STEP = re.compile(r"\.(?P<name>[A-Za-z_][\w-]*)|\['(?P<quoted>[^']+)'\]|\[(?P<index>\d+)\]")
@@ -123,3 +123,12 @@ def _corrected(version: str, parts: frozenset[str], leave_out: frozenset[str]) -
         if known[action["x-id"]].part in parts and action["x-id"] not in leave_out
     ]
     return apply_overlay(raw_document(version), actions)
+
+
+@cache
+def tolerant(version: str) -> dict[str, Any]:
+    """Return the repaired document, which also takes what later documents allow in answers.
+
+    Shared between callers, who must not change it.
+    """
+    return apply_overlay(corrected(version), later_overlay(version)["actions"])

@@ -27,6 +27,7 @@ from icecheck.contract.model import (
 )
 from icecheck.contract.operations import operations
 from icecheck.contract.overlay import errata
+from icecheck.contract.releases import amendments, is_newer, since
 
 __all__ = ["RegisterError", "lines_of_ref", "load_register", "requirements"]
 
@@ -37,7 +38,6 @@ RESPONSE_KEYS = frozenset(
     {"id", "level", "text", "condition", "hurts", "profile", "errata", "changed", "not_tested"}
 )
 REQUIREMENT_KEYS = RESPONSE_KEYS | {"basis", "refs", "lines", "since"}
-FIRST_VERSION = "1.10.0"
 
 Member = TypeVar("Member", Level, Basis)
 
@@ -49,7 +49,18 @@ class RegisterError(ValueError):
 @cache
 def requirements(version: str) -> Mapping[str, Requirement]:
     """Return requirement id -> Requirement for one specification version."""
-    return load_register(version, FOLDER)
+    register = load_register(version, FOLDER)
+    amended = amendments(version, register.keys())
+    return MappingProxyType(
+        {
+            id_: replace(
+                row,
+                since=amended.since.get(id_, row.since),
+                changed=row.changed or amended.changed.get(id_),
+            )
+            for id_, row in register.items()
+        }
+    )
 
 
 def load_register(version: str, folder: Path) -> Mapping[str, Requirement]:
@@ -62,7 +73,7 @@ def load_register(version: str, folder: Path) -> Mapping[str, Requirement]:
     register = {
         requirement.id: requirement
         for operation in operations(version).values()
-        for requirement in response_requirements(operation, FIRST_VERSION)
+        for requirement in response_requirements(operation, lambda ref: since(version, (ref,)))
     }
     generated = frozenset(register)
     overridden: set[str] = set()
@@ -89,7 +100,7 @@ def load_register(version: str, folder: Path) -> Mapping[str, Requirement]:
             if row_id in register:
                 raise RegisterError(f"{where}: the id is taken")
             requirement = _requirement(version, {**defaults, **row}, where)
-            if _number(requirement.since) <= _number(version):
+            if not is_newer(requirement.since, version):
                 register[row_id] = requirement
     return MappingProxyType(register)
 
@@ -142,7 +153,8 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
         refs=refs,
         lines=lines,
         condition=_text(row, "condition", where),
-        since=_text(row, "since", where) or FIRST_VERSION,
+        # Where nothing but a whole Ref is cited, its own first release says it all.
+        since=_text(row, "since", where) or since(version, refs, None if lines in spans else lines),
         changed=_text(row, "changed", where),
         errata=_errata(version, row, where),
         hurts=_text(row, "hurts", where) or NO_KNOWN_CLIENT,
@@ -230,7 +242,3 @@ def _refuse_unknown_keys(row: Mapping[str, Any], known: Any, where: str) -> None
     unknown = sorted(set(row) - set(known))
     if unknown:
         raise RegisterError(f"{where}: unknown keys {unknown}; known are {sorted(known)}")
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

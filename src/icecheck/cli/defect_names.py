@@ -1,0 +1,30 @@
+"""The mock's defects by name or glob, with a line of help for a name that there is not."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from icecheck.target import UsageError
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.defects import Defect
+
+__all__ = ["named_defects"]
+
+
+def named_defects(globs: Iterable[str]) -> "tuple[Defect, ...]":
+    """Return the defects whose names match one of the globs, sorted; one that matches none is
+    misuse.
+    """
+    from difflib import get_close_matches
+
+    from icecheck.mock_server.defects import defects
+
+    every = defects()
+    globs = tuple(globs)
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for name in every):
+            close = get_close_matches(glob, every, n=4, cutoff=0.6)
+            hint = f"did you mean {', '.join(close)}?" if close else "see `icecheck list defects`"
+            raise UsageError(f"no defect is called {glob!r}: {hint}")
+    return tuple(d for name, d in every.items() if any(fnmatchcase(name, g) for g in globs))

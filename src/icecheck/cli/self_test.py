@@ -1,0 +1,85 @@
+"""``icecheck self-test``: see for yourself that the checks fail on catalogs that misbehave."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from icecheck.cli.extras import require_suite
+
+if TYPE_CHECKING:
+    from icecheck.check import Check
+    from icecheck.mock_server.defects import Defect
+
+__all__ = ["command"]
+
+_NOT_AS_DUE = 1
+
+
+@click.command("self-test", short_help="Show that the checks notice every defect of the mock.")
+@click.option(
+    "--defect",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only these defects (see `icecheck list defects`); repeatable.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only what is wrong, and the closing line.")
+def command(globs: tuple[str, ...], *, quiet: bool) -> int:
+    """Plant each defect in a mock of its own, and judge the checks that are to notice it.
+
+    The same checks have to pass on a mock without defects. Nothing is sent to any address. Exit 1
+    if a defect is not caught, or not at the level of what it breaks, or if the faithful mock is
+    blamed.
+    """
+    require_suite()
+    from icecheck.assembly.collect import collect
+    from icecheck.assembly.kill_matrix import GROUPS, aimed_at
+    from icecheck.cli.defect_names import named_defects
+
+    started = time.monotonic()
+    planted = named_defects(globs or ("*",))
+    checks = collect(GROUPS, disruptive=True)
+    aimed = {check.id: check for defect in planted for check in aimed_at(defect, checks)}
+    blamed = _blamed(list(aimed.values()))
+    missed = 0
+    for number, defect in enumerate(planted, 1):
+        words, caught = _noticed(defect, checks)
+        missed += not caught
+        if not (quiet and caught):
+            click.echo(f"{number:>{len(str(len(planted)))}}/{len(planted)}  {words}")
+    seconds = time.monotonic() - started
+    click.echo(_closing(len(planted), missed, len(aimed), blamed) + f" ({seconds:.0f} s)")
+    return _NOT_AS_DUE if missed or blamed else 0
+
+
+def _closing(planted: int, missed: int, aimed: int, blamed: int) -> str:
+    caught = f"{planted - missed} caught, {missed} not" if missed else "all caught"
+    faithful = f"fails {blamed}" if blamed else "passes all"
+    many = "s" * (planted != 1)
+    return (
+        f"{planted} defect{many}, {caught}; the faithful mock {faithful} of the {aimed} checks "
+        "they are for"
+    )
+
+
+def _blamed(checks: "Sequence[Check]") -> int:
+    """Say which checks do not pass on a mock without defects, and return how many."""
+    from icecheck.assembly.kill_matrix import judged_with
+    from icecheck.verdict import Outcome
+
+    wrong = [v for v in judged_with((), checks) if v.outcome is not Outcome.PASS]
+    for verdict in wrong:
+        click.echo(f"on the faithful mock: {verdict.check} {verdict.outcome}: {verdict.summary}")
+    return len(wrong)
+
+
+def _noticed(defect: "Defect", checks: "Sequence[Check]") -> tuple[str, bool]:
+    """Return what became of a defect, in a line, and whether it was caught as it should."""
+    from icecheck.assembly.kill_matrix import kills, misses
+
+    failed = kills(defect, checks)
+    if wrong := misses(defect, failed):
+        return f"MISSED  {defect.name}: {wrong} ({defect.title})", False
+    return f"caught  {defect.name}: {', '.join(verdict.check for verdict in failed)}", True

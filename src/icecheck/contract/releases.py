@@ -1,0 +1,194 @@
+"""When the document came to say what it says: releases, what changed, and what came later.
+
+`releases.toml` is generated (dating.py): the first release of each operation, response, schema and
+line. `changes.toml` is written by hand from the differences between the releases' documents: where
+the words are younger than the demand, what a catalog had to do before, and what later documents
+add. A row there that names no requirement or no release raises when it is read.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from icecheck.contract.document import FOLDERS
+from icecheck.contract.model import Later, Lines, Ref, RefKind, UnknownRef
+
+__all__ = [
+    "Amendments",
+    "amendments",
+    "first_release",
+    "is_newer",
+    "later",
+    "newest",
+    "released_lines",
+    "releases",
+    "since",
+]
+
+HERE = Path(__file__).parent
+
+_KEYS = {
+    "dated": {"requirements", "since", "why"},
+    "change": {"requirements", "release", "text"},
+    "later": {"release", "kind", "name", "text"},
+}
+_KINDS = frozenset({"endpoint", "status", "member", "header", "parameter", "sentence"})
+
+
+@dataclass(frozen=True, slots=True)
+class Amendments:
+    """What people found out about requirements: id -> release, and id -> what was different."""
+
+    since: Mapping[str, str]
+    changed: Mapping[str, str]
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
+
+
+def is_newer(release: str, other: str) -> bool:
+    """Whether a release came after another, by number."""
+    return _number(release) > _number(other)
+
+
+def newest(found: Iterable[str]) -> str:
+    """Return the last of these releases."""
+    return max(found, key=_number)
+
+
+@cache
+def _dates(version: str) -> Mapping[str, Any]:
+    return _toml(version, "releases.toml")
+
+
+def _toml(version: str, name: str) -> dict[str, Any]:
+    import tomllib  # the mock imports the contract too, and does without
+
+    return tomllib.loads((HERE / FOLDERS[version] / name).read_text(encoding="utf-8"))
+
+
+@cache
+def releases(version: str) -> tuple[str, ...]:
+    """Return the releases whose document differs from the one before, oldest first."""
+    return tuple(_dates(version)["release"])
+
+
+def first_release(version: str) -> str:
+    """Return the first release that had the document."""
+    return releases(version)[0]
+
+
+@cache
+def _named(version: str) -> Mapping[tuple[RefKind, str], str]:
+    """Return (kind, name) -> first release, of operations, schemas, and responses added later."""
+    kinds = {
+        "operations": RefKind.OPERATION,
+        "responses": RefKind.RESPONSE,
+        "schemas": RefKind.SCHEMA,
+    }
+    return {
+        (kind, name): release
+        for release, new in _dates(version)["release"].items()
+        for key, kind in kinds.items()
+        for name in new.get(key, ())
+    }
+
+
+@cache
+def _of_lines(version: str) -> Mapping[int, str]:
+    """Return line -> first release, of the lines that the first release did not have."""
+    found: dict[int, str] = {}
+    for release, new in _dates(version)["release"].items():
+        for span in new.get("lines", ()):
+            first, _, last = span.partition("-")
+            found |= dict.fromkeys(range(int(first), int(last or first) + 1), release)
+    return found
+
+
+def released_lines(version: str, lines: Lines) -> Lines:
+    """Return where lines of the register's document stand in the file of the release itself."""
+    first, last = _dates(version).get("not_in_release", (0, -1))
+    start, end = (n - last + first - 1 if n > last else min(n, first - 1) for n in lines)
+    return start, end
+
+
+def since(version: str, refs: Collection[Ref], lines: Lines | None = None) -> str:
+    """Return the first release whose document has all of these Refs, and the words of the lines.
+
+    A member of a schema is as old as its lines. UnknownRef when a Ref has no date.
+    """
+    found = {first_release(version)}
+    found |= {_since(version, ref) for ref in refs if ref.kind is not RefKind.LINES}
+    if lines is not None:
+        of_lines = _of_lines(version)
+        found |= {of_lines[n] for n in range(lines[0], lines[1] + 1) if n in of_lines}
+    return newest(found)
+
+
+def _since(version: str, ref: Ref) -> str:
+    named = _named(version)
+    names = [(ref.kind, ref.name)]
+    if ref.kind is RefKind.RESPONSE:
+        names.append((RefKind.OPERATION, ref.name.partition(".")[0]))
+    for name in names:
+        if name in named:
+            return named[name]
+    raise UnknownRef(f"{ref} has no release in the history of {version}")
+
+
+@cache
+def later(version: str) -> tuple[Later, ...]:
+    """Return what documents after this version say, as far as a catalog's answers show it."""
+    found = []
+    for row in _changes(version)["later"]:
+        if row["kind"] not in _KINDS or row["release"] in releases(version):
+            raise UnknownRef(f"changes.toml: {row} is no later fact")
+        found.append(Later(row["release"], row["kind"], row["name"], row["text"]))
+    return tuple(found)
+
+
+@cache
+def _changes(version: str) -> Mapping[str, list[dict[str, Any]]]:
+    tables = _toml(version, "changes.toml")
+    for key, rows in tables.items():
+        wrong = [row for row in rows if set(row) != _KEYS.get(key)]
+        if wrong:
+            raise ValueError(f"changes.toml [[{key}]]: {wrong[0]}")
+    return tables
+
+
+def amendments(version: str, ids: Collection[str]) -> Amendments:
+    """Return what `changes.toml` says of these requirements.
+
+    UnknownRef when a row of it names none of them, or a release that has no document.
+    """
+    dates: dict[str, str] = {}
+    words: dict[str, list[str]] = {}
+    for row in _changes(version)["dated"]:
+        dates |= dict.fromkeys(_matching(version, row, row["since"], ids), row["since"])
+    for row in _changes(version)["change"]:
+        for id_ in _matching(version, row, row["release"], ids):
+            words.setdefault(id_, []).append(f"{row['release']}: {row['text']}")
+    return Amendments(
+        MappingProxyType(dates),
+        MappingProxyType({id_: "; ".join(texts) for id_, texts in words.items()}),
+    )
+
+
+def _matching(
+    version: str, row: Mapping[str, Any], release: str, ids: Collection[str]
+) -> dict[str, None]:
+    if release not in releases(version):
+        raise UnknownRef(f"changes.toml: no document changed with {release}")
+    found: dict[str, None] = {}
+    for pattern in row["requirements"]:
+        matching = [id_ for id_ in ids if fnmatchcase(id_, pattern)]
+        if not matching:
+            raise UnknownRef(f"changes.toml: {pattern!r} is no requirement of {version}")
+        found |= dict.fromkeys(matching)
+    return found

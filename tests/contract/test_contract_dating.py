@@ -1,0 +1,152 @@
+"""How the history is found out: releases compared part by part and line by line."""
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from icecheck.contract.dating import Novelties, aligned, dated, main, releases_of, rendered, spans
+
+SENTENCE = "      description: A sentence that is long enough to be known again"
+OLDEST = f"""\
+paths:
+  /a:
+    get:
+      operationId: getA
+{SENTENCE}
+      responses:
+        200: {{description: One}}
+components:
+  responses:
+    Inline:
+      description: Two
+  schemas:
+    S: {{type: object}}
+    TableRequirement: {{type: object}}
+"""
+NEWER = f"""\
+paths:
+  /a:
+    get:
+      operationId: getA
+      responses:
+        200:   {{description: One}}
+        409: {{description: Three}}
+{SENTENCE}
+  /b:
+    get:
+      operationId: getB
+      responses:
+        204: {{description: Four}}
+components:
+  responses: {{}}
+  schemas:
+    S: {{type: object}}
+    Inline: {{type: object}}
+    Fresh: {{type: object}}
+    AssertCreate: {{type: object}}
+"""
+DOCUMENTS = {"1.0.0": OLDEST, "1.1.0": NEWER}
+
+
+def test_operations_and_statuses_are_dated() -> None:
+    found = dated(DOCUMENTS)
+    assert found["1.0.0"].operations == ("getA",)
+    assert found["1.1.0"].operations == ("getB",)
+    assert found["1.0.0"].responses == ()
+    assert found["1.1.0"].responses == ("getA.409",)  # getB.204 is as old as getB
+
+
+def test_a_schema_is_as_old_as_what_it_was_taken_from() -> None:
+    found = dated(DOCUMENTS)
+    assert found["1.0.0"].schemas == ("AssertCreate", "Inline", "S")
+    assert found["1.1.0"].schemas == ("Fresh",)
+
+
+def test_what_the_last_document_lacks_is_not_dated() -> None:
+    found = dated({"1.0.0": NEWER, "1.1.0": OLDEST})
+    assert found["1.0.0"].operations == ("getA",)
+    assert found["1.0.0"].responses == ()
+    assert found["1.1.0"].responses == ()
+
+
+def test_a_line_that_moved_or_was_spaced_anew_is_an_old_one() -> None:
+    lines = dated(DOCUMENTS)["1.1.0"].lines
+    fresh = {n for first, last in lines for n in range(first, last + 1)}
+    words = NEWER.splitlines()
+    assert {n for n in fresh if "409" in words[n - 1] or "/b" in words[n - 1]} == {7, 9}
+    assert 8 not in fresh  # the sentence, below the responses now
+    assert 6 not in fresh  # more spaces
+
+
+def test_a_short_line_elsewhere_is_a_new_one() -> None:
+    documents = {"1.0.0": OLDEST, "1.1.0": OLDEST.replace("S:", "T:")}
+    (line,) = dated(documents)["1.1.0"].lines
+    assert OLDEST.splitlines()[line[0] - 1].strip().startswith("S:")
+
+
+def test_neighbours_are_one_span() -> None:
+    assert spans([1, 2, 3, 7, 9, 10]) == ((1, 3), (7, 7), (9, 10))
+    assert spans([]) == ()
+
+
+def test_a_copy_may_have_one_note_more_and_other_spaces() -> None:
+    copy = "# one\n# two\n" + NEWER.replace("  ", " ")
+    assert aligned(NEWER, copy) == (1, 2)
+    assert aligned(NEWER, NEWER.replace(" ", "   ")) is None
+
+
+@pytest.mark.parametrize(
+    "copy", [NEWER.replace("409", "410"), "# a\n" + NEWER + "# b\n", NEWER.replace("  /b:\n", "")]
+)
+def test_another_document_is_refused(copy: str) -> None:
+    with pytest.raises(ValueError, match="not the release's"):
+        aligned(NEWER, copy)
+
+
+def test_lines_are_written_as_the_copy_counts_them() -> None:
+    found = {
+        "1.0.0": Novelties(("getA",), (), ("S",), ((1, 4),)),
+        "1.1.0": Novelties((), ("getA.409",), (), ((2, 2), (5, 7))),
+    }
+    text = rendered(found, (3, 6))
+    assert tomllib.loads(text) == {
+        "not_in_release": [3, 6],
+        "release": {
+            "1.0.0": {"operations": ["getA"], "schemas": ["S"]},
+            "1.1.0": {"responses": ["getA.409"], "lines": ["2", "9-11"]},
+        },
+    }
+
+
+def test_long_lists_are_broken_into_short_lines() -> None:
+    names = tuple(f"anOperationOfSomeLength{n}" for n in range(40))
+    text = rendered({"1.0.0": Novelties(names, (), (), ())}, None)
+    assert max(map(len, text.splitlines())) <= 100
+    assert tuple(tomllib.loads(text)["release"]["1.0.0"]["operations"]) == names
+
+
+def test_releases_come_from_tags_in_order_and_unchanged_ones_are_left_out(tmp_path: Path) -> None:
+    document = tmp_path / "open-api" / "rest-catalog-open-api.yaml"
+    document.parent.mkdir()
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=n", "-c", "user.email=e@example.com")
+        command = ["git", *who, "-C", str(tmp_path), *arguments]
+        subprocess.run(command, check=True, capture_output=True)
+
+    git("init", "-q")
+    tags = [("0.9.0", "old"), ("0.14.0", OLDEST), ("1.0.0", OLDEST), ("1.10.0", NEWER)]
+    for tag, text in [*tags, ("1.9.0", "between"), ("1.9.1-rc1", "candidate"), ("2.0.0", "late")]:
+        document.write_text(text, encoding="utf-8")
+        git("add", ".")
+        git("commit", "-q", "--allow-empty", "-m", tag)
+        git("tag", f"apache-iceberg-{tag}")
+    found = releases_of(tmp_path / ".git", "1.10.0")
+    assert found == {"0.14.0": OLDEST, "1.9.0": "between", "1.10.0": NEWER}
+
+
+def test_no_repository_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        main([str(tmp_path), str(tmp_path / "document.yaml")])

@@ -1,0 +1,180 @@
+"""The register's history: which release demands what, what was different, and what came later."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from icecheck.contract import Later, Ref, UnknownRef, load, releases
+from icecheck.contract.releases import amendments, is_newer, later
+
+CONTRACT = load()
+REGISTER = CONTRACT.requirements
+RELEASE = re.compile(r"\d+\.\d+\.\d+")
+
+
+def test_every_requirement_is_demanded_since_a_release_of_the_document() -> None:
+    assert {r.since for r in REGISTER.values()} <= set(CONTRACT.releases)
+    assert not any(is_newer(r.since, CONTRACT.version) for r in REGISTER.values())
+
+
+def test_not_everything_is_of_one_age() -> None:
+    many = Counter(r.since for r in REGISTER.values())
+    assert len(many) >= 10
+    assert many.most_common(1)[0][1] < len(REGISTER) * 0.6
+    assert sum(bool(r.changed) for r in REGISTER.values()) > 100
+
+
+def test_releases_are_in_order_and_end_with_this_version() -> None:
+    assert all(is_newer(b, a) for a, b in pairwise(CONTRACT.releases))
+    assert CONTRACT.releases[0] == "0.14.0"
+    assert CONTRACT.releases[-1] == CONTRACT.version
+
+
+@pytest.mark.parametrize(
+    ("requirement", "since"),
+    [
+        ("createTable.200", "0.14.0"),
+        ("reportMetrics.204", "1.1.0"),
+        ("updateTable.502", "1.2.0"),
+        ("loadTable.snapshots-refs", "1.2.0"),
+        ("commitTransaction.204", "1.4.0"),
+        ("createView.200", "1.5.0"),
+        ("listTables.pages-cover-all", "1.5.0"),
+        ("listTables.token-null-at-end", "1.6.0"),
+        ("commit.unknown-update", "1.7.0"),
+        ("getConfig.listed-endpoints-served", "1.7.0"),
+        ("planTableScan.200", "1.7.0"),
+        ("loadTable.304", "1.8.0"),
+        ("etag.changes-with-commit", "1.8.0"),
+        ("dropNamespace.409", "1.9.0"),
+        ("update.remove-schemas.effect", "1.9.0"),
+        ("registerTable.overwrite", "1.9.0"),
+        ("update.add-encryption-key.effect", "1.10.0"),
+        ("update.add-snapshot.first-row-id", "1.10.0"),
+        ("assertion.assert-table-uuid.violated", "0.14.0"),
+        ("commit.one-winner", "0.14.0"),
+    ],
+)
+def test_a_requirement_is_as_old_as_what_demands_it(requirement: str, since: str) -> None:
+    assert REGISTER[requirement].since == since
+
+
+@pytest.mark.parametrize(
+    ("profile", "since"),
+    [
+        ("metrics", "1.1.0"), ("register", "1.4.0"), ("transactions", "1.4.0"), ("views", "1.5.0"),
+        ("pagination", "1.5.0"), ("scan-planning", "1.7.0"), ("credentials", "1.7.0"),
+        ("etag", "1.8.0"),
+    ],
+)  # fmt: skip
+def test_no_requirement_is_older_than_its_profile(profile: str, since: str) -> None:
+    mine = [r for r in REGISTER.values() if r.profile == profile]
+    assert mine
+    assert [r.id for r in mine if is_newer(since, r.since)] == []
+
+
+@pytest.mark.parametrize(
+    ("requirement", "changed"),
+    [
+        ("renameTable.204", "1.4.0: 204; 200 before"),
+        ("renameView.204", "1.6.0: 204; 200 before"),
+        ("dropNamespace.409", "1.9.0: 409; before, it had to be empty and no status was named"),
+    ],
+)
+def test_what_was_different_is_said_with_its_release(requirement: str, changed: str) -> None:
+    assert REGISTER[requirement].changed == changed
+
+
+def test_every_operation_response_and_schema_has_a_date() -> None:
+    for name, operation in CONTRACT.operations.items():
+        age = CONTRACT.since(Ref.parse(f"operation:{name}"))
+        for response in operation.responses.values():
+            assert not is_newer(age, CONTRACT.since(Ref.parse(f"response:{response.id}")))
+    for name in CONTRACT.raw["components"]["schemas"]:
+        assert CONTRACT.since(Ref.parse(f"schema:{name}")) in CONTRACT.releases
+
+
+def test_the_history_dates_nothing_that_is_not_there_and_nothing_twice() -> None:
+    seen = Counter(releases._named(CONTRACT.version).keys())
+    for kind, name in seen:
+        assert CONTRACT.where(Ref(kind, name))
+    dated = [
+        (key, name)
+        for new in releases._dates(CONTRACT.version)["release"].values()
+        for key, names in new.items()
+        for name in names
+    ]
+    assert [entry for entry, many in Counter(dated).items() if many > 1] == []
+
+
+def test_a_date_is_asked_of_what_exists() -> None:
+    with pytest.raises(UnknownRef, match="no release"):
+        CONTRACT.since(Ref.parse("operation:loadTabel"))
+
+
+def test_a_member_is_as_old_as_its_lines() -> None:
+    schema = Ref.parse("schema:TableMetadata")
+    member = CONTRACT.lines("/components/schemas/TableMetadata/properties/next-row-id")
+    assert CONTRACT.since(schema) == "0.14.0"
+    assert CONTRACT.since(schema, member) == "1.10.0"
+
+
+def test_a_change_is_never_older_than_the_first_document_nor_newer_than_this_one() -> None:
+    told = [m for r in REGISTER.values() for m in RELEASE.findall((r.changed or "").split(":")[0])]
+    assert told
+    assert set(told) <= set(CONTRACT.releases)
+
+
+# ------------------------------------------------------------------ what people wrote down
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("dated", {"requirements": ["loadTabel.*"], "since": "1.4.0", "why": "w"}),
+        ("dated", {"requirements": ["loadTable.200"], "since": "1.4.1", "why": "w"}),
+        ("change", {"requirements": ["loadTabel.200"], "release": "1.4.0", "text": "t"}),
+        ("change", {"requirements": ["loadTable.200"], "release": "1.11.0", "text": "t"}),
+    ],
+)
+def test_a_row_that_points_at_nothing_raises(
+    monkeypatch: pytest.MonkeyPatch, table: str, row: dict[str, object]
+) -> None:
+    tables = {"dated": [], "change": [], "later": [], table: [row]}
+    monkeypatch.setattr(releases, "_changes", lambda _version: tables)
+    with pytest.raises(UnknownRef, match=r"changes\.toml"):
+        amendments(CONTRACT.version, REGISTER.keys())
+
+
+@pytest.mark.parametrize(
+    "row", [{"release": "1.11.0", "kind": "rumour"}, {"release": "1.9.0", "kind": "status"}]
+)
+def test_a_later_fact_is_later_and_of_a_known_kind(
+    monkeypatch: pytest.MonkeyPatch, row: dict[str, str]
+) -> None:
+    told = {"later": [row | {"name": "n", "text": "t"}]}
+    monkeypatch.setattr(releases, "_changes", lambda _version: told)
+    with pytest.raises(UnknownRef, match="no later fact"):
+        later.__wrapped__(CONTRACT.version)
+
+
+def test_a_row_with_another_member_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {"change": [{"requirements": [], "release": "1.4.0", "txet": "t"}]}
+    monkeypatch.setattr(releases, "_toml", lambda _version, _name: tables)
+    with pytest.raises(ValueError, match="change"):
+        releases._changes.__wrapped__(CONTRACT.version)
+
+
+def test_later_facts_are_named_once_and_are_not_of_this_document() -> None:
+    names = [fact.name for fact in CONTRACT.later]
+    assert len(names) == len(set(names))
+    mine = {o.endpoint for o in CONTRACT.operations.values()}
+    mine |= {response.id for response in CONTRACT.documented_responses}
+    assert [name for name in names if name in mine] == []
+    assert {fact.release for fact in CONTRACT.later} == {"1.11.0", "unreleased"}
+
+
+def test_every_later_fact_is_a_value() -> None:
+    endpoints = [fact for fact in CONTRACT.later if fact.kind == "endpoint"]
+    assert len(endpoints) == 5
+    assert all(isinstance(fact, Later) and fact.text.endswith(".") for fact in CONTRACT.later)

@@ -1,0 +1,117 @@
+"""What only a later document says is recognised and never blamed (verdict-rules 10)."""
+
+from collections.abc import Iterable
+
+import pytest
+from tests.kill.killing import words
+from tests.kill.lawful_later import LAWFUL_LATER, SHOWN_BY
+
+from icecheck.assembly.collect import collect
+from icecheck.assembly.defective import defective_session
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.exchange import Exchange
+from icecheck.judge import judge
+from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
+from icecheck.passive import observe, passive_verdicts
+from icecheck.schema import schema_judge
+from icecheck.verdict import Group, Outcome, Verdict
+
+CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS))
+PLANNING = tuple(check for check in CHECKS if check.profile == "scan-planning")
+MODES = {
+    "sync": PlanningSettings(files_per_task=1),
+    "async": PlanningSettings(mode=PlanningMode.ASYNC),
+}
+
+
+def verdicts_on(
+    names: Iterable[str], checks: Iterable[Check], planning: PlanningSettings | None = None
+) -> tuple[list[Verdict], list[Exchange]]:
+    installs = [LAWFUL_LATER[name] for name in names]
+    with defective_session(installs, from_the_start=True, planning=planning) as (_, session):
+        session.exchanges.clear()
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
+        exchanges = [*session.exchanges]
+        verdicts += passive_verdicts(observe(exchanges, session.schemas), load())
+    assert session.residue == []
+    return verdicts, exchanges
+
+
+def test_a_catalog_of_later_documents_passes_everything() -> None:
+    verdicts, _ = verdicts_on(LAWFUL_LATER, CHECKS)
+    assert words(v for v in verdicts if v.outcome is not Outcome.PASS) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_plans_in_the_words_of_later_documents_are_not_blamed(mode: str) -> None:
+    names = ("plans-with-credentials", "new-predicates")
+    verdicts, exchanges = verdicts_on(names, PLANNING, MODES[mode])
+    assert words(verdicts) == []
+    assert any(b'"left"' in e.response_body for e in exchanges)
+    assert any(b'"storage-credentials"' in e.response_body for e in exchanges)
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        True,
+        {"type": "eq", "left": {"type": "reference", "name": "a"}, "right": 1},
+        {"type": "not", "child": {"type": "is-null", "child": {"type": "reference", "id": 1}}},
+        {"type": "and", "left": False, "right": {"type": "eq", "term": "a", "value": 1}},
+        {"type": "in", "child": {"type": "reference", "name": "a"}, "values": [1, 2]},
+    ],
+)
+def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) -> None:
+    assert schema_judge().response_problems("planTableScan", "200", plan(predicate)) == ()
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        1,
+        {"left": 1, "right": 2},
+        {"type": "eq", "left": {"type": "reference", "name": "a"}},
+        {"type": "and", "left": {"type": "eq"}, "right": True},
+        {"type": "like", "left": 1, "right": 2},
+    ],
+)
+def test_a_residual_that_no_document_knows_is_blamed(predicate: object) -> None:
+    assert schema_judge().response_problems("planTableScan", "200", plan(predicate)) != ()
+
+
+def test_requests_are_written_by_this_document_all_the_same() -> None:
+    later = {"type": "eq", "left": {"type": "reference", "name": "a"}, "right": 1}
+    mine = {"type": "eq", "term": "a", "value": 1}
+    assert schema_judge().request_is_valid("planTableScan", {"filter": mine})
+    assert not schema_judge().request_is_valid("planTableScan", {"filter": later})
+
+
+def plan(predicate: object) -> dict[str, object]:
+    file = {
+        "content": "data", "file-path": "f", "file-format": "parquet", "spec-id": 0,
+        "partition": [], "file-size-in-bytes": 1, "record-count": 1,
+    }  # fmt: skip
+    return {
+        "status": "completed",
+        "file-scan-tasks": [{"data-file": file, "residual-filter": predicate}],
+    }
+
+
+def test_a_column_of_a_later_type_is_not_blamed() -> None:
+    field = {"id": 1, "name": "a", "type": "variant", "required": False}
+    metadata = {
+        "format-version": 3, "table-uuid": "u", "location": "l", "last-updated-ms": 1,
+        "last-column-id": 1, "next-row-id": 0,
+        "schemas": [{"type": "struct", "schema-id": 0, "fields": [field]}],
+    }  # fmt: skip
+    problems = schema_judge().response_problems("loadTable", "200", {"metadata": metadata})
+    assert [p for p in problems if "fields" in p.pointer] == []
+
+
+def test_every_later_fact_is_shown_by_a_catalog_or_needs_none() -> None:
+    # What a client may add to a request shows in no answer; the type of a column is above.
+    asked = {fact.name for fact in load().later if fact.kind == "parameter"}
+    assert set(SHOWN_BY) == {fact.name for fact in load().later} - asked - {"Type.variant"}
+    assert set(SHOWN_BY.values()) == set(LAWFUL_LATER)
