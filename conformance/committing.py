@@ -22,6 +22,7 @@ __all__ = [
     "expect_unchanged",
     "given_history",
     "given_snapshots",
+    "given_table_of",
     "given_table_since",
     "same_table",
     "set_property",
@@ -205,7 +206,19 @@ def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
     if not has_capability(catalog, f"format-version-{version}"):
         reason = f"the catalog has no format version {version}"
         raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
-    return catalog.given_table(properties={"format-version": str(version)}, **members)
+    return given_table_of(catalog, version, **members)
+
+
+def given_table_of(catalog: Catalog, version: int, **members: Any) -> Table:
+    """Return a table of this very format version, where the catalog makes the one it is asked for.
+
+    Whoever makes another one has a finding of its own for that.
+    """
+    table = catalog.given_table(properties={"format-version": str(version)}, **members)
+    if table.metadata.get("format-version", version) != version:
+        reason = f"the catalog makes no table of format version {version} when it is asked for one"
+        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+    return table
 
 
 def shared_table_since(catalog: Catalog, version: int) -> Table:

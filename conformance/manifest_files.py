@@ -14,6 +14,7 @@ from typing import Any
 
 from icecheck import bodies
 from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import given_table_of
 from icecheck.conformance.manifest_schemas import (
     ADDED,
     EXISTING,
@@ -232,8 +233,7 @@ def given_files(catalog: Catalog, format_version: int = 2) -> Iterator[ManifestF
     What was written is removed at the end. Raises NotOffered when the table's files are not on
     this machine: they are, when the metadata file that the catalog wrote can be read here.
     """
-    version = {"format-version": str(format_version)}
-    table = catalog.given_table(table_schema=SCHEMA, spec=SPEC, properties=version)
+    table = given_table_of(catalog, format_version, table_schema=SCHEMA, spec=SPEC)
     location = table.metadata.get("location")
     if not isinstance(location, str) or not table.metadata.get("partition-specs"):
         raise Blocked("schema.createTable.200", "the answer has no usable table metadata")

@@ -14,6 +14,7 @@ __all__ = [
     "expect_properties",
     "expect_properties_in",
     "expect_properties_unchanged",
+    "expect_unlisted",
     "namespaces_in",
     "next_page_token",
     "not_applicable",
@@ -52,6 +53,13 @@ def tables_in(reply: Reply) -> list[tuple[Namespace, str]]:
     if not isinstance(listed, list) or not all(_is_identifier(each) for each in listed):
         raise _unusable(reply, "the listing holds something that is no table identifier")
     return sorted((tuple(each["namespace"]), each["name"]) for each in listed)
+
+
+def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: str) -> None:
+    """Judge that a listing of tables has none of this name; a list left out has none."""
+    if (tuple(namespace), name) in tables_in(reply):
+        identifier = show({"namespace": [*namespace], "name": name})
+        raise reply.violation(symptom, "a list without it", "it is listed", detail=identifier)
 
 
 def next_page_token(reply: Reply) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
+from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     creation_updates,
     expect_effect,
@@ -16,7 +17,7 @@ from icecheck.conformance.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.conformance.evolving import number
+from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.expect import show
 from icecheck.target import Namespace
 
@@ -33,13 +34,17 @@ TAG = "release"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A requirement on one number of the metadata, and by how much to miss it."""
+    """A requirement on one number of the metadata, and by how much to miss it.
+
+    What is ``counted_from_zero`` is missed by a 0 too, where the table is past it.
+    """
 
     type: str
     member: str
     of_table: str
     what: str
     off_by: tuple[int, ...]
+    counted_from_zero: bool = False
 
 
 # An id that was assigned last is missed on both sides: neither more nor less will do.
@@ -57,6 +62,7 @@ NUMBERS = (
         "current-schema-id",
         "current schema id",
         (1,),
+        counted_from_zero=True,
     ),
     Number(
         "assert-last-assigned-partition-id",
@@ -71,6 +77,7 @@ NUMBERS = (
         "default-spec-id",
         "default partition spec id",
         (1,),
+        counted_from_zero=True,
     ),
     Number(
         "assert-default-sort-order-id",
@@ -78,6 +85,7 @@ NUMBERS = (
         "default-sort-order-id",
         "default sort order id",
         (1,),
+        counted_from_zero=True,
     ),
 )
 
@@ -92,8 +100,23 @@ def given_laid_out_table(catalog: Catalog, namespace: Namespace | None = None) -
 
 
 def _shared_laid_out_table(catalog: Catalog) -> Table:
+    """Return such a table, with a schema and a spec that are not its first ones."""
+
     def make(lender: Catalog, namespace: Namespace) -> Table:
-        return lender.given_loaded(given_laid_out_table(lender, namespace))
+        table = given_laid_out_table(lender, namespace)
+        field_id = number(table, "last-partition-id") + 1
+        field = bodies.partition_field(column_id(table, "id"), "bucket[8]", "wider", field_id)
+        later: list[Json] = [
+            {"action": "add-schema", "schema": wider_schema(table)},
+            {"action": "set-current-schema", "schema-id": -1},
+        ]
+        if table.metadata.get("format-version", 2) > 1:  # which numbers fields in its own way
+            spec = bodies.partition_spec(field, spec_id=1)
+            later += [
+                {"action": "add-spec", "spec": spec},
+                {"action": "set-default-spec", "spec-id": -1},
+            ]
+        return lender.given_loaded(lender.given_commit(table, later))
 
     return catalog.shared("layout", make)
 
@@ -111,8 +134,10 @@ def _satisfied(case: Number) -> Callable[[Catalog], None]:
 def _violated(case: Number) -> Callable[[Catalog], None]:
     def test(catalog: Catalog) -> None:
         table = _shared_laid_out_table(catalog)
-        for step in case.off_by:
-            wrong = number(table, case.of_table) + step
+        own = number(table, case.of_table)
+        # A 0 is an id like any other, and not a requirement that was left out.
+        zero = [0] if case.counted_from_zero and own not in {0, -1} else []
+        for wrong in [*(own + step for step in case.off_by), *zero]:
             _conflicts(catalog, table, {"type": case.type, case.member: wrong})
 
     test.__doc__ = f"A commit that asserts another {case.what} is refused and changes nothing."
@@ -152,11 +177,18 @@ for _case in NUMBERS:
     needs=("stage-create",),
 )
 def test_assert_create_satisfied(catalog: Catalog) -> None:
-    """A commit that asserts creation goes through when no table has the name."""
+    """A commit that asserts creation goes through when no table has the name, or no longer."""
     staged = catalog.given_table(stage_create=True)
-    updates = creation_updates(staged.metadata)
-    catalog.update_table(staged.namespace, staged.name, updates, [ASSERT_CREATE]).expect(200)
-    catalog.load_table(staged.namespace, staged.name).expect(200)
+    where = (staged.namespace, staged.name)
+    body = bodies.create_table_body(staged.name, stage_create=True)
+    for turn in ("a new name", "the name of a dropped table"):
+        if turn != "a new name":
+            catalog.given_dropped(*where)
+            reply = catalog.given("createTable", lambda: catalog.create_table(where[0], body))
+            staged = Table(*where, view.metadata_in(reply), None)
+        updates = creation_updates(staged.metadata)
+        catalog.update_table(*where, updates, [ASSERT_CREATE]).expect(200, detail=turn)
+        catalog.load_table(*where).expect(200, detail=turn)
 
 
 @check("assertion.assert-create.violated", proves="assertion.assert-create.violated")

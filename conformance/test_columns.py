@@ -41,6 +41,9 @@ DEFAULTS: dict[str, Any] = {
     "binary": "78797A",
 }
 
+# What is easily taken for no default at all.
+EMPTY_DEFAULTS: dict[str, Any] = {"boolean": False, "int": 0, "string": ""}
+
 Json = dict[str, Any]
 
 
@@ -51,7 +54,7 @@ def nested_schema(table: Table) -> Json:
     """Return the current schema with a struct, a list and a map added, under unused ids."""
     last = number(table, "last-column-id")
     schema_id = number(table, "current-schema-id") + 1
-    ids = iter(range(last + 4, last + 11))
+    ids = iter(range(last + 5, last + 15))
     place = {"type": "struct", "fields": [
         STRUCT(next(ids), "lat", "double", required=True, doc="degrees"),
         STRUCT(next(ids), "lon", "double"),
@@ -64,11 +67,18 @@ def nested_schema(table: Table) -> Json:
         "value": {"type": "struct", "fields": [STRUCT(next(ids), "points", "int")]},
         "value-required": False,
     }  # fmt: skip
+    rates = {
+        "type": "list", "element-id": next(ids), "element-required": True, "element": {
+            "type": "map", "key-id": next(ids), "key": "string", "value-id": next(ids),
+            "value": "double", "value-required": True,
+        },
+    }  # fmt: skip
     return bodies.schema(
         *view.current_schema(table.metadata).get("fields", []),
         STRUCT(last + 1, "place", place),
         STRUCT(last + 2, "tags", tags),
         STRUCT(last + 3, "scores", scores, doc="by name"),
+        STRUCT(last + 4, "rates", rates),
         schema_id=schema_id,
         identifier_field_ids=[column_id(table, "id")],
     )
@@ -129,10 +139,12 @@ def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
 
 
 def with_defaults(first_id: int) -> list[Json]:
-    """Return a column of each type whose name is its type, with both defaults."""
+    """Return a column of each type whose name is its type, with both defaults, and empty ones."""
+    named = [(f"a {type_}", type_, value) for type_, value in DEFAULTS.items()]
+    named += [(f"an empty {type_}", type_, value) for type_, value in EMPTY_DEFAULTS.items()]
     return [
-        STRUCT(first_id + at, f"a {type_}", type_, initial_default=value, write_default=value)
-        for at, (type_, value) in enumerate(DEFAULTS.items())
+        STRUCT(first_id + at, name, type_, initial_default=value, write_default=value)
+        for at, (name, type_, value) in enumerate(named)
     ]
 
 

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
-from icecheck.conformance.metadata_view import place
+from icecheck.conformance.metadata_view import metadata_in, place
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.viewing import some_view
 from icecheck.expect import Reply, show
@@ -87,6 +88,19 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     for table in tables:
         reply, credentials = _vended(catalog, table)
         _expect_one_for(reply, table, credentials)
+    if not catalog.target.read_only:
+        _expect_those_of_its_successor(catalog, tables[-1])
+
+
+def _expect_those_of_its_successor(catalog: Catalog, dropped: Table) -> None:
+    """Judge the same for a table that has the name of a dropped one, and maybe another place."""
+    where = (dropped.namespace, dropped.name)
+    catalog.given_dropped(*where)
+    body = bodies.create_table_body(dropped.name)
+    made = catalog.given("createTable", lambda: catalog.create_table(dropped.namespace, body))
+    table = Table(*where, metadata_in(made), None)
+    reply, credentials = _vended(catalog, table)
+    _expect_one_for(reply, table, credentials)
 
 
 def _expect_one_for(reply: Reply, table: Table, credentials: list[Credential]) -> None:

@@ -13,6 +13,7 @@ from icecheck.conformance.committing import (
     expect_loaded,
     expect_unchanged,
     given_snapshots,
+    given_table_of,
     same_table,
     set_property,
     shared_snapshots,
@@ -188,7 +189,7 @@ def test_large_integers_everywhere(catalog: Catalog) -> None:
 )
 def test_large_row_ids(catalog: Catalog) -> None:
     """A snapshot's first row id and sequence number come back exactly, large as they may be."""
-    table = catalog.given_table(properties={"format-version": "3"})
+    table = given_table_of(catalog, 3)
     added = bodies.snapshot(table.metadata, first_row_id=ODD, added_rows=2, sequence_number=ODD + 2)
     updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]
     reply = commit(catalog, table, updates)
@@ -206,7 +207,7 @@ def test_large_row_ids(catalog: Catalog) -> None:
 )
 def test_next_row_id_is_exact(catalog: Catalog) -> None:
     """next-row-id is where the next snapshot's rows start, in the answer and in a load."""
-    table = catalog.given_table(properties={"format-version": "3"})
+    table = given_table_of(catalog, 3)
     start, rows = number(table, "next-row-id"), 10
     due = Matcher(f"{rows} more than before", lambda v: v == start + rows)
     added = bodies.snapshot(table.metadata, added_rows=rows)

@@ -15,6 +15,7 @@ from icecheck.conformance.reading import (
     properties_of,
 )
 from icecheck.expect import Violation
+from icecheck.probes import has_capability
 
 # ------------------------------------------------------------------ createNamespace
 
@@ -214,10 +215,18 @@ def test_dropping_a_missing_namespace_is_refused(catalog: Catalog) -> None:
     catalog.drop_namespace(namespace).expect(404, detail="after it was dropped")
 
 
-@check("dropNamespace.holds-table", proves=("dropNamespace.409", "dropNamespace.holds-table"))
+@check(
+    "dropNamespace.holds-table",
+    proves=(
+        "dropNamespace.409",
+        "dropNamespace.holds-table",
+        "dropNamespace.refusal-changes-nothing",
+    ),
+)
 def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
-    """A namespace that holds a table is not dropped, and the table stays."""
-    table = catalog.given_table(catalog.given_namespace())
+    """A namespace that holds a table is not dropped, and the table and its properties stay."""
+    kept = {"team": "icecheck"} if has_capability(catalog, "namespace-properties") else {}
+    table = catalog.given_table(catalog.given_namespace(kept or None))
     catalog.drop_namespace(table.namespace).expect(409)
     reply = catalog.load_table(table.namespace, table.name)
     if reply.status == 404:
@@ -225,6 +234,15 @@ def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
             "changed-although-refused", "200", "404", detail="the table went with the refused drop"
         )
     reply.expect(200)
+    now = properties_of(catalog, table.namespace) if kept else {}
+    if any(now.get(key) != value for key, value in kept.items()):
+        raise Violation(
+            "changed-although-refused",
+            "the namespace as it was",
+            "a changed namespace",
+            detail="the properties went with the refused drop",
+            exchange=catalog.exchanges[-1].ordinal,
+        )
 
 
 @check(

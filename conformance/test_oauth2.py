@@ -174,6 +174,22 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
     reply.expect(401, detail="with a made-up secret")
 
 
+@check("getToken.unreadable-subject", proves="getToken.subject-is-judged")
+def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
+    """The exchange of a made-up token is refused, whoever asks for it."""
+    mine = _token_in(_post(catalog, _own(catalog)))
+    form = {
+        "grant_type": _EXCHANGE,
+        "subject_token": "icecheck-made-up",
+        "subject_token_type": _ACCESS_TOKEN,
+        "scope": catalog.target.scope,
+    }
+    reply = _post(catalog, form, _bearer(mine))
+    if reply.ok and catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
+        raise not_applicable("the catalog asks nobody for credentials")
+    reply.expect_refused(400, 401, detail="with a made-up subject token")
+
+
 @check("getToken.error-codes", proves="getToken.error-codes")
 def test_errors_are_named_as_oauth_names_them(catalog: Catalog) -> None:
     """An unknown grant is an unsupported_grant_type, a wrong secret an invalid_client."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Query
 from icecheck.conformance.reading import (
@@ -23,6 +24,8 @@ _ENTRIES = 2
 """How many entries a listing has: enough for a page that is not the last one."""
 _ENTRIES_OF_A_CATALOG = 3
 """The same where a whole catalog is listed, whose pages hold two."""
+ODD = "_ü東"
+"""The end of a name that is found as it was created, where a catalog takes it."""
 _MANY = 1_001
 """More than the thousand that stores behind catalogs give at a time."""
 
@@ -32,13 +35,15 @@ class Place:
     """A listing with some entries of the check's own.
 
     ``size`` is the page size to ask for: 1 where nobody else has entries, so that there are as
-    many pages as entries; 2 where a whole catalog is listed.
+    many pages as entries; 2 where a whole catalog is listed. ``nested``: the entries are
+    namespaces that can hold others.
     """
 
     ask: Callable[[Query], Reply]
     read: Callable[[Reply], list[Any]]
     own: tuple[Any, ...]
     size: int
+    nested: bool = False
 
     def count(self, reply: Reply) -> int:
         """Return how many entries an answer has."""
@@ -54,7 +59,11 @@ class Place:
 )
 def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
     """Following the tokens yields every namespace exactly once, and comes to an end."""
-    _expect_each_once(_namespaces(catalog, 3))
+    place = _namespaces(catalog, 3)
+    if place.nested:
+        # What is inside of one is no entry of this list, and must not take the place of one.
+        catalog.given_namespace(under=place.own[0])
+    _expect_each_once(place)
 
 
 @check("listNamespaces.token-null-at-end", proves="listNamespaces.token-null-at-end")
@@ -96,7 +105,8 @@ def test_a_bad_page_size_for_namespaces_is_refused(catalog: Catalog) -> None:
 )
 def test_pages_hold_every_table_once(catalog: Catalog) -> None:
     """Following the tokens yields every table exactly once, and comes to an end."""
-    _expect_each_once(_tables(catalog, 3))
+    # A token may be made from a name, and the next page may begin after any of them.
+    _expect_each_once(_tables(catalog, 3, ending=ODD))
 
 
 @check("listTables.token-null-at-end", proves="listTables.token-null-at-end")
@@ -209,17 +219,22 @@ def _namespaces(catalog: Catalog, entries: int = _ENTRIES) -> Place:
     def ask(query: Query) -> Reply:
         return catalog.list_namespaces(parent or None, query)
 
-    return Place(ask, namespaces_in, own, 1 if nested else 2)
+    return Place(ask, namespaces_in, own, 1 if nested else 2, nested)
 
 
-def _tables(catalog: Catalog, entries: int = _ENTRIES) -> Place:
+def _tables(catalog: Catalog, entries: int = _ENTRIES, ending: str = "") -> Place:
+    """Arrange tables in a namespace of their own, with this ending where the catalog takes it."""
     namespace = catalog.given_namespace()
-    tables = [catalog.given_table(namespace) for _ in range(entries)]
+    names = [catalog.new_name(ending)] if ending else []
+    if names and not catalog.create_table(namespace, bodies.create_table_body(names[0])).ok:
+        names, ending = [], ""
+    more = range(entries - len(names))
+    names += [catalog.given_table(namespace, hint=ending).name for _ in more]
 
     def ask(query: Query) -> Reply:
         return catalog.list_tables(namespace, query)
 
-    return Place(ask, tables_in, tuple((namespace, table.name) for table in tables), 1)
+    return Place(ask, tables_in, tuple((namespace, name) for name in names), 1)
 
 
 def _views(catalog: Catalog, entries: int = _ENTRIES) -> Place:

@@ -188,7 +188,10 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
             rename(target, table.name, (Release(label), Take(own[rival], rival)))
             for rival, table in owned.items()
         ]
-        history += race(catalog, {"referee": back})
+        sent_back = race(catalog, {"referee": back})
+        history += sent_back
+        if not any(event.answer is Answer.OK for event in sent_back):
+            break  # who is where is not known, and another round would be judged without it
     history += look(catalog, *(load(namespace, table.name) for table in tables))
     expect_no_anomaly(history)
     expect_success(history, "renameTable.204")

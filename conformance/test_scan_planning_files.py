@@ -123,7 +123,8 @@ def _predicate(operation: str, column: str, **members: Json) -> Json:
 
 _A = _predicate("eq", "category", value="a")
 _B = _predicate("eq", "category", value="b")
-_HIGH = _predicate("gt-eq", "id", value=100)
+# At the very bound that a file has: what it asks for is there, and nothing more.
+_HIGH = _predicate("gt-eq", "id", value=109)
 _FIRST_LETTER = {"type": "transform", "transform": "truncate[1]", "term": "category"}
 _TRUNCATED_B = {"type": "eq", "term": _FIRST_LETTER, "value": "b"}
 _LOW_A, _HIGH_A, _LOW_B = "low-a.parquet", "high-a.parquet", "low-b.parquet"
@@ -135,8 +136,8 @@ _FILTERS: dict[str, tuple[Json, tuple[str, ...]]] = {
     "none of two values": (_predicate("not-in", "category", values=["b", "c"]), (_LOW_A, _HIGH_A)),
     "a prefix": (_predicate("starts-with", "category", value="b"), (_LOW_B,)),
     "a value that is there": (_predicate("not-null", "category"), (_LOW_A, _HIGH_A, _LOW_B)),
-    "numbers from 100": (_HIGH, (_HIGH_A,)),
-    "numbers up to 9": (_predicate("lt-eq", "id", value=9), (_LOW_A, _LOW_B)),
+    "numbers from 109": (_HIGH, (_HIGH_A,)),
+    "numbers up to 0": (_predicate("lt-eq", "id", value=0), (_LOW_A, _LOW_B)),
     "one number": (_predicate("eq", "id", value=109), (_HIGH_A,)),
     "both of two": ({"type": "and", "left": _A, "right": _HIGH}, (_HIGH_A,)),
     "either of two": ({"type": "or", "left": _B, "right": _HIGH}, (_HIGH_A, _LOW_B)),

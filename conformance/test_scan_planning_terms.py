@@ -6,6 +6,7 @@ from typing import Any
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
+from icecheck.conformance.committing import given_table_of
 from icecheck.conformance.manifest_files import (
     EQUALITY_DELETES,
     POSITION_DELETES,
@@ -82,9 +83,7 @@ def test_names_of_nested_fields(catalog: Catalog) -> None:
 def test_literals_of_every_type(catalog: Catalog) -> None:
     """A filter compares columns of every type with values in the document's form."""
     columns = [STRUCT(at, f"c{at}", type_) for at, type_ in enumerate(LITERALS, start=1)]
-    table = catalog.given_table(
-        table_schema=bodies.schema(*columns), properties={"format-version": "2"}
-    )
+    table = given_table_of(catalog, 2, table_schema=bodies.schema(*columns))
     terms = [
         {"type": "eq", "term": f"c{at}", "value": value}
         for at, value in enumerate(LITERALS.values(), start=1)

@@ -169,6 +169,9 @@ def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
         "dropTable": None,
         "dropNamespace": None,
     }
+    if mine.table is not None:  # which only the body names
+        changes = [{"identifier": mine.table.identifier, **change}]
+        everything = {"commitTransaction": {"table-changes": changes}, **everything}
     for operation_id, body in everything.items():
         names = mine.names(operation_id)
         lacks = (operation_id.endswith("Table") and mine.table is None) or (

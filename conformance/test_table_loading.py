@@ -9,7 +9,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_snapshots
 from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, equal
-from icecheck.probes import saw
+from icecheck.probes import has_capability, saw
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
@@ -213,6 +213,16 @@ def test_stale_etag(catalog: Catalog) -> None:
         headers = {"If-None-Match": tag}
         reply = catalog.load_table(table.namespace, table.name, headers=headers)
         reply.expect(200).expect_json({MARK: "1"}, at=["metadata", "properties"])
+    if not all(has_capability(catalog, each) for each in ("metadata-only-snapshots", "tags")):
+        return
+    table = catalog.given_snapshot(table)
+    tag = _etag(catalog, table)
+    named = bodies.snapshot_ref(bodies.snapshot(table.metadata)["snapshot-id"], "kept", "tag")
+    catalog.given_commit(table, [named])  # which changes nothing but the refs
+    reply = catalog.load_table(table.namespace, table.name, headers={"If-None-Match": tag})
+    reply.expect(200, detail="after a commit of a tag").expect_json(
+        {"kept": {"type": "tag"}}, at=["metadata", "refs"]
+    )
 
 
 @check("tableExists.existing", proves="tableExists.204")

@@ -4,7 +4,8 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
-from icecheck.expect import NotOffered, containing, lacking
+from icecheck.conformance.reading import expect_unlisted
+from icecheck.expect import NotOffered, containing
 from icecheck.probes import is_refusal, offered
 
 PURGE = [("purgeRequested", "true")]
@@ -50,9 +51,7 @@ def test_dropped_table_is_gone(catalog: Catalog) -> None:
     catalog.drop_table(table.namespace, table.name).expect(200, 204)
     catalog.load_table(table.namespace, table.name).expect(404, detail="a dropped table")
     listed = catalog.list_tables(table.namespace).expect(200)
-    listed.expect_json(
-        {"identifiers": lacking(table.identifier)}, symptom="effect-missing:table-still-listed"
-    )
+    expect_unlisted(listed, table.namespace, table.name, "effect-missing:table-still-listed")
     again = catalog.create_table(table.namespace, bodies.create_table_body(table.name))
     again.expect(200, detail="the dropped table's name")
     # What an earlier load has left in a cache is no answer to this one.
@@ -111,9 +110,14 @@ def test_files_stay(catalog: Catalog) -> None:
     table = catalog.given_table(properties={"icecheck.mark": "kept"})
     if table.metadata_location is None:
         raise NotOffered("the catalog tells no metadata location")
-    catalog.given_dropped(table.namespace, table.name)
-    back = catalog.register_table(table.namespace, table.name, table.metadata_location)
-    back.expect(200, detail="registering the dropped table's metadata file")
-    back.expect_json(
-        {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}, symptom="another-table-came-back"
-    )
+    for query in ([], [("purgeRequested", "false")]):
+        detail = "registering the dropped table's metadata file" + (
+            " after purgeRequested=false" if query else ""
+        )
+        catalog.drop_table(table.namespace, table.name, query).expect(200, 204)
+        back = catalog.register_table(table.namespace, table.name, table.metadata_location)
+        back.expect(200, detail=detail)
+        back.expect_json(
+            {"metadata": {"table-uuid": view.same_uuid(table.uuid)}},
+            symptom="another-table-came-back",
+        )

@@ -4,7 +4,8 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
-from icecheck.expect import ANY_STRING, equal, lacking
+from icecheck.conformance.reading import expect_unlisted
+from icecheck.expect import ANY_STRING, equal
 
 NEEDS = ("stage-create",)
 MARK = "icecheck.mark"
@@ -49,9 +50,8 @@ def test_staged_table_does_not_exist(catalog: Catalog) -> None:
     staged = bodies.create_table_body(name, stage_create=True)
     catalog.create_table(namespace, staged).expect(200)
     catalog.load_table(namespace, name).expect(404, detail="a staged table")
-    identifier = {"namespace": [*namespace], "name": name}
     listed = catalog.list_tables(namespace).expect(200)
-    listed.expect_json({"identifiers": lacking(identifier)}, symptom="staged-table-listed")
+    expect_unlisted(listed, namespace, name, "staged-table-listed")
     plain = bodies.create_table_body(name)
     catalog.create_table(namespace, plain).expect(200, detail="the name of a staged table")
 

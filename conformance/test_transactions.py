@@ -217,7 +217,8 @@ def test_nothing_changes_when_a_requirement_fails(catalog: Catalog) -> None:
     tables = first, second = shared_tables(catalog)
     passes = change(first, set_property("1"))
     fails = change(second, set_property("1"), requirements=[WRONG_UUID])
-    for changes in ([passes, fails], [fails, passes]):
+    asserts = change(second, requirements=[WRONG_UUID])  # and changes nothing
+    for changes in ([passes, fails], [fails, passes], [passes, asserts]):
         expect_refused(catalog, tables, changes)
 
 

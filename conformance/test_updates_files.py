@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 KEY: Json = {
     "key-id": "icecheck-key-1",
-    "encrypted-key-metadata": "aWNlY2hlY2stMQ==",
+    "encrypted-key-metadata": "+/+/aWNlY2hlY2s=",  # with what other alphabets write otherwise
     "encrypted-by-id": "icecheck-root",
     "properties": {"purpose": "test"},
 }

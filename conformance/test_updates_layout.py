@@ -188,11 +188,13 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
     """Spec id -1 makes the spec the default that the same commit added last."""
     table = given_table_since(catalog, 2)
     one, two = (add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2))
+    # Which ids its fields get is another matter.
+    without_id = {k: v for k, v in two["spec"]["fields"][0].items() if k != "field-id"}
     after = expect_effect(
         catalog,
         table,
         [one, two, LAST_ADDED_SPEC],
-        {"partition-specs": containing({"fields": two["spec"]["fields"]})},
+        {"partition-specs": containing({"fields": [without_id]})},
         what="partition-spec",
     )
     default = [name for _, _, name in view.partition_fields(after.metadata)]
@@ -258,6 +260,8 @@ def test_add_sort_order(catalog: Catalog) -> None:
         "null-order": "nulls-last",
     }
     update["sort-order"]["fields"].append(by_data)
+    # Where nulls go is said beside the direction, and does not follow from it.
+    update["sort-order"]["fields"][0]["null-order"] = "nulls-last"
     expect_effect(
         catalog,
         table,

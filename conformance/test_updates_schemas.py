@@ -29,6 +29,30 @@ def test_add_schema(catalog: Catalog) -> None:
     )
 
 
+@check("update.add-schema.identifier-fields", proves="update.add-schema.identifier-fields")
+def test_other_identifier_fields(catalog: Catalog) -> None:
+    """A schema with the same columns and other identifier-field-ids is another schema."""
+    table = catalog.given_table()
+    fields = view.current_schema(table.metadata).get("fields", [])
+    # Whichever the table has: none, or this one.
+    has = view.current_schema(table.metadata).get("identifier-field-ids") or []
+    named = [] if has else [column_id(table, "id")]
+    schema = bodies.schema(
+        *fields,
+        schema_id=number(table, "current-schema-id") + 1,
+        identifier_field_ids=named,
+    )
+    after = expect_effect(
+        catalog,
+        table,
+        [{"action": "add-schema", "schema": schema}, LAST_ADDED],
+        {"last-column-id": number(table, "last-column-id")},
+        what="schema",
+    )
+    found = view.current_schema(after.metadata).get("identifier-field-ids") or []
+    equal(found, named, symptom="effect-missing:identifier-fields")
+
+
 @check("update.add-schema.last-column-id", proves="update.add-schema.last-column-id")
 def test_last_column_id_follows(catalog: Catalog) -> None:
     """last-column-id follows an added schema, although the client does not send it."""
@@ -111,19 +135,34 @@ def test_unknown_schema_id(catalog: Catalog) -> None:
     expect_refused(catalog, catalog.shared_table(), updates, 400)
 
 
-@check("update.remove-schemas", proves="update.remove-schemas.effect")
+@check(
+    "update.remove-schemas",
+    proves=("update.remove-schemas.effect", "update.add-schema.last-column-id-never-falls"),
+)
 def test_remove_schemas(catalog: Catalog) -> None:
-    """remove-schemas removes the named schemas and leaves the others."""
+    """remove-schemas removes the named schemas and leaves the others, and the last column id."""
     table = catalog.given_table()
     first = number(table, "current-schema-id")
-    added = [{"action": "add-schema", "schema": wider_schema(table, n)} for n in ("one", "two")]
+    wide, wider = (wider_schema(table, name) for name in ("one", "two"))
+    # The schema that goes has the column with the highest id, which stays taken.
+    last = number(table, "last-column-id") + 2
+    wide["fields"].append(bodies.struct_field(last, "gone", "string"))
+    # As older clients say it, for older catalogs: the second schema is without that id.
+    added = [
+        {"action": "add-schema", "schema": schema, "last-column-id": last}
+        for schema in (wide, wider)
+    ]
     table = catalog.given_commit(table, [*added, LAST_ADDED])
     one, two = (schema_id_of(table, name) for name in ("one", "two"))
     expect_effect(
         catalog,
         table,
         [{"action": "remove-schemas", "schema-ids": [one]}],
-        {"schemas": with_ids("schema-id", first, two), "current-schema-id": two},
+        {
+            "schemas": with_ids("schema-id", first, two),
+            "current-schema-id": two,
+            "last-column-id": last,
+        },
         what="removed-schema",
     )
 

@@ -9,6 +9,7 @@ from icecheck.conformance.committing import (
     expect_effect,
     expect_loaded,
     expect_refused,
+    given_table_of,
 )
 from icecheck.conformance.evolving import number
 from icecheck.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
@@ -56,7 +57,7 @@ def test_upgrade_format_version(catalog: Catalog) -> None:
     if not offered:
         raise NotOffered("the catalog has one format version only", SkipKind.NOT_APPLICABLE)
     for lower, higher, member in offered:
-        table = catalog.given_table(properties={"format-version": str(lower)})
+        table = given_table_of(catalog, lower)
         expect_effect(
             catalog,
             table,

@@ -169,6 +169,9 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     moved = load_view(catalog, *new).expect(200, detail="in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)
     moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom="rename-changed-the-view")
+    after = metadata_view.metadata_in(moved)
+    definitions = [settled_view(each, MARK)["versions"] for each in (after, view.metadata)]
+    equal(*definitions, symptom="rename-changed-the-view")  # names in it mean what they meant
     load_view(catalog, view.namespace, view.name).expect(404, detail="under the old name")
 
 

@@ -14,6 +14,7 @@ from icecheck.conformance.viewing import (
     VIEW_SCHEMA,
     create_view,
     create_view_body,
+    definition_of,
     drop_view,
     expect_view_unchanged,
     given_view,
@@ -144,10 +145,11 @@ def test_schema_id_assigned(catalog: Catalog) -> None:
 def test_version_kept(catalog: Catalog) -> None:
     """The view has the queries and the default catalog and namespace that were sent."""
     namespace = catalog.given_home()
-    # A line break, quotes and an accent: what a text may lose on its way.
-    sql = "SELECT 1 AS id,\n  'it''s \"é\"' AS data"
+    # Line breaks, quotes and an accent: what a text may lose on its way.
+    sql = "SELECT 1 AS id,\r\n  'it''s \"é\"'\n AS data"
     sent = {
-        **view_version(sql, namespace=namespace, dialects=("spark", "trino")),
+        # The last level is one, dot and all: a name is not split, nor joined to be split again.
+        **view_version(sql, namespace=(*namespace, "a.b"), dialects=("spark", "trino")),
         "default-catalog": "Prod",
     }
     name = catalog.new_name()
@@ -164,9 +166,8 @@ def test_version_kept(catalog: Catalog) -> None:
         for version in metadata.get("versions") or ()
         if version.get("version-id") == metadata.get("current-version-id")
     ]
-    kept = ("representations", "default-catalog", "default-namespace")
-    found = [{member: version.get(member) for member in kept} for version in current]
-    equal(found, [{member: sent[member] for member in kept}], symptom=_EFFECT)
+    found = [definition_of(version) for version in current]
+    equal(found, [definition_of(sent)], symptom=_EFFECT)
 
 
 @check("createView.keeps-location", proves="createView.location-kept")

@@ -19,6 +19,7 @@ __all__ = [
     "View",
     "create_view",
     "create_view_body",
+    "definition_of",
     "drop_view",
     "expect_view_unchanged",
     "given_view",
@@ -260,6 +261,16 @@ def version_with(metadata: Json, sql: str) -> Json:
     return {}
 
 
+def definition_of(version: Json) -> Json:
+    """Return what a view version defines: a later document's members are nobody's business."""
+    shown = [
+        {member: each.get(member) for member in ("type", "sql", "dialect")}
+        for each in version.get("representations") or ()
+    ]
+    kept = {member: version.get(member) for member in ("default-catalog", "default-namespace")}
+    return {"representations": shown, **kept}
+
+
 def settled_view(metadata: Json, *property_keys: str) -> Json:
     """Return what only a commit or a rename may change, without times, logs and other properties.
 
@@ -276,14 +287,13 @@ def settled_view(metadata: Json, *property_keys: str) -> Json:
             str(schema.get("schema-id", 0)): (shape(schema), [*field_ids(schema)])
             for schema in metadata.get("schemas") or ()
         },
-        "versions": {str(v.get("version-id")): _definition(v) for v in metadata["versions"]},
+        "versions": {str(v.get("version-id")): _settled(v) for v in metadata["versions"]},
         "properties": {key: properties.get(key) for key in property_keys},
     }
 
 
-def _definition(version: Json) -> Json:
-    members = ("schema-id", "default-catalog", "default-namespace", "representations")
-    return {member: version.get(member) for member in members}
+def _settled(version: Json) -> Json:
+    return {"schema-id": version.get("schema-id"), **definition_of(version)}
 
 
 def expect_view_unchanged(catalog: Catalog, before: View) -> None:

@@ -175,6 +175,10 @@ def _columns_max(registries: Registries) -> None:
     wrap(registries, "createTable", around)
 
 
+def _cut(value: Any) -> Any:
+    return value[:_PROPERTY_MAX] if isinstance(value, str) else value
+
+
 @defect(
     "update-property-cut",
     breaks="update.set-properties.large",
@@ -185,11 +189,13 @@ def _property_cut(registries: Registries) -> None:
 
     def altered(body: Json) -> Json:
         updates = [
-            {**u, "updates": {k: str(v)[:_PROPERTY_MAX] for k, v in u["updates"].items()}}
-            if u.get("action") == "set-properties"
-            else u
+            {**u, "updates": {k: _cut(v) for k, v in u["updates"].items()}} if sets(u) else u
             for u in body.get("updates", [])
         ]
         return {**body, "updates": updates}
+
+    def sets(update: Any) -> bool:
+        is_set = isinstance(update, dict) and update.get("action") == "set-properties"
+        return is_set and isinstance(update.get("updates"), dict)
 
     alter_request_body(registries, "updateTable", altered)

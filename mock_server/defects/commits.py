@@ -89,7 +89,10 @@ def _skips_view_updates(registries: Registries) -> None:
     """Updates that only views have are skipped on a table."""
 
     def without_view_updates(body: Json) -> Json:
-        kept = [u for u in body["updates"] if u["action"] not in _VIEW_ACTIONS]
+        sent = body.get("updates")
+        if not isinstance(sent, list):
+            return body
+        kept = [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
         return {**body, "updates": kept}
 
     alter_request_body(registries, "updateTable", without_view_updates)
@@ -164,12 +167,15 @@ def _overwrites_metadata_file(registries: Registries) -> None:
     suffering="Tables seem to be fifty years old.",
 )
 def _time_in_seconds(registries: Registries) -> None:
-    """last-updated-ms is counted in seconds."""
+    """last-updated-ms is counted in seconds, in what is told after the creation."""
 
-    def in_seconds(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-        return structs.replace(after, last_updated_ms=after.last_updated_ms // 1000)
+    def in_seconds(body: Json) -> Json:
+        metadata = body["metadata"]
+        seconds = metadata["last-updated-ms"] // 1000
+        return {**body, "metadata": {**metadata, "last-updated-ms": seconds}}
 
-    alter_version(registries, in_seconds)
+    for operation_id in ("updateTable", "loadTable"):
+        alter_body(registries, operation_id, in_seconds)
 
 
 @defect(

@@ -72,7 +72,8 @@ def _checks_updates_first(registries: Registries) -> None:
     """Updates are validated before requirements."""
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        faithful(context, state, with_body(call, requirements=[]))
+        if state.table(call.namespace, call.name) is not None:
+            faithful(context, state, with_body(call, requirements=[]))
         return faithful(context, state, call)
 
     wrap(registries, "updateTable", around)

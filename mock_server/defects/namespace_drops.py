@@ -89,13 +89,13 @@ def _drop_empties(registries: Registries) -> None:
     suffering="Namespaces below the dropped one can no longer be found.",
 )
 def _drop_orphans(registries: Registries) -> None:
-    """A drop looks for tables only, not for namespaces."""
+    """A drop looks for tables and views only, not for namespaces."""
 
     def around(_faithful: Operation, _: Context, state: WarehouseState, call: Call) -> Outcome:
         entry = state.namespace(call.namespace)
         if entry is None:
             raise problem.no_such_namespace(call.namespace)
-        if entry.tables:
+        if entry.tables or entry.views:
             raise problem.namespace_not_empty(call.namespace)
         return Outcome(state.without_namespace(call.namespace), replies.NO_CONTENT)
 

@@ -79,6 +79,7 @@ for _operation_id in (
     "updateProperties",
     "createTable",
     "updateTable",
+    "commitTransaction",
     "dropTable",
     "renameTable",
     "createView",

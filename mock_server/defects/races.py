@@ -2,6 +2,7 @@
 
 from msgspec import structs
 
+from icecheck.mock_server import problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.late_sight import (
@@ -43,6 +44,19 @@ def _publish_view(present: WarehouseState, decided: WarehouseState, call: Call) 
     if entry is None or call.namespace not in present.namespaces:
         return present
     return present.with_view(call.namespace, name, entry)
+
+
+def _insert_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put a new table into the present state, where its name is a key among tables."""
+    if present.table(call.namespace, sent_json(call)["name"]) is not None:
+        raise problem.already_exists("duplicate key value violates unique constraint")
+    return _publish_table(present, decided, call)
+
+
+def _insert_view(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    if present.view(call.namespace, sent_json(call)["name"]) is not None:
+        raise problem.already_exists("duplicate key value violates unique constraint")
+    return _publish_view(present, decided, call)
 
 
 def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
@@ -219,8 +233,8 @@ def _publish_drop(present: WarehouseState, decided: WarehouseState, call: Call) 
 def _table_and_view_of_one_name(registries: Registries) -> None:
     """Tables and views are two tables of a database, and each is looked up before the insert."""
     sight = LateSight()
-    decide_late(registries, "createTable", _publish_table, sight)
-    decide_late(registries, "createView", _publish_view, sight)
+    decide_late(registries, "createTable", _insert_table, sight)
+    decide_late(registries, "createView", _insert_view, sight)
 
 
 @defect(

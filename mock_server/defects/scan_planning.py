@@ -145,7 +145,7 @@ def _expired_snapshot_empty(registries: Registries) -> None:
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)
         wanted = sent_json(call).get("snapshot-id")
-        if entry is None or wanted is None:
+        if entry is None or not isinstance(wanted, int):
             return faithful(context, state, call)
         if wanted in {snapshot.snapshot_id for snapshot in entry.metadata.snapshots}:
             return faithful(context, state, call)

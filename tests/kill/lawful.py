@@ -184,6 +184,33 @@ def _hidden(registries: Registries) -> None:
     registries.gates["authorization"] = gate
 
 
+# Their members are names that somebody gave, and no part of any document.
+_MAPS = frozenset({"properties", "summary", "defaults", "overrides", "config", "refs"})
+
+
+def _with_later_members(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_later_members(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {k: v if k in _MAPS else _with_later_members(v) for k, v in value.items()}
+    return inner | {"later-member": {"since": 2}}
+
+
+def _later_members(registries: Registries) -> None:
+    """Every object of every answer, errors too, has a member that a later document may define."""
+
+    def beside(_refused: Problem, reply: Reply) -> Reply:
+        if not reply.body.startswith(b"{"):
+            return reply
+        body = json.dumps(_with_later_members(json.loads(reply.body))).encode()
+        return msgspec.structs.replace(reply, body=body)
+
+    for operation_id in registries.operations:
+        alter_body(registries, operation_id, _with_later_members)
+        alter_error(registries, operation_id, beside)
+
+
 LAWFUL: dict[str, Install] = {
     "one-level-namespaces": _one_level,
     "no-namespace-properties": _no_properties,
@@ -197,6 +224,7 @@ LAWFUL: dict[str, Install] = {
     "lower-case-names": _lower_case,
     "open-reading": _open_reading,
     "hidden-from-strangers": _hidden,
+    "later-members": _later_members,
 }
 """Name -> what makes a mock such a catalog; no check may fail on any of them."""
 

@@ -1,0 +1,101 @@
+"""The kill matrix itself: who is judged for which defect, and what counts as caught."""
+
+from dataclasses import replace
+
+from tests.kill.killing import checks_of
+
+from icecheck.assembly.defective import defective_session
+from icecheck.assembly.kill_matrix import aimed_at, judged_with, kills, misses, proven_by
+from icecheck.assembly.reach import changed_by, reached_by
+from icecheck.contract import Level
+from icecheck.mock_server.defects import Defect, defects
+from icecheck.verdict import Outcome, Verdict
+
+CHECKS = checks_of("test_namespaces", "test_tables", "test_errors")
+CASCADES = defects()["namespace-drop-cascades"]
+MUST, SHOULD = Level.MUST, Level.SHOULD
+LESSER = "dropNamespace.holds-namespace"
+
+
+def aimed(breaks: str) -> Defect:
+    """The defect that drops what is full, said to break something else."""
+    return Defect("aimed", "Drops what is full", breaks, "All.", CASCADES.install)
+
+
+def test_a_defect_is_judged_by_the_checks_of_what_it_breaks() -> None:
+    assert {check.id for check in aimed_at(CASCADES, CHECKS)} == {"dropNamespace.holds-table"}
+
+
+def test_what_no_check_asks_for_is_seen_by_those_that_use_what_changes() -> None:
+    judged = aimed_at(defects()["other-code-dropNamespace.404"], CHECKS)
+    assert judged
+    assert len(judged) < len(CHECKS)
+    assert all("dropNamespace" in check.operations for check in judged)
+
+
+def test_a_defect_changes_what_it_replaces_and_nothing_else() -> None:
+    assert changed_by(CASCADES) == {("operations", "dropNamespace")}
+    assert changed_by(defects()["update-forgotten-set-location"]) == {("updates", "set-location")}
+    assert changed_by(Defect("none", "Nothing", LESSER, "Nobody.", lambda _: None)) == set()
+
+
+def test_a_check_reaches_what_serves_its_requests() -> None:
+    reached = reached_by(CHECKS)
+    assert ("operations", "dropNamespace") in reached["dropNamespace.holds-table"]
+    assert ("operations", "createTable") in reached["dropNamespace.holds-table"]
+    assert ("operations", "renameTable") not in reached["dropNamespace.holds-table"]
+
+
+def test_a_caught_defect_is_no_miss() -> None:
+    assert misses(CASCADES, kills(CASCADES, CHECKS)) == ""
+
+
+def test_what_nothing_fails_for_is_a_miss() -> None:
+    assert misses(CASCADES, ()) == f"nothing that proves {CASCADES.breaks} fails"
+
+
+def test_what_fails_beside_the_point_proves_nothing() -> None:
+    failed = kills(CASCADES, CHECKS)
+    assert misses(aimed("loadTable.404"), failed) == "nothing that proves loadTable.404 fails"
+
+
+def test_a_lesser_defect_that_fails_a_must_is_a_miss() -> None:
+    lesser, must = (replace(at_level(level), requirements=(LESSER,)) for level in (SHOULD, MUST))
+    assert misses(aimed(LESSER), [lesser]) == ""
+    assert misses(aimed(LESSER), [lesser, must]) == f"{LESSER} is a should, and {must.check} fails"
+
+
+def test_a_must_that_shows_as_less_only_is_a_miss() -> None:
+    lesser, must = at_level(SHOULD), at_level(MUST)
+    said = f"{CASCADES.breaks} is a must, and {lesser.check} is a should"
+    assert misses(CASCADES, [lesser]) == said
+    assert misses(CASCADES, [lesser, must]) == ""
+
+
+def at_level(level: Level) -> Verdict:
+    """A failure for the defect, of a check of this level."""
+    return replace(kills(CASCADES, CHECKS)[0], level=level)
+
+
+def test_a_run_may_adapt_to_a_defect_that_was_there_before() -> None:
+    nulls = defects()["table-refuses-nulls"]
+    later = {v.outcome for v in judged_with([nulls], CHECKS)}
+    adapted = {v.check for v in judged_with([nulls], CHECKS, from_the_start=True) if bad(v.outcome)}
+    assert Outcome.BLOCKED in later
+    assert adapted == {"createTable.nulls-accepted"}
+
+
+def test_where_names_of_two_levels_cannot_be_found_a_run_works_with_one() -> None:
+    modes = []
+    for name in ("names-no-separator", "namespace-drop-200"):
+        with defective_session([defects()[name].install], from_the_start=True) as (_, session):
+            modes.append((session.isolation.mode, session.capabilities["nested-namespaces"]))
+    assert modes == [("flat", True), ("nested", True)]
+
+
+def bad(outcome: Outcome) -> bool:
+    return outcome not in {Outcome.PASS, Outcome.SKIP}
+
+
+def test_proofs_are_the_matrix_read_the_other_way() -> None:
+    assert proven_by({"b": ["one"], "a": ["two", "one"]}) == {"one": ["a", "b"], "two": ["a"]}
