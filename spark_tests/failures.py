@@ -1,5 +1,6 @@
 """What a Spark statement that failed says about the catalog: a finding, weather, or our own bug."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -132,9 +133,26 @@ def _kind(chain: tuple[Throwable, ...]) -> Kind | None:
 
 def _anonymous(text: str, names: Mapping[str, str]) -> str:
     """Return the first line with the run's names and what differs from run to run taken out."""
-    line = text.strip().splitlines()[0] if text.strip() else text
+    text = _message_in(text.strip())
+    line = text.splitlines()[0] if text else text
     for placeholder, name in sorted(names.items(), key=lambda item: -len(item[1])):
         line = line.replace(name, f"{{{placeholder}}}")
     line = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "{uuid}", line)
     line = re.sub(r"\b\d{12,}\b", "{number}", line)
+    line = re.sub(r"(Request ID: )[^,)]+", r"\1{id}", line)
     return line if len(line) <= 240 else f"{line[:239]}…"
+
+
+def _message_in(text: str) -> str:
+    """Return the text with the message of a JSON answer in the answer's place.
+
+    Iceberg's client quotes an error that is none of the document's whole, paths included.
+    """
+    before, brace, rest = text.partition("{")
+    try:
+        answer = json.loads(brace + rest)
+    except ValueError:
+        return text
+    error = answer.get("error")
+    message = (error if isinstance(error, dict) else answer).get("message")
+    return before + message if isinstance(message, str) else text

@@ -104,6 +104,8 @@ def _candidates(catalog: Catalog, namespace: Namespace, status: int) -> Iterator
         return
     said = f"createTable with a null location is refused with {status}: the member is left out"
     yield replace(ordinary, drops_location=True, records=(*ordinary.records, said))
+    said = f"createTable with null members is refused with {status}: they are left out"
+    yield replace(ordinary, drops_nulls=True, records=(*ordinary.records, said))
     for root in _roots(catalog, namespace):
         said = (
             f"createTable without a location is refused with {status}: tables and views are put "

@@ -24,13 +24,15 @@ class Accommodations:
 
     ``location_root`` is the URI below which tables and views are placed; None leaves it to the
     catalog. ``places_namespaces``: namespaces too. With ``drops_location`` the member that would
-    be null is left out. ``only_in`` is the one namespace that takes tables and views.
+    be null is left out, with ``drops_nulls`` every such member of a table. ``only_in`` is the one
+    namespace that takes tables and views.
     ``records`` say in words what the catalog needed; what the user asked for is not in them.
     """
 
     location_root: str | None = None
     places_namespaces: bool = False
     drops_location: bool = False
+    drops_nulls: bool = False
     only_in: Namespace | None = None
     records: tuple[str, ...] = ()
 
@@ -55,6 +57,8 @@ class Accommodations:
             return body
         if operation_id == "createNamespace":
             return self._placed_namespace(body)
+        if self.drops_nulls and operation_id == "createTable":
+            body = {key: value for key, value in body.items() if value is not None}
         if operation_id not in {"createTable", "createView"} or body.get("location") is not None:
             return body
         namespace, name = names.get("namespace"), body.get("name")

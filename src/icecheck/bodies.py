@@ -90,13 +90,13 @@ def snapshot(
     """Return a metadata-only snapshot that a commit on this metadata may add.
 
     Everything in it follows from the loaded metadata, so equal metadata gives equal bytes:
-    the id from ``ordinal``, the time from ``last-updated-ms`` (clients' clocks run after it),
+    the id from ``ordinal``, the time from the latest in it (clients' clocks run after that),
     the sequence number from the last one, row ids from ``next-row-id``.
     """
     version = _number(metadata, "format-version", 2)
     made: Json = {
         "snapshot-id": 7_000_000_000_000_000_000 + ordinal,
-        "timestamp-ms": _number(metadata, "last-updated-ms") + ordinal,
+        "timestamp-ms": _latest_ms(metadata) + ordinal,
         "summary": {"operation": "append", "added-records": "0", "total-records": "0"},
         "manifest-list": f"{metadata.get('location', '')}/metadata/snap-{ordinal}.avro",
         "schema-id": metadata.get("current-schema-id", 0),
@@ -110,6 +110,14 @@ def snapshot(
         made["added-rows"] = 0
     made.update({key.replace("_", "-"): value for key, value in members.items()})
     return made
+
+
+def _latest_ms(metadata: Mapping[str, Any]) -> int:
+    """Return the latest time in table metadata, for one of them may be told wrong."""
+    logs = [metadata.get(log) for log in ("snapshots", "snapshot-log", "metadata-log")]
+    entries = [each for log in logs if isinstance(log, list) for each in log]
+    logged = [_number(each, "timestamp-ms") for each in entries if isinstance(each, dict)]
+    return max([_number(metadata, "last-updated-ms"), *logged])
 
 
 def _number(metadata: Mapping[str, Any], member: str, otherwise: int = 0) -> int:

@@ -12,15 +12,17 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.connection import Wire
 from icecheck.exchange import Step
-from icecheck.expect import Blocked, NotOffered, Unreachable
+from icecheck.expect import Blocked, NotOffered, Reply, Unreachable
 from icecheck.judge import judge
 from icecheck.session import Session
 from icecheck.target import Namespace
 from icecheck.verdict import CREDENTIALS, TARGET, Outcome, Verdict
+from icecheck.weather import foreign_words
 
 __all__ = ["Breaker"]
 
 _UNANSWERED_MAX = 5
+_ATTEMPTS_MAX = 3
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.5
 _FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted without its state?"
@@ -29,10 +31,11 @@ _FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted 
 class Breaker:
     """Judges checks and watches over the target meanwhile; threads may share it.
 
-    A check that got no usable answer is judged once more when the catalog answers again. ``why``
+    A check that got no usable answer is judged again when the catalog answers again. ``why``
     says why there is no verdict, as soon as there can be none: nothing answers for half a minute,
-    five checks in a row get nowhere, the run's credentials have ended, or the catalog has lost
-    what the whole run stands on. A check whose own requests wipe that out is no such case.
+    five checks in a row get nowhere, the run's credentials have ended, something else answers in
+    the catalog's place, or the catalog has lost what the whole run stands on. A check whose own
+    requests wipe that out is no such case.
     """
 
     def __init__(self, session: Session, sleep: Callable[[float], object] | None = None) -> None:
@@ -43,13 +46,14 @@ class Breaker:
         self._looking = threading.Lock()
         self._witness = Catalog(session, session.probe_id("witness"))
         self._witnessed: Namespace | None = None
+        self._shown = False
         self._blocked_by: tuple[str, ...] = (TARGET,)
         self._unanswered = 0
-        self._wiped = 0
+        self._disturbed = 0
 
     def judge(self, check: Check, resources: Mapping[str, Any] | None = None) -> Verdict:
         """Judge a check; in trouble, find out first whose it is."""
-        wiped = self._wiped
+        disturbed = self._disturbed
         verdict = self._judge(check, resources)
         if verdict.outcome in {Outcome.PASS, Outcome.SKIP}:
             self._unanswered = 0
@@ -60,8 +64,10 @@ class Breaker:
                 return self._without_an_answer(verdict)
             if verdict.unanswered:
                 verdict = self._after_silence(check, resources, verdict)
-            elif wiped != self._wiped:
+            elif disturbed != self._disturbed:
                 verdict = self._judge(check, resources, attempt=2)
+            elif self._stranger():
+                verdict = self._after_strangers(check, resources, verdict)
             self._unanswered = self._unanswered + 1 if verdict.unanswered else 0
             if self._unanswered >= _UNANSWERED_MAX:
                 many = f"{_UNANSWERED_MAX} checks in a row got no usable answer"
@@ -76,6 +82,7 @@ class Breaker:
             return
         try:
             self._witnessed = self._witness.given_namespace()
+            self._shown = self._witness.load_namespace_metadata(self._witnessed).ok
         except (Blocked, NotOffered, Unreachable):
             self._witnessed = None
 
@@ -94,14 +101,40 @@ class Breaker:
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
         """Wait for the catalog, and let the check try again with names of its own."""
-        if CREDENTIALS in verdict.blocked_by:
-            self.why, self._blocked_by = verdict.summary, verdict.blocked_by
-        elif not self._answers_again():
-            self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
-            self._session.connection.resign()
-        elif self._is_lost():
-            self.why = _FORGOT
-        return verdict if self.why else self._judge(check, resources, attempt=2)
+        for attempt in range(2, _ATTEMPTS_MAX + 1):
+            if CREDENTIALS in verdict.blocked_by:
+                self.why, self._blocked_by = verdict.summary, verdict.blocked_by
+            elif not self._answers_again():
+                self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
+                self._session.connection.resign()
+            elif self._is_lost():
+                self.why = _FORGOT
+            if self.why or not verdict.unanswered:
+                break
+            verdict = self._judge(check, resources, attempt)
+        return verdict
+
+    def _after_strangers(
+        self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
+    ) -> Verdict:
+        """Wait until the catalog itself answers, and judge the check again, with names of its own.
+
+        What it has said while something else answered is nobody's finding.
+        """
+        waited, pause = 0.0, _FIRST_PAUSE_SECONDS
+        self._session.strangers = True
+        while words := self._stranger():
+            if waited >= _PATIENCE_SECONDS:
+                self.why = (
+                    f"since {check.id} something else answers in the catalog's place: {words}, "
+                    "also to what was answered before"
+                )
+                return self._without_an_answer(verdict)
+            self._sleep(pause)
+            waited += pause
+            pause *= 2
+        self._disturbed += 1
+        return self._judge(check, resources, attempt=2)
 
     def _after_loss(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
@@ -112,9 +145,9 @@ class Breaker:
                 self._session.home.leave()
                 self._session.home = None
         self.watch()
-        self._judge(check, resources, attempt=2)
+        self._judge(check, resources, attempt=_ATTEMPTS_MAX + 1)
         if self._is_lost():
-            self._wiped += 1
+            self._disturbed += 1
             self.watch()
             return verdict
         self.why = _FORGOT
@@ -140,6 +173,21 @@ class Breaker:
             else:
                 return True
 
+    def _stranger(self) -> str:
+        """Return what comes now instead of the catalog's answers, or nothing: it is still there.
+
+        To believe that, what it has shown before must be answered so, and a list as well.
+        """
+        if self._witnessed is None or not self._shown:
+            return ""
+        try:
+            words = foreign_words(self._load(self._witnessed).exchange)
+            if not words or not self._witness.claims("listNamespaces"):
+                return words
+            return words and foreign_words(self._witness.list_namespaces().exchange)
+        except Unreachable:
+            return ""
+
     def _is_lost(self) -> bool:
         """Whether the namespace that nobody has to do with is not there any more."""
         if self._witnessed is None:
@@ -154,7 +202,10 @@ class Breaker:
             return False
 
     def _is_gone(self, namespace: Namespace) -> bool:
-        return self._witness.load_namespace_metadata(namespace).status == 404
+        return self._load(namespace).status == 404
+
+    def _load(self, namespace: Namespace) -> Reply:
+        return self._witness.load_namespace_metadata(namespace)
 
     def _without_an_answer(self, verdict: Verdict) -> Verdict:
         """Return a verdict without findings: as far as is known, they are not the catalog's."""

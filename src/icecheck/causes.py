@@ -1,12 +1,12 @@
 """Findings grouped by cause: one root cause is one finding, however many checks it fails."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from icecheck.contract import Level, Requirement
+from icecheck.folding import Gathering, fold
 from icecheck.unserved import SYMPTOM, named_by_endpoint
-from icecheck.verdict import CREDENTIALS, TARGET, Cause, Evidence, Finding, Outcome, Verdict
+from icecheck.verdict import CREDENTIALS, TARGET, Cause, Finding, Outcome, Verdict
 
 __all__ = ["causes_of", "severity_of"]
 
@@ -63,24 +63,9 @@ _VALUES_ASIDE = (
     "effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update",
     "names-run-together", "page-tokens",
 )  # fmt: skip
-_TAKEN_TWICE = ("status", "409", "2xx")
-# From so many operations on, one and the same answer to all of them is no coincidence.
-_SAME_ANSWER_OPERATIONS_MIN = 5
-_SAME_ANSWER_SHARE_MIN = 0.98
-_NEVER_REFUSES_GROUPS_MIN = 3
 _NAMED_BY_SYMPTOM = (
     "schema:", "prerequisite:", TARGET, CREDENTIALS, "same-answer", "never-refuses",
 )  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Group:
-    symptom: str
-    expected: str
-    actual: str
-    findings: list[Finding] = field(default_factory=list)
-    members: dict[str, Verdict] = field(default_factory=dict)
-    blocked: dict[str, Verdict] = field(default_factory=dict)
 
 
 def causes_of(
@@ -92,8 +77,8 @@ def causes_of(
     decides); a blocked one to the cause of what blocks it.
     """
     verdicts = named_by_endpoint(list(verdicts))
-    groups: dict[tuple[str, str, str], _Group] = {}
-    cause_of_check: dict[str, _Group] = {}
+    groups: dict[tuple[str, str, str], Gathering] = {}
+    cause_of_check: dict[str, Gathering] = {}
     for verdict in verdicts:
         if verdict.outcome in {Outcome.FAIL, Outcome.ERROR} and verdict.findings:
             group = _group(groups, _key(verdict.findings[0]))
@@ -112,8 +97,7 @@ def causes_of(
                 symptom = by if by in {TARGET, CREDENTIALS} else f"prerequisite:{by}"
                 blocking = _group(groups, (symptom, "an arrange step that works", "a failure"))
             blocking.blocked[verdict.check] = verdict
-    folded = _fold_one_demand(_fold_same_value(_fold_races(list(groups.values()))))
-    folded = _fold_same_answer(_fold_never_refuses(folded, verdicts), verdicts)
+    folded = fold(list(groups.values()), verdicts)
     made = _with_unique_ids([_cause(group, requirements) for group in folded])
     made.sort(key=lambda c: (_LEVELS[c.level], c.severity, -len(c.members) - len(c.blocked), c.id))
     return tuple(made)
@@ -137,8 +121,8 @@ def severity_of(finding: Finding) -> int:
     return _SHAPE
 
 
-def _group(groups: dict[tuple[str, str, str], _Group], key: tuple[str, str, str]) -> _Group:
-    return groups.setdefault(key, _Group(*key))
+def _group(groups: dict[tuple[str, str, str], Gathering], key: tuple[str, str, str]) -> Gathering:
+    return groups.setdefault(key, Gathering(*key))
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:
@@ -182,126 +166,6 @@ def _arrange_key(verdict: Verdict) -> tuple[str, str, str]:
     return ("status", *_statuses("200", str(status)))
 
 
-def _fold_races(groups: list[_Group]) -> list[_Group]:
-    """Make one cause of names that are given twice, to clients one after the other or at once."""
-    whole = next((g for g in groups if (g.symptom, g.expected, g.actual) == _TAKEN_TWICE), None)
-    kept = []
-    for group in groups:
-        if whole is not None and group.symptom == "anomaly:duplicate-success":
-            _take_over(whole, group)
-        else:
-            kept.append(group)
-    return kept
-
-
-def _fold_same_value(groups: list[_Group]) -> list[_Group]:
-    """Make one cause of effects that are missing and of answers that tell of them otherwise.
-
-    Where a change was not carried out and where its answer contradicts a later look, the same
-    member has the same wrong value.
-    """
-    values = {_value(g): g for g in groups if g.symptom.startswith("effect-missing:")}
-    kept = []
-    for group in groups:
-        whole = values.get(_value(group))
-        if group.symptom == "answer-differs-from-load" and whole is not None:
-            _take_over(whole, group)
-        else:
-            kept.append(group)
-    return kept
-
-
-def _fold_one_demand(groups: list[_Group]) -> list[_Group]:
-    """Make one cause of the ways in which one status of one operation is missed."""
-    first: dict[tuple[str, str], _Group] = {}
-    kept = []
-    for group in groups:
-        operations = {v.operations[:1] for v in group.members.values()}
-        if group.symptom != "status" or len(operations) != 1 or operations == {()}:
-            kept.append(group)
-            continue
-        ((operation,),) = operations
-        whole = first.setdefault((operation, group.expected), group)
-        if whole is group:
-            kept.append(group)
-        else:
-            _take_over(whole, group)
-            whole.actual = " or ".join(sorted({*whole.actual.split(" or "), group.actual}))
-    return kept
-
-
-def _value(group: _Group) -> tuple[str, str, str] | None:
-    first = group.findings[0] if group.findings else None
-    return (first.pointer, first.expected, first.actual) if first and first.pointer else None
-
-
-def _fold_never_refuses(groups: list[_Group], verdicts: Iterable[Verdict]) -> list[_Group]:
-    """Make one cause of a catalog that accepts whatever must be refused, with any status."""
-    accepting = [g for g in groups if g.symptom == "status" and _accepts_what_is_due_refused(g)]
-    refuses = any(
-        v.outcome is Outcome.PASS and not v.passive and any(_is_refusal(r) for r in v.requirements)
-        for v in verdicts
-    )
-    if refuses or len(accepting) < _NEVER_REFUSES_GROUPS_MIN:
-        return groups
-    due = sorted({status for g in accepting for status in g.expected.split(" or ")})
-    answers = sorted({g.actual for g in accepting})
-    return _folded(groups, accepting, "never-refuses", " or ".join(due), " or ".join(answers))
-
-
-def _fold_same_answer(groups: list[_Group], verdicts: Iterable[Verdict]) -> list[_Group]:
-    """Make one cause of a catalog whose answer does not depend on what it is asked.
-
-    What stands before the catalog may have an answer of its own to a few requests.
-    """
-    wrong = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
-    evidence = [e for v in wrong for e in v.evidence if _tells_of_sameness(e)]
-    answers = Counter((e.status, e.response_body) for e in evidence)
-    if not answers:
-        return groups
-    (status, body), many = answers.most_common(1)[0]
-    operations = {e.operation for e in evidence if (e.status, e.response_body) == (status, body)}
-    if many < _SAME_ANSWER_SHARE_MIN * len(evidence):
-        return groups
-    if len(operations) < _SAME_ANSWER_OPERATIONS_MIN:
-        return groups
-    alike = [g for g in groups if g.symptom not in {"suite-error", TARGET, CREDENTIALS}]
-    said = f"{status} {body[:60]}".strip()
-    return _folded(groups, alike, "same-answer", "answers that depend on the request", said)
-
-
-def _tells_of_sameness(evidence: Evidence) -> bool:
-    """Whether an answer was to differ from others: those to HEAD and of the start are apart."""
-    head = evidence.request.startswith("HEAD ")
-    start = evidence.operation in {"getConfig", "getToken"}
-    return evidence.status is not None and not head and not start
-
-
-def _folded(
-    groups: list[_Group], parts: list[_Group], symptom: str, expected: str, actual: str
-) -> list[_Group]:
-    whole = _Group(symptom, expected, actual)
-    for part in parts:
-        _take_over(whole, part)
-    return [whole, *(g for g in groups if g not in parts)]
-
-
-def _take_over(whole: _Group, part: _Group) -> None:
-    whole.findings += part.findings
-    whole.members |= part.members
-    whole.blocked |= part.blocked
-
-
-def _accepts_what_is_due_refused(group: _Group) -> bool:
-    due = group.expected.split(" or ")
-    return group.actual.startswith("2") and all(status.startswith("4") for status in due)
-
-
-def _is_refusal(requirement_id: str) -> bool:
-    status = requirement_id.rpartition(".")[2]
-    return status.isdecimal() and status.startswith("4")
-
-
 def _with_unique_ids(causes: list[Cause]) -> list[Cause]:
     """Number causes whose symptoms make the same slug: a report links to them by id."""
     seen: dict[str, int] = {}
@@ -313,7 +177,7 @@ def _with_unique_ids(causes: list[Cause]) -> list[Cause]:
     return unique
 
 
-def _cause(group: _Group, requirements: Mapping[str, Requirement]) -> Cause:
+def _cause(group: Gathering, requirements: Mapping[str, Requirement]) -> Cause:
     verdicts = [*group.members.values()] or [*group.blocked.values()]
     level = min((v.level for v in verdicts), key=lambda lv: _LEVELS[lv])
     proven = dict.fromkeys(r for v in group.members.values() for r in v.requirements)
@@ -345,7 +209,7 @@ def _witness(verdicts: list[Verdict], level: Level) -> str:
     return best.check
 
 
-def _title(group: _Group) -> str:
+def _title(group: Gathering) -> str:
     known = _TITLES.get(group.symptom)
     if known is not None:
         return known.format(expected=group.expected, actual=group.actual)
@@ -359,7 +223,7 @@ def _title(group: _Group) -> str:
     return f"{words[0].upper()}{words[1:]}: expected {group.expected}, got {group.actual}"
 
 
-def _slug(group: _Group) -> str:
+def _slug(group: Gathering) -> str:
     parts = [group.symptom]
     if group.symptom == "status":
         parts += [group.actual, "for", group.expected]

@@ -158,7 +158,7 @@ class Catalog:
     def _settle(self, exchange: Exchange, effect: Effect, fresh: list[Entry]) -> None:
         """Correct the ledger once the answer is known; an unknown outcome stays entered."""
         status = exchange.status or 0
-        if 400 <= status < 500:
+        if 400 <= status < 500 or status == 501:
             for entry in fresh:
                 self.ledger.forget(entry, deleted=False)
         elif 200 <= status < 300:

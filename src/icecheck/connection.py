@@ -15,7 +15,7 @@ from icecheck.exchange import Exchange, Redactor, Step
 from icecheck.expect import CredentialsEnded, Unreachable
 from icecheck.signing import Signer
 from icecheck.target import Principal, Target, UsageError
-from icecheck.weather import next_wait, trouble_of
+from icecheck.weather import Trouble, is_uncertain, next_wait, trouble_of
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
 
@@ -114,6 +114,7 @@ class Connection:
         Raises Unreachable when no usable answer came, KeyboardInterrupt once the run is stopped.
         """
         waited, attempts, renewed = 0.0, 0, False
+        doubt: Trouble | None = None
         while True:
             if self._silent:
                 raise Unreachable(f"{wire.method} {wire.url}: not sent, nothing answers any more")
@@ -128,8 +129,11 @@ class Connection:
                         renewed = True
                         continue
                     self._expect_token_to_live(wire, record)
+                if doubt and wire.step is not Step.UNDO and is_uncertain(doubt, exchange):
+                    raise Unreachable(f"{wire.method} {wire.url}: {doubt.words}, then 404")
                 self._remember(wire, exchange)
                 return exchange
+            doubt = trouble if trouble.may_be_applied else doubt
             # What cleans up may be sent twice: what is gone already is gone.
             method = "GET" if wire.step is Step.UNDO else wire.method
             wait = next_wait(trouble, method, attempts, waited)

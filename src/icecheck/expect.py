@@ -23,6 +23,7 @@ __all__ = [
     "Reply",
     "Unreachable",
     "Violation",
+    "blocked_by_shape",
     "containing",
     "equal",
     "lacking",
@@ -133,7 +134,11 @@ def lacking(*items: Any) -> Matcher:
 
 def one_of(*values: Any) -> Matcher:
     """Match any of the values (the document leaves the choice open)."""
-    return Matcher(" or ".join(map(show, values)), lambda v: v in values)
+
+    def accepts(value: Any) -> bool:
+        return any(_mismatch(each, value, "", exact=True) is None for each in values)
+
+    return Matcher(" or ".join(map(show, values)), accepts)
 
 
 def show(value: Any, limit: int = 160) -> str:
@@ -238,16 +243,23 @@ class Reply:
 
     def _blocked_by_schema(self) -> None:
         """A check that needs a member the schema check misses is blocked by that check."""
-        # Only what every catalog must send can block: what a strict reading misses is a finding.
-        problems = [p for p in self.schemas.judge(self.exchange) if p.level is Level.MUST]
-        if problems and self.exchange.operation:
-            response = self.schemas.contract.response(self.exchange.operation, self.status)
-            status = response.status if response else self.status
-            raise Blocked(
-                f"schema.{self.exchange.operation}.{status}",
-                problems[0].message,
-                exchange=self.exchange.ordinal,
-            )
+        if blocked := blocked_by_shape(self.exchange, self.schemas):
+            raise blocked
+
+
+def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None:
+    """Return what blocks a check that needs what an answer lacks, or None: its shape is right.
+
+    Only what every catalog must send can block: what a strict reading misses is a finding.
+    """
+    if exchange.operation is None or exchange.status is None:
+        return None
+    problems = [p for p in schemas.judge(exchange) if p.level is Level.MUST]
+    if not problems:
+        return None
+    row = schemas.contract.response(exchange.operation, exchange.status)
+    by = f"schema.{exchange.operation}.{exchange.status if row is None else row.status}"
+    return Blocked(by, problems[0].message, exchange=exchange.ordinal)
 
 
 def find(value: Any, path: tuple[str | int, ...]) -> Any:

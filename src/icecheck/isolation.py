@@ -67,10 +67,11 @@ def isolate(session: "Session", worker: str) -> Isolation:
         return Isolation("flat", ())
     child = (*root, f"{session.owner}_probe")
     nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
-    works = _is_made(nested)
-    if works or nested.status in _DONE_OR_NOT:
-        _call(session, "dropNamespace", child)
-    session.capabilities["nested-namespaces"] = works
+    works = made_it = _is_made(nested)
+    if made_it or nested.status in _DONE_OR_NOT:
+        # Who takes a name of two levels and cannot find it has no place for the run.
+        works = _call(session, "dropNamespace", child).status not in {404, 410} and made_it
+    session.capabilities["nested-namespaces"] = made_it
     if works or target.isolation == "nested":
         session.root_made = made
         _sign(session, root)
@@ -118,6 +119,8 @@ def drop_root(session: "Session", entry: Entry) -> None:
     answer = _call(session, "dropNamespace", entry.namespace)
     if answer.status in {200, 202, 204, 404}:
         session.root.forget(entry, deleted=True)
+    elif _loaded(session, entry.namespace) in {404, 410}:
+        session.root.forget(entry, deleted=False)
 
 
 def _call(

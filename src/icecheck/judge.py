@@ -15,6 +15,7 @@ from icecheck.expect import (
     NotOffered,
     Unreachable,
     Violation,
+    blocked_by_shape,
 )
 from icecheck.home import GROUNDWORK
 from icecheck.probes import has_capability
@@ -23,7 +24,6 @@ from icecheck.verdict import (
     TARGET,
     Finding,
     Group,
-    Level,
     Outcome,
     Skip,
     SkipKind,
@@ -139,16 +139,11 @@ def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
     """
     if not isinstance(error, SHAPE_ERRORS):
         return None
-    session = catalog.session
     for exchange in reversed((*catalog.groundwork, *catalog.exchanges)):
-        problems = [p for p in session.schemas.judge(exchange) if p.level is Level.MUST]
-        if problems and exchange.operation and exchange.status:
-            row = session.contract.response(exchange.operation, exchange.status)
-            by = f"schema.{exchange.operation}.{exchange.status if row is None else row.status}"
-            own = exchange in catalog.exchanges
-            return Blocked(
-                by, problems[0].message, exchange=exchange.ordinal if own else GROUNDWORK
-            )
+        if blocked := blocked_by_shape(exchange, catalog.session.schemas):
+            if exchange not in catalog.exchanges:
+                return Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK)
+            return blocked
     return None
 
 

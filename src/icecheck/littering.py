@@ -7,6 +7,7 @@ from icecheck.effects import effect_of
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
 from icecheck.isolation import exists_already
 from icecheck.session import Session
+from icecheck.weather import foreign_words
 
 __all__ = ["refuse_to_litter"]
 
@@ -23,13 +24,13 @@ def refuse_to_litter(session: Session) -> None:
 
     What the catalog needs for them is found out on the way, and remembered (rule 8).
     Raises TargetUnusable when something that was dropped is evidently still there, or when the
-    catalog does not claim to drop what a run makes, or when it does not know who asks. What
-    cannot be made says nothing.
+    catalog does not claim to drop what a run makes, when it does not know who asks, or when
+    nothing but the config is answered by a catalog. What cannot be made says nothing.
     """
-    if session.target.read_only:
-        return
-    if session.target.accept_residue:
-        accommodate(session)
+    if session.target.read_only or session.target.accept_residue:
+        if session.target.accept_residue and not session.target.read_only:
+            accommodate(session)
+        _expect_a_catalog(Catalog(session, session.probe_id("deletion")))
         return
     for creates, drops in _PAIRS:
         claimed = [session.offer.claims(id_, session.contract) for id_ in (creates, drops)]
@@ -42,11 +43,39 @@ def refuse_to_litter(session: Session) -> None:
     try:
         _try_deleting(catalog)
     except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        _expect_a_catalog(catalog)
         _expect_to_be_first(catalog)
         _expect_to_be_allowed(catalog)
         _expect_to_be_known(catalog)  # other trouble the checks meet too, and say whose it is
     finally:
         catalog.undo()
+
+
+def _expect_a_catalog(catalog: Catalog) -> None:
+    """Raise TargetUnusable if nothing but the config is answered as a catalog answers it."""
+    asked = catalog.exchanges[:1]
+    if asked and not foreign_words(asked[0]):
+        return
+    for operation_id in ("listNamespaces", "loadNamespaceMetadata"):
+        if catalog.claims(operation_id):
+            missing = catalog.new_namespace_name()
+            names = {} if operation_id == "listNamespaces" else {"namespace": missing}
+            try:
+                asked = [*asked, catalog.call(operation_id, names).exchange]
+            except Unreachable:
+                return
+            if not foreign_words(asked[-1]):
+                return
+    if len(asked) < 2:
+        return
+    said: dict[str, list[str]] = {}
+    for exchange in asked:
+        said.setdefault(foreign_words(exchange), []).append(str(exchange.operation))
+    words = "; ".join(f"{', '.join(ids)}: {answer}" for answer, ids in said.items())
+    raise TargetUnusable(
+        f"the config is there, and nothing that it leads to is answered by a catalog ({words}); "
+        "look into the catalog's log, at the prefix, and at what stands before it (a login?)"
+    )
 
 
 def _expect_to_be_allowed(catalog: Catalog) -> None:

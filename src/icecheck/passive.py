@@ -11,8 +11,15 @@ from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step, as_curl
 from icecheck.schema import SchemaJudge, has_strict_reading
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+from icecheck.weather import foreign_words
 
-__all__ = ["Observed", "observe", "passive_checks", "passive_verdicts"]
+__all__ = [
+    "Observed",
+    "members_beside_errors",
+    "observe",
+    "passive_checks",
+    "passive_verdicts",
+]
 
 _FINDINGS_MAX = 12
 
@@ -33,6 +40,9 @@ _WIRE = {
 }
 
 
+_BESIDE_ERRORS = "observation.members-beside-errors"
+
+
 @dataclass(slots=True)
 class Observed:
     """What passive judgement saw of one passive check: how often, and what was wrong."""
@@ -50,8 +60,13 @@ class Observed:
 
 
 def passive_checks(contract: Contract) -> tuple[str, ...]:
-    """Return the ids of all passive checks: the wire ones, then one per documented body."""
-    bodies = [r for r in contract.documented_responses if r.has_body]
+    """Return the ids of all passive checks: the wire ones, then one per documented body.
+
+    An answer to HEAD has none, whatever the document lists for it (RFC 9110, 9.3.2).
+    """
+    asking = {o for o, operation in contract.operations.items() if operation.method == "HEAD"}
+    rows = contract.documented_responses
+    bodies = [r for r in rows if r.has_body and r.operation_id not in asking]
     return (*_WIRE, *(check for row in bodies for check in _schema_ids(row, contract)))
 
 
@@ -60,23 +75,29 @@ def observe(
     schemas: SchemaJudge,
     into: dict[str, Observed] | None = None,
     verdict: Verdict | None = None,
+    *,
+    strangers: bool = False,
 ) -> dict[str, Observed]:
     """Judge exchanges (already redacted) passively; returns passive check id -> what was seen.
 
     ``verdict`` is that of the check which made them: an answer that it blames for being given at
-    all is not blamed again for its shape, which is a consequence.
+    all is not blamed again for its shape or its type name, which are consequences.
+    ``strangers``: something else has answered for a while, and what may be its answers is let be.
     """
     observed = {} if into is None else into
     blamed = _blamed(verdict)
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
             continue
+        if strangers and foreign_words(exchange):
+            continue
         # A wrong method was sent on purpose: its answer is no answer of the operation.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
             continue
-        if not blamed(exchange):
+        due = not blamed(exchange)
+        if due:
             _observe_schema(exchange, schemas, observed)
-        _observe_wire(exchange, observed)
+        _observe_wire(exchange, observed, due=due)
     return observed
 
 
@@ -118,6 +139,25 @@ def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> li
             )
         )
     return verdicts
+
+
+def members_beside_errors(observed: Mapping[str, Observed]) -> tuple[dict[str, Any], ...]:
+    """Return the observation that errors carry more than the document defines, if they do.
+
+    It has `id`, `question`, `answer` and `spec_says`, and is no finding (verdict-rules 5).
+    """
+    seen = observed.get(_BESIDE_ERRORS)
+    if seen is None or not seen.findings:
+        return ()
+    names = sorted({name for name, *_ in seen.findings})
+    return (
+        {
+            "id": "members-beside-errors",
+            "question": "Members of error answers that the document does not define",
+            "answer": ", ".join(names)[:300],
+            "spec_says": "the envelope has `error` alone; clients read past everything else",
+        },
+    )
 
 
 def _schema_ids(row: Response, contract: Contract) -> tuple[str, ...]:
@@ -188,7 +228,7 @@ def _due(kind: str, pointer: str) -> str:
             return f"the documented {kind} at {pointer or 'the top'}"
 
 
-def _observe_wire(exchange: Exchange, observed: dict[str, Observed]) -> None:
+def _observe_wire(exchange: Exchange, observed: dict[str, Observed], *, due: bool) -> None:
     if exchange.status == 204:
         entry = observed.setdefault("http.no-body-on-204", Observed())
         entry.seen += 1
@@ -200,7 +240,18 @@ def _observe_wire(exchange: Exchange, observed: dict[str, Observed]) -> None:
     error = _error(exchange.response_body)
     if exchange.operation != "getToken":
         _observe_code(exchange, error.get("code"), observed)
-    _observe_type(exchange, error.get("type"), observed)
+        _observe_members(exchange, observed)
+    if due:
+        _observe_type(exchange, error.get("type"), observed)
+
+
+def _observe_members(exchange: Exchange, observed: dict[str, Observed]) -> None:
+    body = _parsed(exchange.response_body)
+    if not isinstance(body, dict) or "error" not in body:
+        return
+    for name in body.keys() - {"error"}:
+        finding = Finding("member-beside-error", "error", name[:60], exchange=exchange.ordinal)
+        _add(observed.setdefault(_BESIDE_ERRORS, Observed()), (name[:60],), finding, exchange)
 
 
 def _observe_code(exchange: Exchange, code: Any, observed: dict[str, Observed]) -> None:

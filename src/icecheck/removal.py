@@ -1,6 +1,6 @@
 """Removes what a check has made: exactly what is in its ledger, newest first."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from icecheck.expect import Reply, Unreachable, Violation
 from icecheck.ledger import Entry, Ledger
@@ -19,6 +19,9 @@ class Remover(Protocol):
 
     def call(self, operation_id: str, names: dict[str, str | Namespace]) -> Reply:
         """Send one request."""
+
+    def list_namespaces(self, parent: Namespace | None = None) -> Reply:
+        """List the namespaces under another, or at the top."""
 
 
 def remove_all(catalog: Remover) -> None:
@@ -41,15 +44,36 @@ def _remove(catalog: Remover, entry: Entry) -> None:
         reply = _drop(catalog, entry.kind, entry.namespace, entry.name)
     if reply.ok or reply.status == 404:
         catalog.ledger.forget(entry, deleted=True)
-    elif 400 <= reply.status < 500 and _is_gone(catalog, entry):
-        # It was refused from the first, or the catalog has a word of its own for what is missing.
+    elif _is_gone(catalog, entry):
+        # It was never made, or the catalog has an answer of its own for what is missing.
         catalog.ledger.forget(entry, deleted=False)
 
 
 def _is_gone(catalog: Remover, entry: Entry) -> bool:
-    """Whether the catalog, asked for an object, says that there is none."""
+    """Whether the catalog, asked for an object, says that there is none, or does not list it."""
     found = look_at(catalog, entry)
-    return found is not None and says_gone(found)
+    if found is not None and (found.ok or says_gone(found)):
+        return not found.ok
+    return _is_unlisted(catalog, entry)
+
+
+def _is_unlisted(catalog: Remover, entry: Entry) -> bool:
+    """Whether a whole listing of what an object would be in does not name it."""
+    operation_id = f"list{entry.kind.title()}s"
+    if not catalog.claims(operation_id):
+        return False
+    wanted: Any = [*entry.namespace]
+    if entry.kind == "namespace":
+        reply = catalog.list_namespaces(entry.namespace[:-1] or None)
+        member = "namespaces"
+    else:
+        reply = catalog.call(operation_id, {"namespace": entry.namespace})
+        member, wanted = "identifiers", {"namespace": wanted, "name": entry.name}
+    try:
+        body = reply.json() if reply.status == 200 else None
+        return body is not None and not body.get("next-page-token") and wanted not in body[member]
+    except (AttributeError, KeyError, TypeError, Violation):
+        return False
 
 
 def look_at(catalog: Remover, entry: Entry) -> Reply | None:

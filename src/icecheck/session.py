@@ -88,6 +88,8 @@ class Session:
     home: Any = None
     """What many checks share (``icecheck.home.Home``), once a check has asked for it."""
     accommodations: Accommodations = field(default_factory=Accommodations)
+    strangers: bool = False
+    """Whether something else has answered in the catalog's place for a while."""
     config_url: str = ""
     _counting: threading.Lock = field(default_factory=threading.Lock)
 

@@ -1,16 +1,26 @@
 """The weather between a run and its catalog: what is no answer, and when to ask again."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from icecheck.exchange import Exchange
 
-__all__ = ["WAIT_SECONDS_MAX", "Trouble", "next_wait", "trouble_of"]
+__all__ = [
+    "WAIT_SECONDS_MAX",
+    "Trouble",
+    "foreign_words",
+    "is_uncertain",
+    "next_wait",
+    "trouble_of",
+]
 
 WAIT_SECONDS_MAX = 60.0
 """How long one request is put off in all; a catalog that asks for more is not asked again."""
 _READING = frozenset({"GET", "HEAD"})
+# What is deleted twice is deleted; that it was missing the second time says nothing.
+_REPEATABLE = _READING | {"DELETE"}
 _FIRST_WAIT_SECONDS = 0.5
 _FIRST_WAIT_AFTER_LOSS_SECONDS = 0.1
 _ATTEMPTS_MAX = 4
@@ -50,7 +60,8 @@ def trouble_of(exchange: Exchange) -> Trouble | None:
         attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
         return Trouble(words, False, attempts, asked_seconds=asked, throttled=True)
     if exchange.status == 503:
-        # Without Retry-After it may come from a gateway that has lost sight of the request.
+        # Without Retry-After only what is idempotent should be sent again (L4659): it may come
+        # from a gateway that has lost sight of the request.
         if asked is None:
             return Trouble("throttled with 503", True, throttled=True)
         attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
@@ -63,10 +74,10 @@ def trouble_of(exchange: Exchange) -> Trouble | None:
 def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: float) -> float | None:
     """Return how many seconds to wait before the request is sent again, or None: it is not.
 
-    A request that changes something and may have been applied is never sent again: what a catalog
-    rightly says to the second one (404, 409) would be held against it.
+    A request that adds something and may have been applied is never sent again: done twice, it may
+    be too much.
     """
-    if trouble.may_be_applied and method not in _READING:
+    if trouble.may_be_applied and method not in _REPEATABLE:
         return None
     if attempts >= trouble.attempts_max:
         return None
@@ -74,6 +85,38 @@ def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: floa
     if wait is None:
         wait = min(trouble.first_wait_seconds * 2 ** (attempts - 1), WAIT_SECONDS_MAX / 4)
     return wait if waited_seconds + wait <= WAIT_SECONDS_MAX else None
+
+
+def is_uncertain(trouble: Trouble, exchange: Exchange) -> bool:
+    """Whether an answer after some trouble says nothing: the first request may have been applied.
+
+    Who deletes something twice is rightly told that it is not there.
+    """
+    reads = exchange.method in _READING
+    return trouble.may_be_applied and not reads and exchange.status == 404
+
+
+def foreign_words(exchange: Exchange) -> str:
+    """Return in words what was answered in a catalog's place, or nothing: a catalog may say that.
+
+    A redirection, a server error, or something else than a JSON object where one is due. One such
+    answer may be a mistake of the catalog; where all are such, none is asked.
+    """
+    status = exchange.status or 0
+    if 300 <= status < 400 and status != 304:
+        # What follows the path may be a secret of whoever is to log in.
+        location = (exchange.header("location") or "").partition("?")[0][:120]
+        return f"{status} to {location}" if location else str(status)
+    if status >= 500 and status != 501:
+        return str(status)
+    if status not in {200, 201, 202, 204, 404}:
+        return ""
+    try:
+        if isinstance(json.loads(exchange.response_body), dict):
+            return ""
+    except (ValueError, RecursionError):
+        pass
+    return f"{status} and {exchange.header('content-type') or 'nothing'}, which is no JSON object"
 
 
 def _lost(error: str) -> Trouble:

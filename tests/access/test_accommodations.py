@@ -11,6 +11,7 @@ from icecheck.accommodations import Accommodations, location_below
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.mock_server import MockCatalog, problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
 from icecheck.mock_server.state import WarehouseState
 from icecheck.reports import run_json, summary
@@ -62,6 +63,10 @@ def tables_in_parent_only(registries: Registries) -> None:
         refuse(registries, operation_id, leaves_the_parent)
 
 
+def no_nulls(registries: Registries) -> None:
+    defects()["table-refuses-nulls"].install(registries)
+
+
 def leaves_the_parent(call: Call) -> bool:
     destination = sent_json(call).get("destination")
     return isinstance(destination, dict) and destination.get("namespace") != [*PARENT]
@@ -102,6 +107,7 @@ def gone_wrong(run: Run) -> set[str]:
             {"createTable.minimal-body-accepted"},
         ),
         (no_null_location, {}, "left out", {"createTable.nulls-accepted"}),
+        (no_nulls, {}, "null members", {"createTable.nulls-accepted"}),
         (never_a_location, {"location_root": "memory://root/mine"}, "sent without", set()),
         (lambda _: None, {"location_root": "memory://root/mine"}, None, set()),
         (tables_in_parent_only, {"namespace": PARENT}, "in given itself", set()),

@@ -5,6 +5,7 @@ import re
 
 import httpx
 import pytest
+from tests.kill.killing import checks_of
 
 from icecheck.check import check_of
 from icecheck.client import Catalog
@@ -39,6 +40,19 @@ class DottedCatalog(httpx.BaseTransport):
             config["overrides"]["namespace-separator"] = self.announced
             return httpx.Response(200, json=config)
         return answer
+
+
+def test_a_catalog_with_a_separator_of_its_own_passes_wherever_a_dot_is_not_the_question():
+    modules = ("test_names", "test_listing", "test_pagination", "test_namespaces")
+    with MockCatalog(seed=1, root="memory://dots") as mock:
+        door = DottedCatalog(mock, "%2E")
+        session = open_session(Target(mock.uri, warehouse="dots"), run_id="all", transport=door)
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks_of(*modules)]
+        session.close()
+    assert [v.summary for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}] == []
+    passed = {v.check for v in verdicts if v.outcome is Outcome.PASS}
+    assert "listNamespaces.multipart-parent" in passed
+    assert session.residue == []
 
 
 @pytest.mark.parametrize("announced", [".", "%2E", "%2e"])

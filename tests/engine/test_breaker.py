@@ -40,7 +40,7 @@ def breaker_hearing(monkeypatch):
 
 
 def test_the_fifth_check_in_a_row_without_an_answer_opens_it(breaker_hearing):
-    breaker = breaker_hearing(*[UNANSWERED] * 10)
+    breaker = breaker_hearing(*[UNANSWERED] * 15)
     opened = []
     for _ in range(5):
         assert breaker.judge(CHECK).unanswered
@@ -53,16 +53,22 @@ def test_the_fifth_check_in_a_row_without_an_answer_opens_it(breaker_hearing):
     "answered", [verdict(Outcome.PASS), verdict(Outcome.FAIL), verdict(Outcome.BLOCKED, "x.200")]
 )
 def test_an_answer_in_between_starts_the_count_again(breaker_hearing, answered):
-    breaker = breaker_hearing(*[UNANSWERED] * 8, answered, *[UNANSWERED] * 8)
+    breaker = breaker_hearing(*[UNANSWERED] * 12, answered, *[UNANSWERED] * 12)
     for _ in range(9):
         breaker.judge(CHECK)
     assert breaker.why == ""
 
 
-def test_a_check_without_an_answer_is_judged_once_more(breaker_hearing):
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_check_without_an_answer_is_judged_twice_more(breaker_hearing, times):
     answered = verdict(Outcome.PASS)
-    breaker = breaker_hearing(UNANSWERED, answered)
+    breaker = breaker_hearing(*[UNANSWERED] * times, answered)
     assert breaker.judge(CHECK) is answered
+
+
+def test_a_check_is_not_judged_for_ever(breaker_hearing):
+    breaker = breaker_hearing(*[UNANSWERED] * 3)
+    assert breaker.judge(CHECK) is UNANSWERED
 
 
 def test_credentials_that_have_ended_open_it_at_once(breaker_hearing):

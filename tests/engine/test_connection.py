@@ -107,13 +107,37 @@ def test_an_error_of_the_catalog_itself_is_an_answer(status):
     assert connection(handler, []).send(wire(), lambda _: None).status == status
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE"])
-def test_what_may_have_been_applied_is_not_asked_for_twice(method):
+def test_what_may_have_been_applied_is_not_asked_for_twice():
     recorded = []
     handler = answers(httpx.Response(503), httpx.Response(404))
     with pytest.raises(Unreachable):
-        connection(handler, []).send(wire(method), recorded.append)
+        connection(handler, []).send(wire("POST"), recorded.append)
     assert len(recorded) == 1
+
+
+TROUBLES = [httpx.Response(503), httpx.Response(502, html="<h1>no</h1>"), httpx.ReadError("reset")]
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=["503", "page", "reset"])
+@pytest.mark.parametrize("status", [204, 409, 500])
+def test_what_is_idempotent_is_asked_for_again(trouble, status):
+    answer = httpx.Response(status, json={"error": {}})
+    handler = answers(trouble, answer)
+    assert connection(handler, []).send(wire("DELETE"), lambda _: None).status == status
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=["503", "page", "reset"])
+def test_whether_something_was_there_is_not_known_after_it_was_deleted_twice(trouble):
+    recorded = []
+    handler = answers(trouble, httpx.Response(404))
+    with pytest.raises(Unreachable, match="404"):
+        connection(handler, []).send(wire("DELETE"), recorded.append)
+    assert len(recorded) == 2
+
+
+def test_a_second_answer_counts_if_the_first_request_was_refused_for_certain():
+    handler = answers(httpx.Response(429), httpx.Response(404))
+    assert connection(handler, []).send(wire("DELETE"), lambda _: None).status == 404
 
 
 class Dripping(httpx.SyncByteStream):

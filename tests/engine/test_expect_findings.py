@@ -258,6 +258,11 @@ MATCHERS = {
         [["x"], ["y", "x"], [{"k": 1, "l": 2}], "y", None, {}, ABSENT],
     ),
     "one-of": (lambda: one_of(None, -1), [None, -1], [0, "null", ABSENT]),
+    "one-of-a-type": (
+        lambda: one_of(1, False, {"a": 1}),
+        [1, False, {"a": 1}],
+        [True, 1.0, 0, 0.0, {"a": True}, {"a": 1, "b": 2}, ABSENT],
+    ),
 }
 
 

@@ -95,7 +95,50 @@ def test_a_catalog_that_refuses_nothing_has_one_cause():
 def test_a_catalog_that_refuses_something_keeps_its_causes():
     refused = failing("good", outcome=Outcome.PASS, findings=(), evidence=())
     kept = causes(*ACCEPTING, refused)
-    assert {c.expected for c in kept} == {"4xx", "404", "409 or 404"}
+    assert {c.expected: c.members for c in kept} == {
+        "4xx": ("r400", "r4xx"),
+        "404": ("r404", "r409 or 404"),
+    }
+
+
+def missed(check, expected, actual):
+    return failing(check, expected=expected, actual=actual)
+
+
+def test_one_wrong_answer_is_one_cause_however_many_answers_are_allowed():
+    (only,) = causes(
+        missed("a", "404 or 406 or 409", "410"),
+        missed("b", "200 or 204 or 404", "410"),
+        missed("c", "404", "410"),
+        missed("d", "404 or 409", "410"),
+    )
+    assert set(only.members) == set("abcd")
+    assert (only.expected, only.actual) == ("404", "410")
+    assert only.title == "Answers 410 where 404 is due"
+
+
+def test_demands_that_all_leave_something_open_have_to_share_an_answer():
+    found = causes(
+        missed("a", "404 or 409", "410"),
+        missed("b", "400 or 404", "410"),
+        missed("c", "400 or 409", "410"),
+    )
+    assert {c.members for c in found} == {("a", "b"), ("c",)}
+
+
+def test_each_answer_that_is_due_alone_is_a_cause_of_its_own():
+    found = causes(
+        missed("a", "404", "422"),
+        missed("b", "404", "422"),
+        missed("c", "409", "422"),
+        missed("d", "404 or 409", "422"),
+    )
+    assert {c.members for c in found} == {("a", "b", "d"), ("c",)}
+
+
+def test_another_answer_is_another_cause_though_the_same_is_due():
+    found = causes(missed("a", "404", "410"), missed("b", "404 or 406", "500"))
+    assert {c.members for c in found} == {("a",), ("b",)}
 
 
 def test_what_was_only_read_off_other_exchanges_is_no_refusal():

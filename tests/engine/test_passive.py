@@ -7,7 +7,12 @@ from typing import Any
 from icecheck.contract import Level, load
 from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step
-from icecheck.passive import observe, passive_verdicts
+from icecheck.passive import (
+    members_beside_errors,
+    observe,
+    passive_checks,
+    passive_verdicts,
+)
 from icecheck.schema import schema_judge
 from icecheck.verdict import Finding, Group, Outcome, Verdict
 
@@ -98,3 +103,38 @@ def test_all_server_failures_of_a_check_that_blames_one_are_consequences() -> No
     pages = [answered(500, {"message": "container"}, ordinal=n) for n in (1, 2, 3)]
     assert outcomes(*pages) == {"schema.updateTable.500": Outcome.FAIL}
     assert outcomes(*pages, verdict=blaming("4xx", "500", 2)) == {}
+
+
+def test_no_check_waits_for_the_body_of_an_answer_to_head() -> None:
+    operations = load().operations
+    waiting = [c.split(".")[1] for c in passive_checks(load()) if c.startswith("schema.")]
+    assert {operations[operation].method for operation in waiting} == {"GET", "POST", "DELETE"}
+
+
+def error_with(**more: object) -> Exchange:
+    error = {"message": "m", "type": "CommitFailedException", "code": 409}
+    return answered(409, {"error": error, **more})
+
+
+def test_members_beside_an_error_are_an_observation_and_no_finding() -> None:
+    exchanges = (error_with(), error_with(**{"request-id": "r"}), error_with(status=409))
+    assert set(outcomes(*exchanges).values()) == {Outcome.PASS}
+    (observation,) = members_beside_errors(observe(exchanges, schema_judge()))
+    assert observation["answer"] == "request-id, status"
+
+
+def test_errors_as_documented_are_no_observation() -> None:
+    assert members_beside_errors(observe((error_with(),), schema_judge())) == ()
+
+
+def test_other_members_are_no_substitute_for_the_error() -> None:
+    found = outcomes(answered(409, {"message": "m", "url": "/x", "status": 409}))
+    assert found["schema.updateTable.409"] is Outcome.FAIL
+
+
+def test_an_answer_that_was_not_due_is_not_blamed_for_its_type_name() -> None:
+    error = {"message": "m", "type": "NoSuchTableException", "code": 409}
+    exchange = answered(409, {"error": error})
+    assert outcomes(exchange)["error.type-names"] is Outcome.FAIL
+    blamed = outcomes(exchange, verdict=blaming("404", "409", 1))
+    assert "error.type-names" not in blamed

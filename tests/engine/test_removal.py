@@ -58,6 +58,26 @@ def test_what_is_said_to_be_gone_in_other_words_is_no_residue() -> None:
     assert session.residue == []
 
 
+@pytest.mark.parametrize("status", [400, 409, 500])
+def test_what_no_listing_names_is_no_residue(status: int) -> None:
+    """A catalog without a word of its own for what is missing still lists what is there."""
+
+    def install(registries: Registries) -> None:
+        for kind in ("Namespace", "Table"):
+            refuse_as(registries, f"drop{kind}", 404, status)
+        for operation_id in ("loadNamespaceMetadata", "loadTable"):
+            refuse_as(registries, operation_id, 404, status)
+
+    with lawful_session(install) as session:
+        catalog = Catalog(session, "some.check")
+        namespace = catalog.given_namespace()
+        catalog.ledger_namespace((*namespace, catalog.new_name()))
+        catalog.ledger_table(namespace, catalog.new_name())
+        catalog.ledger_namespace(catalog.new_namespace_name())
+        catalog.undo()
+    assert session.residue == []
+
+
 def test_what_may_not_be_dropped_and_is_there_is_residue() -> None:
     def install(registries: Registries) -> None:
         def refused(*_: object) -> Outcome:

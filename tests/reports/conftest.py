@@ -74,6 +74,24 @@ SPARK_BROKEN = failed(
     "spark.merge", expected="2 rows", actual="1 row", group=Group.SPARK, level=Level.INTEROP
 )
 SPARK_NOT_RUN = replace(SKIPPED, check="spark.branch", group=Group.SPARK, level=Level.INTEROP)
+CLIENT = {"group": Group.SCENARIOS, "level": Level.INTEROP, "profile": "write"}
+CLIENTS = (
+    replace(
+        verdict("dialect.duckdb.tables", **CLIENT), title="DuckDB 1.5.5: makes and drops a table"
+    ),
+    replace(
+        failed("dialect.duckdb.transactions", detail="DuckDB 1.5.5 stops at commit", **CLIENT),
+        title="DuckDB 1.5.5: commits to both at once",
+    ),
+    replace(
+        BLOCKED,
+        check="dialect.pyiceberg.views",
+        title="PyIceberg 0.12.0: makes a view",
+        blocked_by=("schema.createView.200",),
+        **CLIENT,
+    ),
+    replace(SKIPPED, check="dialect.spark.tables", title="Spark 3.5.9: makes a table", **CLIENT),
+)
 
 
 RUNS = {
@@ -87,6 +105,7 @@ RUNS = {
     "tripped": finished(*GOOD, tripped=True),
     "nothing": finished(),
     "residue": finished(*GOOD, residue=("namespace icecheck_abc123.left",)),
+    "clients": finished(*GOOD, *CLIENTS),
     "spark": finished(*GOOD, SPARK_WORKS, SPARK_BROKEN, SPARK_NOT_RUN),
     "hostile": finished(
         *GOOD,

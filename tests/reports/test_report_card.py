@@ -56,6 +56,15 @@ def test_a_requirement_that_the_register_lacks_is_left_out(fail_verdict):
     assert [c.id for c in card.clauses] == ["createNamespace.409"]
 
 
+def test_a_card_says_since_when_and_what_was_different_before(fail_verdict):
+    text = card_of(fail_verdict("x", requirements=("dropNamespace.409",)))
+    said = "since Iceberg 1.9.0; changed in 1.9.0: 409; before, it had to be empty"
+    assert said in text
+    first = describe(fail_verdict("x", requirements=("createNamespace.409",)), load())
+    assert first.clauses[0].age == ""
+    assert "since Iceberg" not in card_of(fail_verdict("x", requirements=("createNamespace.409",)))
+
+
 def test_nothing_hostile_reaches_a_terminal(runs, hostile):
     for verdict in runs["hostile"].verdicts:
         text = card_of(verdict)

@@ -3,6 +3,7 @@
 import threading
 
 import httpx
+import msgspec
 import pytest
 from tests.sick.chaos import (
     Clock,
@@ -107,3 +108,34 @@ def test_a_storm_that_never_ends_blames_nobody_and_ends_the_run(monkeypatch):
     assert blamed(run) == []
     assert run.exit_code == 4
     assert clock.seconds < 600
+
+
+@pytest.mark.parametrize("retried", ["getConfig.endpoints-served", "error.several-faults"])
+@pytest.mark.parametrize("every", [31, 37])
+def test_a_check_of_many_requests_comes_through_where_a_few_are_refused(
+    monkeypatch, every, retried
+):
+    """Neither a DELETE nor a POST that met a 503 without Retry-After is a verdict."""
+    mock = new_mock()
+    door = Door(mock.httpx_transport(), lambda n, _: refuse(503) if n % every == 0 else None)
+    run = run_through(door, monkeypatch, globs=(retried, "dropTable.*", "createTable.*"))
+    assert door.asked > 4 * every
+    assert blamed(run) == missed(run) == []
+    assert run.exit_code == 0
+    assert run.facts["safety"]["residue"] == namespaces_on(mock) == []
+
+
+def test_who_is_where_is_not_guessed_after_an_answer_that_was_lost(monkeypatch):
+    """Client 2 always wins a race, and what sends it back gets no answer: it may be there still."""
+    mock = new_mock()
+
+    def rule(_number, request):
+        body = msgspec.json.decode(request.content) if "tables/rename" in request.url.path else {}
+        source = body.get("source", {}).get("name", "")
+        if source.endswith("_3"):
+            return refuse(503)
+        return refuse(409) if source.endswith("_1") else None
+
+    run = run_through(Door(mock.httpx_transport(), rule), monkeypatch, globs=("race.rename-table",))
+    assert blamed(run) == missed(run) == []
+    assert run.facts["safety"]["residue"] == namespaces_on(mock) == []

@@ -75,6 +75,38 @@ def test_numbers_and_uuids_that_differ_in_each_run_are_taken_out() -> None:
     assert failure.words == "ValidationException: snapshot {number} of {uuid}, 3 rows"
 
 
+def test_ids_of_requests_to_an_object_store_are_taken_out() -> None:
+    said = (
+        "Access denied. (Service: S3, Status Code: 403, Request ID: 18EA4B1DD0E16D52B600D20C, "
+        "Extended Request ID: a/B+c==) (SDK Attempt Count: 1)"
+    )
+    failure = read_failure(JavaError(java(("S3Exception", said))), NAMES)
+    assert failure is not None
+    assert failure.words == (
+        "S3Exception: Access denied. (Service: S3, Status Code: 403, Request ID: {id}, "
+        "Extended Request ID: {id}) (SDK Attempt Count: 1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ('{\n "url": "/v1/ns/t1",\n "message": "Ambiguous URI"\n}', "Ambiguous URI"),
+        ('{"error": {"message": "no such\\nthing", "code": 400}}', "no such"),
+        ('{"status": 400}', '{"status": 400}'),
+        ('{\n "message": 4\n}', "{"),
+        ("{t1} is no JSON", "{{name}} is no JSON"),
+    ],
+)
+def test_of_an_answer_that_the_client_could_not_read_the_message_is_told(
+    said: str, words: str
+) -> None:
+    error = JavaError(java(("BadRequestException", f"Malformed request: {said}")))
+    failure = read_failure(error, NAMES)
+    assert failure is not None
+    assert failure.words == f"BadRequestException: Malformed request: {words}"
+
+
 def test_an_error_is_known_by_pysparks_class_and_by_every_java_class() -> None:
     error = AnalysisException(java(("TableAlreadyExistsException", "t1"), ("Cause", None)))
     failure = read_failure(error, NAMES)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from tests.laws.golden import reviewed
 from tests.sick.naming import strays
 
 from icecheck.check import Check, check_of
@@ -23,61 +24,7 @@ from icecheck.spark_tests import test_scripts as script_checks
 from icecheck.target import Target
 from icecheck.verdict import Outcome
 
-KILLED_BY = {
-    "spark.add-column": "update-forgotten-set-current-schema",
-    "spark.all-types": "decimals-widened",
-    "spark.branch": "update-branch-moves-main",
-    "spark.changelog": "update-forgotten-set-snapshot-ref",
-    "spark.column-comment-and-null": "column-docs-lost",
-    "spark.create-existing": "table-not-created",
-    "spark.create-insert-select": "update-forgotten-set-snapshot-ref",
-    "spark.create-replace-view": "view-last-added-schema-is-the-first",
-    "spark.create-or-replace": "update-forgotten-remove-snapshot-ref",
-    "spark.ctas": "create-commit-forgets-data",
-    "spark.delete": "update-main-is-not-current",
-    "spark.drop-column": "update-last-column-id-falls",
-    "spark.drop-purge": "drop-keeps-the-name",
-    "spark.drop-table": "drop-revived-by-create",
-    "spark.expire-snapshots": "update-forgotten-remove-snapshots",
-    "spark.format-v1": "update-forgotten-upgrade-format-version",
-    "spark.format-v3-deletion-vectors": "format-version-always-2",
-    "spark.format-v3-row-lineage": "update-next-row-id-stays",
-    "spark.identifier-fields": "update-forgotten-set-current-schema",
-    "spark.insert-overwrite": "partition-spec-lost",
-    "spark.merge": "commit-applies-one-update",
-    "spark.merge-on-read-delete": "update-sequence-number-stays",
-    "spark.merge-on-read-merge": "update-sequence-number-stays",
-    "spark.metadata-tables": "load-without-location",
-    "spark.missing-table": "load-missing-empty",
-    "spark.namespace-not-empty": "namespace-drop-cascades",
-    "spark.namespaces": "properties-update-forgotten",
-    "spark.nested-evolution": "inner-ids-restart",
-    "spark.partition-evolution": "update-partition-field-ids-start-over",
-    "spark.partition-transforms": "partition-sources-as-sent",
-    "spark.partitioned-table": "partition-spec-lost",
-    "spark.pipeline.orders": "create-commit-forgets-data",
-    "spark.rename-column": "update-forgotten-add-schema",
-    "spark.rename-table": "rename-over-another",
-    "spark.rename-view": "view-rename-conflict-writes",
-    "spark.reorder-columns": "load-schema-reordered",
-    "spark.rewrite-data-files": "assertion-fails-assert-ref-snapshot-id",
-    "spark.rewrite-manifests": "update-forgotten-set-snapshot-ref",
-    "spark.rewrite-position-deletes": "update-sequence-number-stays",
-    "spark.rollback": "commit-forgets-snapshot-log",
-    "spark.rtas": "update-forgotten-set-current-schema",
-    "spark.scan-planning": "plan-without-deletes",
-    "spark.show-tables": "drop-still-listed",
-    "spark.show-views": "table-list-has-views",
-    "spark.table-properties": "update-property-keys-lower-case",
-    "spark.tag": "assertion-tags-are-unknown",
-    "spark.time-travel-snapshot": "load-newest-snapshots-only",
-    "spark.time-travel-timestamp": "commit-forgets-snapshot-log",
-    "spark.truncate": "update-forgotten-add-snapshot",
-    "spark.update": "commit-applies-one-update",
-    "spark.widen-column": "update-forgotten-set-current-schema",
-    "spark.write-audit-publish": "update-added-snapshot-goes-live",
-    "spark.write-order": "update-forgotten-set-default-sort-order",
-}
+KILLED_BY = dict(line.split(" | ") for line in reviewed("spark_kills.txt"))
 
 
 SPARKS_OWN_NAMESPACE = "default"
