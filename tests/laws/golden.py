@@ -9,6 +9,10 @@ FOLDER = Path(__file__).parents[1] / "golden"
 VARIABLE = "ICECHECK_UPDATE_GOLDEN"
 """Set to 1, golden files are written instead of compared; paid debts are then struck out."""
 
+_MESSAGE = (
+    "{name} is not what was reviewed; if the change is meant, run the tests of tests/laws with "
+    f"{VARIABLE}=1 and look at what changed:\n"
+)
 DEBTS = "debt.txt"
 _DEBTS_HEAD = """\
 # What is owed: one line for each, a kind and an id. Lines may go, and none may come. What is no
@@ -27,12 +31,38 @@ def expect_golden(name: str, lines: Sequence[str], folder: Path = FOLDER) -> Non
     if updating():
         folder.mkdir(exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    reviewed = path.read_text(encoding="utf-8").splitlines()
-    difference = list(difflib.unified_diff(reviewed, lines, "reviewed", "now", n=0, lineterm=""))
-    assert not difference, (
-        f"{name} is not what was reviewed; if the change is meant, run the tests of tests/laws "
-        f"with {VARIABLE}=1 and look at what changed:\n" + "\n".join(difference)
-    )
+    before = path.read_text(encoding="utf-8").splitlines()
+    difference = list(difflib.unified_diff(before, lines, "reviewed", "now", n=0, lineterm=""))
+    assert not difference, _MESSAGE.format(name=name) + "\n".join(difference)
+
+
+def reviewed(name: str, folder: Path = FOLDER) -> list[str]:
+    """The lines of a golden file as they were reviewed last."""
+    path = folder / name
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def expect_part(
+    name: str, keys: Iterable[str], lines: Sequence[str], folder: Path = FOLDER
+) -> None:
+    """Compare the lines of a golden file that begin with one of the keys, or write these only.
+
+    A line is a key and what is known of it, as ``key | rest``; the file is sorted.
+    """
+    mine = frozenset(keys)
+    known = reviewed(name, folder)
+    before = [line for line in known if key_of(line) in mine]
+    if updating():
+        others = [line for line in known if key_of(line) not in mine]
+        expect_golden(name, sorted([*others, *lines]), folder)
+        return
+    difference = list(difflib.unified_diff(before, lines, "reviewed", "now", n=0, lineterm=""))
+    assert not difference, _MESSAGE.format(name=name) + "\n".join(difference)
+
+
+def key_of(line: str) -> str:
+    """What a line of a golden file is about."""
+    return line.partition(" | ")[0]
 
 
 def debts(kind: str, folder: Path = FOLDER) -> set[str]:

@@ -10,7 +10,7 @@ from tests.kill.killing import mock_session
 
 from icecheck.assembly.collect import collect
 from icecheck.client import Catalog
-from icecheck.contract import load
+from icecheck.contract import Response, load
 from icecheck.exchange import Exchange
 from icecheck.judge import judge
 from icecheck.passive import observe, passive_verdicts
@@ -54,6 +54,28 @@ def spoiled(exchange: Exchange) -> Iterator[Exchange]:
 
 def verdicts(exchanges: list[Exchange]) -> list[Verdict]:
     return passive_verdicts(observe(exchanges, schema_judge()), load())
+
+
+def shapeless(sample: Exchange, row: Response) -> Iterator[Exchange]:
+    """Yield answers of a documented status that say they are JSON, and are not as documented."""
+    status = int(row.status.replace("XX", "99"))
+    method = load().operations[row.operation_id].method
+    answer = replace(sample, operation=row.operation_id, method=method, status=status)
+    for body in (b"[]", b"not JSON"):
+        yield replace(answer, response_body=body)
+
+
+def test_every_passive_check_of_a_body_can_fail_whether_or_not_the_mock_answers_so() -> None:
+    with mock_session() as (_, session):
+        (sample, *_) = [e for e in session.exchanges if e.claims_json]
+    contract = load()
+    rows = [row for row in contract.documented_responses if row.has_body]
+    judged = [row for row in rows if contract.operations[row.operation_id].method != "HEAD"]
+    assert len(judged) > 200
+    for row in judged:
+        for answer in shapeless(sample, row):
+            failed = {v.check for v in verdicts([answer]) if v.outcome is Outcome.FAIL}
+            assert f"schema.{row.id}" in failed, answer.response_body
 
 
 def test_every_passive_check_that_sees_an_answer_can_fail() -> None:

@@ -30,7 +30,7 @@ CATALOGS = {
     ),
     "keeps-what-is-sent": (
         "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
-        "no-endpoints-listed", "open-reading",
+        "no-endpoints-listed", "open-reading", "later-members",
     ),
     "reads-only": ("no-etags", "read-only"),
 }  # fmt: skip

@@ -1,0 +1,64 @@
+"""Law 2: what is less than a MUST fails no check of a MUST, wherever else it shows."""
+
+from functools import cache
+
+import pytest
+from tests.laws.golden import key_of, reviewed
+from tests.laws.test_killed import families
+
+from icecheck.assembly.collect import collect
+from icecheck.assembly.kill_matrix import judged_with
+from icecheck.assembly.reach import Entry, changed_by, reached_by
+from icecheck.check import Check
+from icecheck.contract import Level, load
+from icecheck.mock_server.defects import Defect, defects
+from icecheck.verdict import Group, Outcome
+
+EXCEPTIONS = "levels.txt"
+"""Defects that do more than they should, as ``defect | why``; whatever else does fails."""
+WRONG = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
+
+
+@cache
+def reach() -> dict[Check, frozenset[Entry]]:
+    """The checks of a MUST, and the behaviour of the mock that each of them meets."""
+    must = [check for check in collect((Group.CHECKS,)) if check.level is Level.MUST]
+    met = reached_by(must)
+    return {check: met[check.id] for check in must}
+
+
+def is_lesser(defect: Defect) -> bool:
+    return load().requirements[defect.breaks].level is not Level.MUST
+
+
+def too_much(defect: Defect) -> list[str]:
+    """The checks of a MUST that a defect fails or blocks, passive ones included.
+
+    Judged are those which meet behaviour that the defect changes, on a catalog that has it from
+    the start: a run may adapt to it, as to any catalog.
+    """
+    changed = changed_by(defect)
+    concerned = [check for check, met in reach().items() if met & changed]
+    verdicts = judged_with((defect,), concerned, from_the_start=True)
+    return [v.check for v in verdicts if v.level is Level.MUST and v.outcome in WRONG]
+
+
+def excepted() -> set[str]:
+    return {key_of(line) for line in reviewed(EXCEPTIONS)}
+
+
+@pytest.mark.parametrize(
+    "family", [name for name, found in families().items() if any(map(is_lesser, found))]
+)
+def test_what_is_no_must_fails_no_check_of_a_must(family: str) -> None:
+    found = {d.name: too_much(d) for d in families()[family] if is_lesser(d)}
+    wrong = {name: failed for name, failed in found.items() if failed}
+    mended = [name for name in found if name in excepted() and not found[name]]
+    assert {name: wrong[name] for name in wrong if name not in excepted()} == {}
+    assert mended == [], f"no longer exceptions: take them out of {EXCEPTIONS}"
+
+
+def test_every_exception_is_a_lesser_defect_and_says_why() -> None:
+    lines = [line.split(" | ") for line in reviewed(EXCEPTIONS)]
+    assert [name for name, *_ in lines if not is_lesser(defects()[name])] == []
+    assert [name for name, why in lines if not why.endswith(".")] == []

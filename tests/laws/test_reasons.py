@@ -1,0 +1,35 @@
+"""Law 3 for witnesses: a required check that no other catalog passes says what became of it."""
+
+from tests.laws.golden import expect_golden
+from tests.reference.unwitnessed import (
+    FILE,
+    newer_than_the_records,
+    read_records,
+    reasons,
+    text_of,
+)
+
+from icecheck.cli.catalogue import check_rows
+from icecheck.contract import Level, load
+from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
+
+NEWER_MAX = 12
+"""With more checks that no catalog was asked for, the catalogs are to be recorded again."""
+
+
+def test_the_reasons_are_those_of_the_records() -> None:
+    told = reasons(read_records())
+    expect_golden(FILE.name, text_of(told).splitlines(), FILE.parent)
+    # Read again by the tests that come after an update.
+    reasons_without_witness.cache_clear()
+
+
+def test_a_required_check_has_a_witness_or_a_reason_and_never_both() -> None:
+    rows = check_rows(load())
+    bare = {row.id for row in rows if is_unwitnessed(row.id, Level(row.level))}
+    assert bare == {*reasons_without_witness()}
+    assert [check for check, phrases in reasons_without_witness().items() if not all(phrases)] == []
+
+
+def test_the_records_know_nearly_every_check() -> None:
+    assert len(newer_than_the_records(reasons_without_witness())) <= NEWER_MAX
