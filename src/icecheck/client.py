@@ -245,7 +245,7 @@ class Catalog:
         updates: Sequence[Json],
         requirements: Sequence[Json] = (),
     ) -> Reply:
-        """POST a commit to a table; the identifier is sent as Java sends it."""
+        """POST a commit to a table; the identifier is sent too, which a client may leave out."""
         body = {
             "identifier": {"namespace": [*namespace], "name": name},
             "requirements": [*requirements],

@@ -1,4 +1,4 @@
-"""Which catalogs, of those that this project did not write, have passed a check.
+"""Which catalogs, of those that this project did not write, have passed a check, or why none has.
 
 A check of MUST that none of them has passed may be right all the same, but nobody has seen it pass
 elsewhere than on this project's own mock (docs/catalogs has the runs).
@@ -8,10 +8,11 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from icecheck.contract.model import Level
 
-__all__ = ["is_unwitnessed", "witnesses_of"]
+__all__ = ["is_unwitnessed", "reasons_without_witness", "witnesses_of"]
 
 
 def witnesses_of(check_id: str) -> tuple[str, ...]:
@@ -25,11 +26,24 @@ def is_unwitnessed(check_id: str, level: Level) -> bool:
 
 
 @cache
+def reasons_without_witness() -> Mapping[str, tuple[str, ...]]:
+    """Return the id of each unwitnessed check -> what became of it in the recorded runs.
+
+    A phrase for all catalogs of which it is true, or one that is true of every run.
+    """
+    reasons: dict[str, list[str]] = _content("unwitnessed.toml")["reason"]
+    return {check: tuple(phrases) for check, phrases in reasons.items()}
+
+
+@cache
 def _passed() -> Mapping[str, tuple[str, ...]]:
-    text = files("icecheck.contract").joinpath("witnesses.toml").read_text(encoding="utf-8")
-    catalogs: dict[str, list[str]] = tomllib.loads(text)["passed"]
+    catalogs: dict[str, list[str]] = _content("witnesses.toml")["passed"]
     names: dict[str, tuple[str, ...]] = {}
     for catalog, checks in catalogs.items():
         for check in checks:
             names[check] = (*names.get(check, ()), catalog)
     return names
+
+
+def _content(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("icecheck.contract").joinpath(name).read_text(encoding="utf-8"))

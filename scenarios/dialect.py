@@ -1,0 +1,103 @@
+"""The requests that real clients send, as recorded: read from ``dialects/*.json``."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["Dialect", "Request", "Step", "Workflow", "dialects"]
+
+FOLDER = Path(__file__).parent / "dialects"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: an operation, and what stands for names and server-made values in it.
+
+    ``{orders}`` is the name of an object of the recording, ``{orders:location}`` what the server
+    made of it, ``{warehouse}`` the user's, ``{now}`` the time in milliseconds. ``answer`` is the
+    status that the client went on with, ``assumes`` what the requests that follow take for granted
+    of a new table's metadata; ``empty`` are members that had nothing in them, and may be missing.
+    """
+
+    operation: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    answer: int = 200
+    assumes: Mapping[str, Any] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a user of the client did, and the requests it sent for that."""
+
+    name: str
+    requests: tuple[Request, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """What a user does one after the other, and in words."""
+
+    name: str
+    does: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One client in one version.
+
+    ``headers`` are those that it sends with most requests; ``needs`` is operation -> pointers of
+    the members without which it does not go on; ``shrugs_off`` are the operations whose refusal
+    does not stop it, and ``stops_at`` is operation -> statuses of success that do.
+    """
+
+    slug: str
+    client: str
+    version: str
+    headers: Mapping[str, str]
+    needs: Mapping[str, tuple[str, ...]]
+    shrugs_off: frozenset[str]
+    stops_at: Mapping[str, tuple[int, ...]]
+    workflows: tuple[Workflow, ...]
+
+
+@cache
+def dialects() -> Mapping[str, Dialect]:
+    """Return every recorded dialect by its slug, in the order of the slugs."""
+    paths = sorted(FOLDER.glob("*.json"))
+    return MappingProxyType({p.stem: _read(p.stem, p.read_text("utf-8")) for p in paths})
+
+
+def _read(slug: str, text: str) -> Dialect:
+    written = json.loads(text)
+    return Dialect(
+        slug=slug,
+        client=written["client"],
+        version=written["version"],
+        headers=written["headers"],
+        needs={operation: tuple(needed) for operation, needed in written["needs"].items()},
+        shrugs_off=frozenset(written["shrugs-off"]),
+        stops_at={operation: tuple(stops) for operation, stops in written["stops-at"].items()},
+        workflows=tuple(
+            Workflow(row["workflow"], row["does"], tuple(_step(step) for step in row["steps"]))
+            for row in written["workflows"]
+        ),
+    )
+
+
+def _step(row: Mapping[str, Any]) -> Step:
+    return Step(
+        row["step"],
+        tuple(
+            Request(**{**request, "query": tuple((k, v) for k, v in request.get("query", ()))})
+            for request in row["requests"]
+        ),
+    )

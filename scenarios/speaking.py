@@ -1,0 +1,207 @@
+"""Speaks to a catalog as a recorded client did, and judges what that client would stop at."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.client import NO_BODY, Catalog
+from icecheck.expect import ABSENT, NotOffered, Reply, Violation, find
+from icecheck.scenarios.dialect import Dialect, Request, Step, Workflow
+from icecheck.target import Namespace
+from icecheck.verdict import SkipKind
+
+__all__ = ["speak"]
+
+SPACE = "space"
+"""What the recordings call the namespace that everything is in."""
+_PLACEHOLDER = re.compile(r"\{([a-z]+)(?::([a-z-]+))?\}")
+_MADE = {
+    "table-uuid": ("metadata", "table-uuid"),
+    "view-uuid": ("metadata", "view-uuid"),
+    "location": ("metadata", "location"),
+    "metadata-location": ("metadata-location",),
+}
+_LONG_AGO_MS = 1_750_000_000_000
+# Without these a user goes on: with what follows under the name that is there.
+_DISPENSABLE: Mapping[str, Mapping[str, str]] = {
+    "connect": {},
+    "load": {},
+    "add-column": {},
+    "list": {},
+    "list-views": {},
+    "load-view": {},
+    "rename": {"moved": "orders"},
+    "drop-namespace": {},
+}
+
+
+class _Speaker:
+    """One workflow being replayed: the run's own names, and the last answer about each object."""
+
+    def __init__(self, catalog: Catalog, dialect: Dialect, workflow: Workflow) -> None:
+        self.catalog = catalog
+        self.dialect = dialect
+        self.workflow = workflow
+        self.names: dict[str, str] = {}
+        self.answers: dict[str, Reply] = {}
+        self.now_ms = _LONG_AGO_MS
+        self.makes_space = any(step.name == "create-namespace" for step in workflow.steps)
+        only_in = catalog.session.accommodations.only_in
+        if only_in is not None:
+            self.space, self.makes_space = only_in, False
+        elif self.makes_space:
+            self.space = catalog.new_namespace_name()
+        else:
+            self.space = catalog.given_home()
+
+    def take(self, step: Step) -> None:
+        """Send what the client sent for one step; Violation at what it would stop at."""
+        if step.name in {"create-namespace", "drop-namespace"} and not self.makes_space:
+            return
+        sent = [request for request in step.requests if self._is_sent(request)]
+        for request in sent:
+            if not self.catalog.claims(request.operation):
+                self._do_without(step, f"the catalog does not claim {request.operation}")
+                return
+        for request in sent:
+            reply = self._send(request)
+            if request.answer < 300 and self._is_not_offered(reply):
+                self._do_without(step, f"the catalog answers {request.operation} with 406")
+                return
+            self._judge(step, request, reply)
+
+    def _is_sent(self, request: Request) -> bool:
+        """Whether there is something to learn: not where the client goes on whatever it hears.
+
+        Whether something exists is only asked of those who claim to answer: a client else loads.
+        """
+        operation = request.operation
+        asks_for_existence = operation.endswith("Exists")
+        return operation not in self.dialect.shrugs_off and (
+            not asks_for_existence or self.catalog.claims(operation)
+        )
+
+    def _do_without(self, step: Step, why: str) -> None:
+        """Leave a step out, or end the check without fault where nothing goes on without it."""
+        if step.name not in _DISPENSABLE:
+            raise NotOffered(f"{why}: {self.dialect.client} needs it to {_in_words(step)}")
+        for name, instead in _DISPENSABLE[step.name].items():
+            self.names[name] = self._name(instead)
+
+    def _is_not_offered(self, reply: Reply) -> bool:
+        operations = self.catalog.session.contract.operations
+        return reply.status == 406 and "406" in operations[str(reply.exchange.operation)].responses
+
+    def _send(self, request: Request) -> Reply:
+        names = {kind: self._named(name) for kind, name in request.names.items()}
+        query = [(key, self._filled(value)) for key, value in request.query]
+        if request.operation == "getConfig" and self.catalog.target.warehouse is None:
+            query = []
+        headers = {**self.dialect.headers, **request.headers}
+        return self.catalog.call(
+            request.operation,
+            names,
+            query=query,
+            body=NO_BODY if request.body is None else self._filled(request.body),
+            headers={name.title(): value for name, value in headers.items()},
+        )
+
+    def _judge(self, step: Step, request: Request, reply: Reply) -> None:
+        at = f"{self.dialect.client} {self.dialect.version} stops at {_in_words(step)}"
+        if request.answer >= 300:
+            reply.expect(request.answer, detail=at)
+            return
+        if not reply.ok or reply.status in self.dialect.stops_at.get(request.operation, ()):
+            raise reply.violation("status", str(request.answer), str(reply.status), detail=at)
+        for pointer in self.dialect.needs.get(request.operation, ()):
+            if pointer not in request.empty:
+                self._need(reply, pointer, at)
+        if reply.exchange.response_body:
+            self._learn(request, reply)
+        for name, value in request.assumes.items():
+            found = find(reply.json(), ("metadata", name))
+            if found is not ABSENT and found != value:
+                why = f"the recording is of a table whose {name} is {value}, here it is {found}"
+                raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+
+    def _need(self, reply: Reply, pointer: str, at: str) -> None:
+        try:
+            reply.member(*pointer.strip("/").split("/"))
+        except Violation as violation:
+            found = violation.finding
+            raise reply.violation(
+                found.symptom, found.expected, found.actual, detail=at, pointer=found.pointer
+            ) from None
+
+    def _learn(self, request: Request, reply: Reply) -> None:
+        """Remember what the answer says of an object: the requests that follow repeat it."""
+        metadata = find(reply.json(), ("metadata",))
+        if not isinstance(metadata, dict):
+            return
+        name = request.names.get("table") or request.names.get("view")
+        if name is None and isinstance(request.body, dict):
+            name = str(request.body.get("name", "")).strip("{}")
+        if name:
+            self.answers[name] = reply
+        updated = metadata.get("last-updated-ms")
+        if isinstance(updated, int):
+            self.now_ms = max(self.now_ms, updated)
+
+    def _named(self, name: str) -> str | Namespace:
+        return self.space if name == SPACE else self._name(name)
+
+    def _name(self, name: str) -> str:
+        if name not in self.names:
+            self.names[name] = self.catalog.new_name()
+        return self.names[name]
+
+    def _filled(self, value: Any) -> Any:
+        """Return a part of a recorded request with the run's own names and the server's values."""
+        match value:
+            case dict():
+                return {key: self._filled(inner) for key, inner in value.items()}
+            case list():
+                parts = [self._filled(v) for v in value if v != f"{{{SPACE}}}"]
+                return [*self.space, *parts] if f"{{{SPACE}}}" in value else parts
+            case "{now}":
+                return self.now_ms + 1
+            case str():
+                return _PLACEHOLDER.sub(self._filling, value)
+            case _:
+                return value
+
+    def _filling(self, match: re.Match[str]) -> str:
+        name, made = match.groups()
+        if made is not None:
+            return self._made(name, made)
+        if name == "warehouse":
+            return self.catalog.target.warehouse or ""
+        return ".".join(self.space) if name == SPACE else self._name(name)
+
+    def _made(self, name: str, made: str) -> str:
+        """Return what the server made of an object; without it the client could not go on."""
+        reply = self.answers.get(name)
+        if reply is None:
+            wanted = f"an answer that tells {made}"
+            raise Violation("member-missing", wanted, "absent", detail=f"{name} was not described")
+        value = reply.member(*_MADE[made])
+        if not isinstance(value, str):
+            pointer = "/".join(("", *_MADE[made]))
+            raise reply.violation("member-type", f"a string at {pointer}", repr(value)[:60])
+        return value
+
+
+def speak(catalog: Catalog, dialect: Dialect, workflow: Workflow) -> None:
+    """Replay a client's workflow under names of the run's own.
+
+    Raises Violation at the first answer that the client would stop at: another outcome than the
+    one that it went on with, or a member missing that it needs. Steps whose operation the catalog
+    does not claim are left out where a user can do without; NotOffered where not.
+    """
+    speaker = _Speaker(catalog, dialect, workflow)
+    for step in workflow.steps:
+        speaker.take(step)
+
+
+def _in_words(step: Step) -> str:
+    return step.name.replace("-", " ")

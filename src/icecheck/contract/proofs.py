@@ -1,0 +1,21 @@
+"""Which defects of the mock make a check fail: why a pass of it means something."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+__all__ = ["proven_by"]
+
+
+def proven_by(check_id: str) -> tuple[str, ...]:
+    """Return the names of the defects that a check was seen to fail for, sorted."""
+    return tuple(_proofs().get(check_id, ()))
+
+
+@cache
+def _proofs() -> Mapping[str, list[str]]:
+    """The reviewed kill matrix, check id -> defects, as the package carries it."""
+    text = files("icecheck").joinpath("data", "proven_by.json").read_text(encoding="utf-8")
+    proofs: dict[str, list[str]] = json.loads(text)
+    return proofs

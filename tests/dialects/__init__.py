@@ -1,0 +1,1 @@
+"""Requests of real clients: recorded once, and what is replayed of them."""

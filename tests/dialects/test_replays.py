@@ -1,0 +1,201 @@
+"""What real clients send is replayed: on the faithful mock it works, and defects stop it."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from tests.kill.killing import ISOLATIONS, mock_session, run_check
+from tests.kill.refusing import refuse_if
+
+from icecheck.check import Check, check_of
+from icecheck.client import Catalog
+from icecheck.judge import judge
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.context import Registries
+from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.scenarios import test_dialects
+from icecheck.scenarios.dialect import Dialect, Workflow, dialects
+from icecheck.session import open_session
+from icecheck.target import Target
+from icecheck.verdict import Level, Outcome, SkipKind, Verdict
+
+REQUESTS_MAX = 150
+CHECKS: dict[str, Check] = {
+    check.id: check
+    for name, value in vars(test_dialects).items()
+    if name.startswith("test_") and (check := check_of(value)) is not None
+}
+WORKFLOWS = [(d, w) for d in dialects().values() for w in d.workflows]
+KILLED_BY = {
+    "tables": ("status-updateTable.200-is-500", "status-dropTable.204-is-500"),
+    "views": ("status-createView.200-is-500",),
+    "transactions": ("status-commitTransaction.204-is-500",),
+}
+
+
+def check_for(dialect: Dialect, workflow: Workflow) -> Check:
+    return CHECKS[f"dialect.{dialect.slug}.{workflow.name}"]
+
+
+def each_workflow(*names: str) -> pytest.MarkDecorator:
+    chosen = [(d, w) for d, w in WORKFLOWS if not names or w.name in names]
+    return pytest.mark.parametrize(
+        ("dialect", "workflow"), chosen, ids=[f"{d.slug}-{w.name}" for d, w in chosen]
+    )
+
+
+def judged(check: Check, *, hidden: tuple[str, ...] = ()) -> tuple[Verdict, list[str]]:
+    """The verdict on a mock that does not serve some operations, and what was sent."""
+    mock = MockCatalog(seed=1, hidden=hidden)
+    session = open_session(
+        Target("http://mock.invalid", warehouse="wh"),
+        run_id="t1",
+        transport=mock.httpx_transport(),
+    )
+    catalog = Catalog(session, check.id)
+    verdict = judge(check, catalog)
+    session.close()
+    mock.stop()
+    assert session.residue == []
+    return verdict, [str(e.operation) for e in catalog.exchanges]
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+@each_workflow()
+def test_every_workflow_of_every_client_works_on_the_mock(
+    dialect: Dialect, workflow: Workflow, isolation: str
+) -> None:
+    verdict = run_check(check_for(dialect, workflow), isolation=isolation)
+    assert (verdict.outcome, verdict.summary) == (Outcome.PASS, "")
+    assert verdict.level is Level.INTEROP
+
+
+def test_all_replays_together_keep_their_budget_of_requests() -> None:
+    assert sum(run_check(check).requests for check in CHECKS.values()) <= REQUESTS_MAX
+
+
+@each_workflow()
+def test_no_placeholder_reaches_the_catalog(dialect: Dialect, workflow: Workflow) -> None:
+    check = check_for(dialect, workflow)
+    with mock_session() as (_, session):
+        catalog = Catalog(session, check.id)
+        judge(check, catalog)
+        for exchange in catalog.exchanges:
+            assert "{" not in exchange.url
+            assert "%7B" not in exchange.url
+            for text in texts_in(json.loads(exchange.request_body or b"null")):
+                assert not text.startswith("{")
+                assert not text.endswith("}")
+
+
+def texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(inner)
+    elif isinstance(value, str):
+        yield value
+
+
+@each_workflow()
+def test_a_defect_of_the_mock_stops_the_client(dialect: Dialect, workflow: Workflow) -> None:
+    for defect in KILLED_BY[workflow.name]:
+        verdict = run_check(check_for(dialect, workflow), (defect,))
+        assert verdict.outcome is Outcome.FAIL, defect
+
+
+@each_workflow("tables")
+def test_another_status_of_success_stops_those_who_were_seen_to_stop(
+    dialect: Dialect, workflow: Workflow
+) -> None:
+    verdict = run_check(check_for(dialect, workflow), ("table-created-201",))
+    stops = 201 in dialect.stops_at.get("createTable", ())
+    assert verdict.outcome is (Outcome.FAIL if stops else Outcome.PASS)
+
+
+@each_workflow("views")
+def test_a_catalog_without_views_is_not_asked_for_them(
+    dialect: Dialect, workflow: Workflow
+) -> None:
+    verdict, sent = judged(check_for(dialect, workflow), hidden=("createView",))
+    assert verdict.skip is not None
+    assert verdict.skip.kind is SkipKind.NOT_DECLARED
+    assert sent == []
+
+
+@each_workflow("tables")
+def test_a_catalog_that_renames_nothing_is_replayed_without_it(
+    dialect: Dialect, workflow: Workflow
+) -> None:
+    verdict, sent = judged(check_for(dialect, workflow), hidden=("renameTable",))
+    assert verdict.outcome is Outcome.PASS
+    assert "renameTable" not in sent
+    assert "dropTable" in sent
+
+
+@each_workflow("tables")
+def test_who_is_asked_whether_something_exists_has_said_that_they_answer(
+    dialect: Dialect, workflow: Workflow
+) -> None:
+    hidden = ("namespaceExists", "tableExists")
+    verdict, sent = judged(check_for(dialect, workflow), hidden=hidden)
+    assert verdict.outcome is Outcome.PASS
+    assert not set(hidden) & set(sent)
+
+
+@each_workflow()
+def test_a_refusal_of_any_request_names_the_client_and_the_step(
+    dialect: Dialect, workflow: Workflow
+) -> None:
+    check = check_for(dialect, workflow)
+    steps = [s for s in workflow.steps if any(r.answer < 300 for r in s.requests)]
+    operations = {r.operation for s in steps for r in s.requests if r.answer < 300}
+    operations -= {"getConfig", *dialect.shrugs_off}
+    names = {step.name.replace("-", " ") for step in steps}
+    for operation in sorted(operations):
+        verdict = run_check_on(check, lambda r, o=operation: refuse_if(r, o, lambda _: True, 422))
+        found = [verdict.outcome, *(f.detail for f in verdict.findings)]
+        assert verdict.outcome is not Outcome.PASS, operation
+        if verdict.outcome is Outcome.FAIL:
+            said, _, step = verdict.findings[0].detail.rpartition(" stops at ")
+            assert said == f"{dialect.client} {dialect.version}", found
+            assert step in names, found
+
+
+@each_workflow()
+def test_a_member_that_a_client_needs_is_missed(dialect: Dialect, workflow: Workflow) -> None:
+    check = check_for(dialect, workflow)
+    asked = [r for s in workflow.steps for r in s.requests if r.operation != "getConfig"]
+    seen = count()
+    for operation, pointers in dialect.needs.items():
+        mine = [r for r in asked if r.operation == operation and r.answer < 300]
+        for pointer in pointers:
+            if all(pointer in request.empty for request in mine):
+                continue
+            next(seen)
+            verdict = run_check_on(check, lambda r, o=operation, p=pointer: leave_out(r, o, p))
+            assert verdict.outcome in {Outcome.FAIL, Outcome.BLOCKED}, (operation, pointer)
+    assert next(seen) > 0
+
+
+def run_check_on(check: Check, install: object) -> Verdict:
+    with mock_session() as (mock, session):
+        install(mock.registries)  # type: ignore[operator]
+        return judge(check, Catalog(session, check.id))
+
+
+def leave_out(registries: Registries, operation: str, pointer: str) -> None:
+    *parents, last = pointer.strip("/").split("/")
+
+    def without(body: object) -> object:
+        place = body
+        for part in parents:
+            place = place.get(part) if isinstance(place, dict) else None
+        if isinstance(place, dict):
+            place.pop(last, None)
+        return body
+
+    alter_body(registries, operation, without)
