@@ -25,6 +25,7 @@ __all__ = [
     "Violation",
     "blocked_by_shape",
     "containing",
+    "difference",
     "equal",
     "lacking",
     "one_of",
@@ -155,6 +156,14 @@ def equal(actual: Any, expected: Any, *, symptom: str, detail: str = "") -> None
     if found is not None:
         pointer, wanted, got = found
         raise Violation(symptom, show(wanted), show(got), detail=detail, pointer=pointer)
+
+
+def difference(expected: Any, actual: Any, *, exact: bool) -> tuple[str, Any, Any] | None:
+    """Return the first difference as (pointer, expected, actual), or None.
+
+    Unless ``exact``, objects are compared by the members that are expected, and may have more.
+    """
+    return _mismatch(expected, actual, "", exact=exact)
 
 
 @dataclass(frozen=True, slots=True)

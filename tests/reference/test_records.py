@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.reference import recording, witnessing
 from tests.reference.catalogs import CATALOGS
+from tests.reference.pages import page_of
 
 from icecheck.comparison import compare, read_run
 from icecheck.contract import Level
@@ -12,6 +13,12 @@ from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
 from icecheck.expectations import entry_for
 
 NAMES = [catalog.name for catalog in CATALOGS]
+WITHOUT_SPARK = {"seaweedfs-4.48-open"}
+"""Spark on the same machine cannot read and write its files; its page says why."""
+RECORDS = [
+    *((name, recording.RUN) for name in NAMES),
+    *((name, recording.SPARK_RUN) for name in NAMES if name not in WITHOUT_SPARK),
+]
 CAUSES_MAX = 12
 JUDGEMENTS = ("server: ", "document silent: ")
 """Whose doing a finding is; what was the suite's own is mended, and stands in no file."""
@@ -22,9 +29,9 @@ def test_every_catalog_has_its_directory_and_every_directory_its_catalog() -> No
     assert directories == {*NAMES}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_catalog_is_told_apart_in_few_causes_and_left_empty(name: str) -> None:
-    run = recording.read(name)
+@pytest.mark.parametrize(("name", "file"), RECORDS)
+def test_a_catalog_is_told_apart_in_few_causes_and_left_empty(name: str, file: str) -> None:
+    run = recording.read(name, file)
     judged = run["totals"]["executed"] + run["totals"]["blocked"]
     assert run["complete"]
     assert run["totals"]["error"] == 0
@@ -34,19 +41,19 @@ def test_a_catalog_is_told_apart_in_few_causes_and_left_empty(name: str) -> None
     assert run["totals"]["blocked"] * 10 <= judged
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_finding_is_adjudicated(name: str) -> None:
+@pytest.mark.parametrize(("name", "file"), RECORDS)
+def test_every_finding_is_adjudicated(name: str, file: str) -> None:
     entries = recording.entries(name)
     assert [e.words for e in entries if not e.reason.startswith(JUDGEMENTS)] == []
-    wrong = [c for c in recording.read(name)["checks"] if c["outcome"] in {"fail", "blocked"}]
-    assert wrong
+    wrong = [c for c in recording.read(name, file)["checks"] if c["outcome"] in {"fail", "blocked"}]
+    assert wrong or file == recording.SPARK_RUN
     unexplained = [c["id"] for c in wrong if entry_for(c["id"], c.get("cause"), entries) is None]
     assert unexplained == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_record_can_be_compared_with_a_run(name: str) -> None:
-    content = (recording.DIRECTORY / name / "run.json").read_bytes()
+@pytest.mark.parametrize(("name", "file"), RECORDS)
+def test_a_record_can_be_compared_with_a_run(name: str, file: str) -> None:
+    content = (recording.DIRECTORY / name / file).read_bytes()
     run = read_run(content, name)
     assert compare(run, run).changes == ()
 
@@ -69,6 +76,8 @@ def _passed(run: dict[str, list[dict[str, str]]]) -> list[dict[str, str]]:
     return [check for check in run["checks"] if check["outcome"] == "pass"]
 
 
-def test_a_page_says_how_a_catalog_was_started() -> None:
-    pages = [Path(recording.DIRECTORY / name / "README.md") for name in NAMES]
-    assert [str(page) for page in pages if "## Findings" not in page.read_text("utf-8")] == []
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_says_how_a_catalog_was_started_and_what_its_record_says(name: str) -> None:
+    page = Path(recording.DIRECTORY / name / "README.md").read_text("utf-8")
+    assert f"Started by `python -m tests.reference {name}`" in page
+    assert page == page_of(name, page)
