@@ -41,9 +41,7 @@ def test_what_an_older_document_does_not_demand_is_skipped_and_says_why(
     (check,) = (c for c in run["checks"] if c["id"] == "dropNamespace.holds-table")
     assert check["outcome"] == "skip"
     assert check["skip"]["kind"] == "spec-version"
-    assert check["skip"]["reason"] == (
-        "demanded since Iceberg 1.9.0; the run holds to 1.8.0"
-    )
+    assert check["skip"]["reason"] == ("demanded since Iceberg 1.9.0; the run holds to 1.8.0")
     assert outcomes(run)["dropNamespace.gone"] == "pass"
 
 

@@ -1,0 +1,175 @@
+"""Legal values that a careless server changes on their way into its store and out again.
+
+Each is one hostile dimension and says which slip it is meant for. A catalog may refuse any of them
+with a 4xx; what it takes it has to keep.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+__all__ = [
+    "FLOAT_BREAKERS",
+    "INTEGERS",
+    "KEYS",
+    "LONGS",
+    "LONG_TEXT",
+    "STRINGS",
+    "STRING_LISTS",
+    "Hostile",
+    "in_halves",
+    "shuffled",
+    "string_map",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Hostile:
+    """One legal value, and in a few words what is odd about it (the same in every run)."""
+
+    what: str
+    value: Any
+
+
+LONG_TEXT = "0123456789abcdef" * 512
+"""8 KiB: longer than a VARCHAR(4000), shorter than any sensible limit of a request."""
+
+STRINGS = (
+    Hostile("the empty string", ""),  # '' is NULL; dropped as a falsy value
+    Hostile("blanks around", " lead and trail "),  # strip()
+    Hostile("a single blank", " "),  # strip(), then '' is NULL
+    Hostile("two blanks inside", "a  b"),  # whitespace folded
+    Hostile("a no-break space at the end", "a\u00a0"),  # a strip() that knows Unicode
+    Hostile("a tab", "a\tb"),  # columns separated by tabs
+    Hostile("CR LF", "a\r\nb"),  # line ends normalised
+    Hostile("a bare CR", "a\rb"),  # line ends normalised, as XML does
+    Hostile("LF at the end", "a\nb\n"),  # read as a line; an unescaped properties file
+    Hostile("an apostrophe", "it's ''"),  # SQL put together as text; '' unescaped
+    Hostile("quotation marks", '"a" ""'),  # JSON put together as text; a CSV column
+    Hostile("a backtick", "`a`"),  # identifiers unquoted
+    Hostile("backslashes", "a\\b\\\\c\\n\\u0041"),  # escapes read twice
+    Hostile("a percent sign", "%41%2F%zz %s %d"),  # percent-decoded; a format string
+    Hostile("a plus sign", "a+b c"),  # form-decoded
+    Hostile("& ? # = ;", "a&b?c#d=e;f"),  # put into a query or a list of pairs
+    Hostile("slashes", "//a//b/"),  # normalised as a path
+    Hostile("dots that climb", "../a/./b/.."),  # normalised as a path
+    Hostile("braces", "{a} {{b}} %{c}"),  # a template, str.format
+    Hostile("a variable", "${HOME} $a ${env:HOME}"),  # substituted as Hadoop and shells do
+    Hostile("markup", "<b>&amp;</b>&lt;"),  # escaped or unescaped for HTML
+    Hostile("null as text", "null"),  # taken for no value
+    Hostile("None as text", "None"),  # str(None) turned back
+    Hostile("true as text", "true"),  # typed by its looks
+    Hostile("False as text", "False"),  # lower-cased as a flag
+    Hostile("zero as text", "0"),  # dropped as a falsy value
+    Hostile("an exponent as text", "1e5"),  # typed by its looks
+    Hostile("leading zeros", "007"),  # typed by its looks
+    Hostile("trailing zeros", "1.500"),  # typed by its looks
+    Hostile("a number beyond doubles", "9007199254740993"),  # typed by its looks
+    Hostile("JSON as text", '{"b": 1,  "a": [2]}'),  # parsed and written anew
+    Hostile("a list as text", "[b, a,, a]"),  # split at commas
+    Hostile("commas", "b,a,,a,"),  # split and joined
+    Hostile("a date as text", "2026-02-30"),  # typed by its looks
+    Hostile("capitals", "MiXeD"),  # lower()
+    Hostile("a composed letter", "caf\u00e9"),  # NFD
+    Hostile("a decomposed letter", "cafe\u0301"),  # NFC
+    Hostile("a ligature and full width", "\ufb01 \uff21"),  # NFKC
+    Hostile("a sharp s", "stra\u00dfe \u1e9e"),  # casefold(), upper()
+    Hostile("dotted and dotless i", "\u0130\u0131Ii"),  # lower() of the Turkish kind
+    Hostile("a character beyond the basic plane", "\U0001f427"),  # utf8mb3, UTF-16 cut in two
+    Hostile("joined characters", "\U0001f468\u200d\U0001f469\u200d\U0001f467"),  # joiner dropped
+    Hostile("right to left", "\u05e9\u05dc\u05d5\u05dd abc \u202e\u202c"),  # marks dropped
+    Hostile("a byte order mark", "\ufeffa"),  # utf-8-sig
+    Hostile("a line separator", "a\u2028b\u0085c"),  # splitlines()
+    Hostile("SQL wildcards", "100%_[a]*?"),  # LIKE patterns escaped and kept so
+    Hostile("a comment", "a -- b /* c */ # d"),  # comments removed
+    Hostile("8 KiB", LONG_TEXT),  # cut to the width of a column
+)
+"""Values for members that are free text: property values, docs, SQL, summaries."""
+
+KEYS = (
+    Hostile("a key with a capital", "icecheck.hostile.Case"),  # keys lower-cased
+    Hostile("the same key in small letters", "icecheck.hostile.case"),  # case-insensitive maps
+    Hostile("the same key in capitals", "icecheck.hostile.CASE"),
+    Hostile("a key that begins another one", "icecheck.hostile"),  # dots taken for nesting
+    Hostile("a key with empty parts", "icecheck.hostile..a."),
+    Hostile("a key with blanks", " icecheck hostile key "),  # strip()
+    Hostile("the same key without blanks around", "icecheck hostile key"),
+    Hostile("a key with quotes", "icecheck.hostile'\"`"),  # SQL and JSON paths
+    Hostile("a key with a backslash", "icecheck.hostile\\a"),
+    Hostile("a key with a percent sign", "icecheck.hostile%41"),  # decoded
+    Hostile("the key that this is decoded", "icecheck.hostileA"),
+    Hostile("a key with = and :", "icecheck.hostile=a:b"),  # a properties file
+    Hostile("a key with a slash", "icecheck.hostile/a~1b"),  # JSON pointers
+    Hostile("a key with a wildcard", "icecheck_hostile.%"),  # LIKE
+    Hostile("a key with a line end", "icecheck.hostile\na"),
+    Hostile("a composed key", "icecheck.hostile.caf\u00e9"),  # keys normalised
+    Hostile("the same key decomposed", "icecheck.hostile.cafe\u0301"),
+    Hostile("a key beyond the basic plane", "icecheck.hostile.\U0001f427"),  # utf8mb3
+    Hostile("a key with a sharp s", "icecheck.hostile.stra\u00dfe"),  # casefold(), collations
+    Hostile("a key that is equal for some collations", "icecheck.hostile.strasse"),
+    Hostile("a number as a key", "007"),  # an array of a scripting language
+    Hostile("a smaller number as a key", "7"),
+    Hostile("a key with a dollar", "$icecheck.hostile"),  # document stores
+    Hostile("a key of an object's prototype", "__proto__"),  # JavaScript
+    Hostile("an underscore for a hyphen", "icecheck_hostile_a"),  # members renamed
+    Hostile("a hyphen for an underscore", "icecheck-hostile-a"),
+    Hostile("a long key", "icecheck.hostile." + "k" * 500),  # VARCHAR(255)
+)
+"""Keys for maps that are free, several of them equal for whoever folds, trims or decodes."""
+
+INTEGERS = (
+    Hostile("zero", 0),  # dropped as a falsy value
+    Hostile("one", 1),  # taken for true
+    Hostile("2^31 - 1", 2**31 - 1),
+)
+"""Values for members that are 32 bits wide and not negative."""
+
+FLOAT_BREAKERS = (
+    Hostile("2^53 + 1", 2**53 + 1),  # a double
+    Hostile("2^63 - 1", 2**63 - 1),  # a double; one more wraps around
+    Hostile("16 digits of nine", 9_999_999_999_999_999),  # a double, an exponent
+)
+"""Integers that no double holds."""
+
+LONGS = (
+    *INTEGERS,
+    Hostile("2^31", 2**31),  # INT columns wrap around or clamp
+    Hostile("2^31 + 1", 2**31 + 1),
+    Hostile("2^32 + 1", 2**32 + 1),  # cut to 32 bits: 1
+    Hostile("a round number", 10**15),  # 1e15
+    *FLOAT_BREAKERS,
+)
+"""Values for members that are 64 bits wide and not negative."""
+
+STRING_LISTS = (
+    Hostile("an empty list", []),  # dropped as falsy, null
+    Hostile("a list of one", ["only"]),  # unwrapped
+    Hostile("an order that sorting changes", ["b", "a", "C", "10", "9"]),  # sorted
+    Hostile("equal but for case", ["a", "A", "b"]),  # a set that folds
+    Hostile("a separator inside", ["a.b", "a,b", "c"]),  # joined and split again
+    Hostile("many", [f"level{n}" for n in range(40, 0, -1)]),  # cut off
+)
+"""Values for lists of strings whose order counts and whose items differ."""
+
+
+def string_map() -> dict[str, str]:
+    """Return a map that holds every hostile string and every hostile key, in a fixed order."""
+    values = {f"icecheck.value.{n}": each.value for n, each in enumerate(STRINGS)}
+    return values | {each.value: f"of {each.what}" for each in KEYS}
+
+
+def shuffled(values: Sequence[T], seed: int, purpose: str) -> list[T]:
+    """Return values in an order that follows from the seed and the purpose alone."""
+    made = [*values]
+    # A string seeds by its bytes: the same on every machine and under every hash seed.
+    random.Random(f"{seed}:{purpose}").shuffle(made)  # noqa: S311 - a choice, not a secret
+    return made
+
+
+def in_halves(items: Sequence[T]) -> tuple[list[T], list[T]]:
+    """Return the halves of what was refused as a whole; to be sent each by itself."""
+    middle = len(items) // 2
+    return [*items[:middle]], [*items[middle:]]
