@@ -1,0 +1,200 @@
+"""What bears a name in its first life and in its second, and how the two are told apart."""
+
+import contextlib
+from typing import Any
+
+from icecheck import bodies
+from icecheck.client import Catalog, Table
+from icecheck.conformance import metadata_view
+from icecheck.conformance.reading import (
+    expect_unlisted,
+    not_applicable,
+    tables_in,
+)
+from icecheck.conformance.viewing import (
+    VIEW_SCHEMA,
+    create_view_body,
+    list_views,
+    load_view,
+    view_exists,
+    view_version,
+)
+from icecheck.expect import Blocked, NotOffered, Reply, show
+from icecheck.target import Namespace
+
+__all__ = [
+    "FIRST",
+    "FIRST_LIFE",
+    "MARK",
+    "SECOND_LIFE",
+    "expect_listed_once",
+    "expect_no_table",
+    "expect_no_view",
+    "expect_nothing",
+    "expect_nothing_of_first",
+    "expect_second_table",
+    "expect_second_view",
+    "given_first_table",
+    "reused",
+    "second_table",
+    "second_view",
+    "there_again",
+    "warm",
+]
+
+Json = dict[str, Any]
+
+MARK = "icecheck.life"
+FIRST = "icecheck.first"
+"""A property of the first life only."""
+FIRST_LIFE = {MARK: "first", FIRST: "yes"}
+SECOND_LIFE = {MARK: "second"}
+_OTHER_SCHEMA = bodies.schema(
+    bodies.struct_field(1, "other", "string", required=True), bodies.struct_field(2, "n", "int")
+)
+_OTHER_SQL = "SELECT 'b' AS other, 2 AS n"
+
+
+def warm(catalog: Catalog, namespace: Namespace, name: str) -> str | None:
+    """Ask for whatever a server may keep of a table; return its entity tag, if there is one."""
+    tag = catalog.load_table(namespace, name).header("etag")
+    catalog.load_table(namespace, name, query=[("snapshots", "refs")])
+    if catalog.claims("tableExists"):
+        catalog.table_exists(namespace, name)
+    if catalog.claims("listTables"):
+        catalog.list_tables(namespace)
+    if catalog.claims("loadCredentials"):
+        _credentials(catalog, namespace, name)
+    return tag
+
+
+def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.call("loadCredentials", {"namespace": namespace, "table": name})
+
+
+def given_first_table(catalog: Catalog) -> tuple[Table, str | None]:
+    """Make a table with a history, in a namespace of its own, and fill every cache with it."""
+    table = catalog.given_table(catalog.given_namespace(), properties=FIRST_LIFE)
+    with contextlib.suppress(Blocked, NotOffered):  # one without snapshots has caches too
+        table = catalog.given_snapshot(table)
+    return table, warm(catalog, table.namespace, table.name)
+
+
+def second_table(name: str) -> Json:
+    """Return the body that makes the second table of a name."""
+    return bodies.create_table_body(name, table_schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
+
+
+def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
+    """Judge that nothing answers to a table's name any more, or yet."""
+    asked = [catalog.load_table(namespace, name)]
+    if catalog.claims("tableExists"):
+        asked.append(catalog.table_exists(namespace, name))
+    if catalog.claims("loadCredentials"):
+        asked.append(_credentials(catalog, namespace, name))
+    for reply in asked:
+        expect_nothing(reply, "table")
+    if catalog.claims("listTables"):
+        listed = catalog.list_tables(namespace)
+        expect_unlisted(listed, namespace, name, "effect-missing:drop-table")
+
+
+def expect_nothing(reply: Reply, kind: str) -> None:
+    """Judge that an answer says that nothing has this name."""
+    if reply.ok or reply.status == 304:
+        raise reply.violation(
+            f"effect-missing:drop-{kind}", "404", str(reply.status), detail="after it was gone"
+        )
+
+
+def expect_second_table(reply: Reply, uuid: str) -> None:
+    """Judge that an answer describes the second table of a name, and nothing of the first."""
+    metadata = metadata_view.metadata_in(there_again(reply))
+    properties = metadata.get("properties") or {}
+    wrong = {
+        "its uuid": str(metadata.get("table-uuid")).lower() == uuid.lower(),
+        "its properties": properties.get(MARK) != "second" or FIRST in properties,
+        "its snapshots": bool(metadata.get("snapshots") or metadata.get("refs")),
+        "its columns": metadata_view.shape(metadata_view.current_schema(metadata))
+        != metadata_view.shape(_OTHER_SCHEMA),
+    }
+    expect_nothing_of_first(reply, wrong)
+
+
+def expect_nothing_of_first(reply: Reply, wrong: dict[str, bool]) -> None:
+    """Judge that none of these things of the first life, each by what it is, is true."""
+    if seen := [what for what, is_so in wrong.items() if is_so]:
+        raise reply.violation(
+            "first-life-shows",
+            "what was created last under this name",
+            "what bore the name before",
+            detail=f"of the first one: {', '.join(seen)}",
+        )
+
+
+def there_again(reply: Reply) -> Reply:
+    """Judge that what was created again is answered: neither missing, nor said to be unchanged."""
+    if reply.status == 304:
+        raise reply.violation(
+            "first-life-shows",
+            "what was created last under this name",
+            "what bore the name before",
+            detail="it is said not to have changed",
+        )
+    return reply.expect(200, 204)
+
+
+def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
+    """Judge that a list has a table or view just once."""
+    count = tables_in(reply).count((namespace, name))
+    if count != 1:
+        raise reply.violation(
+            "listing",
+            "a list of what is there",
+            "another list",
+            detail=f"{show(name)} is in it {count} times",
+        )
+
+
+def reused(reply: Reply) -> Reply:
+    """End the check where what was renamed still lies where the catalog would put the next one."""
+    if reply.status in {400, 403, 422}:
+        raise not_applicable(f"the catalog refuses the old name's location with {reply.status}")
+    return reply.expect(200)
+
+
+def second_view(name: str) -> Json:
+    """Return the body that makes the second view of a name."""
+    version = view_version(_OTHER_SQL, dialects=("trino",))
+    return create_view_body(name, version=version, schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
+
+
+def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:
+    """Judge that nothing answers to a view's name any more, or yet."""
+    asked = [load_view(catalog, namespace, name)]
+    if catalog.claims("viewExists"):
+        asked.append(view_exists(catalog, namespace, name))
+    for reply in asked:
+        expect_nothing(reply, "view")
+    if catalog.claims("listViews"):
+        listed = list_views(catalog, namespace)
+        expect_unlisted(listed, namespace, name, "effect-missing:drop-view")
+
+
+def expect_second_view(reply: Reply, uuid: str) -> None:
+    """Judge that an answer describes the second view of a name, and nothing of the first."""
+    metadata = metadata_view.metadata_in(there_again(reply))
+    properties = metadata.get("properties") or {}
+    shapes = [metadata_view.shape(each) for each in metadata.get("schemas") or ()]
+    queries = [
+        each.get("sql")
+        for version in metadata.get("versions") or ()
+        for each in version.get("representations") or ()
+    ]
+    wrong = {
+        "its uuid": str(metadata.get("view-uuid")).lower() == uuid.lower(),
+        "its properties": properties.get(MARK) != "second" or FIRST in properties,
+        "its queries": queries != [_OTHER_SQL],
+        "its columns": metadata_view.shape(VIEW_SCHEMA) in shapes,
+    }
+    expect_nothing_of_first(reply, wrong)

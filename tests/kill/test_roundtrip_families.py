@@ -1,0 +1,135 @@
+"""Round trips of names, namespaces and views, and second lives: they blame no lawful catalog."""
+
+import re
+from functools import cache
+
+import pytest
+from tests.kill.killing import ISOLATIONS, checks_of, mock_session, words
+from tests.kill.lawful import LAWFUL, Install, lawful_session
+from tests.kill.lawful_tables import LAWFUL_TABLES
+from tests.kill.lawful_views import LAWFUL_VIEWS
+from tests.kill.refusing import refuse_if
+
+from icecheck.client import Catalog
+from icecheck.conformance.lookalike_names import FAMILIES
+from icecheck.judge import judge
+from icecheck.mock_server import problem
+from icecheck.mock_server.context import Call, Context, Operation, Registries
+from icecheck.mock_server.context import Outcome as Result
+from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.state import WarehouseState
+from icecheck.verdict import Outcome, Verdict
+
+CHECKS = checks_of(
+    "test_roundtrip_names",
+    "test_roundtrip_namespaces",
+    "test_roundtrip_views",
+    "test_roundtrip_view_schemas",
+    "test_second_life",
+    "test_second_life_views",
+)
+REQUESTS_MAX = 62
+WRITERS = (
+    "createNamespace", "updateProperties", "createTable", "createView", "replaceView",
+    "renameTable", "renameView", "registerTable",
+)  # fmt: skip
+
+
+def _is_odd(text: str) -> bool:
+    return not text.isascii() or text != text.strip() or not text or "{" in text
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [t for pair in value.items() for each in pair for t in _texts(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in _texts(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def _refuses_the_odd(registries: Registries) -> None:
+    """Whatever holds braces, blanks around, nothing, or a letter beyond ASCII is refused."""
+
+    def odd(call: Call) -> bool:
+        return any(map(_is_odd, _texts(sent_json(call))))
+
+    for operation_id in WRITERS:
+        refuse_if(registries, operation_id, odd, 400)
+
+
+def _plain_paths_only(registries: Registries) -> None:
+    """The web server in front refuses paths with anything but letters, digits and underscores."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Result:
+        levels = "".join((*call.namespace, call.name))
+        if levels and not re.fullmatch("[A-Za-z0-9_]+", levels):
+            raise problem.bad_request("Ambiguous path")
+        return faithful(context, state, call)
+
+    for operation_id in [*registries.operations]:
+        wrap(registries, operation_id, around)
+
+
+LAWFUL_HERE: dict[str, Install] = {
+    **{
+        name: LAWFUL[name]
+        for name in (
+            "one-level-namespaces", "no-namespace-properties", "no-pagination", "own-properties",
+            "narrow-names", "lower-case-names", "no-head", "read-only", "no-endpoints-listed",
+        )
+    },
+    **{name: LAWFUL_TABLES[name] for name in ("one-table-a-location", "no-rename", "no-move")},
+    **LAWFUL_VIEWS,
+    "refuses-the-odd": _refuses_the_odd,
+    "plain-paths-only": _plain_paths_only,
+}  # fmt: skip
+
+
+@cache
+def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
+    """What the checks say of a lawful catalog, and what is left on it."""
+    with lawful_session(LAWFUL_HERE[name]) as session:
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    return verdicts, session.residue
+
+
+@pytest.mark.parametrize("name", LAWFUL_HERE)
+def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
+    verdicts, residue = verdicts_on(name)
+    wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
+    assert words(wrong) == []
+    assert residue == []
+
+
+def test_a_refused_value_does_not_hide_the_others() -> None:
+    verdicts, _ = verdicts_on("refuses-the-odd")
+    passed = {v.check for v in verdicts if v.outcome is Outcome.PASS}
+    assert {
+        "roundtrip.namespace-properties.created",
+        "roundtrip.namespace-properties.updated",
+        "roundtrip.view-properties.created",
+        "roundtrip.view-schema.created",
+        "roundtrip.table-names.address",
+        "second-life.table",
+    } <= passed
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_every_check_passes_within_its_budget(isolation: str) -> None:
+    with mock_session(isolation=isolation) as (_, session):
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    assert words(verdicts) == []
+    assert session.residue == []
+    assert [v.check for v in verdicts if v.requests > REQUESTS_MAX] == []
+
+
+def test_a_mangled_name_comes_before_what_it_is_mangled_into() -> None:
+    endings = {family: [each.value for each in names] for family, names in FAMILIES.items()}
+    assert (
+        len({e for every in endings.values() for e in every}) == sum(map(len, endings.values())) - 1
+    )
+    for every in endings.values():
+        assert every[-1] == "a"
+    address, store = endings["address"], endings["store"]
+    assert address.index("a%20b") < address.index("a b") > address.index("a+b")
+    assert store.index("e\u0301") < store.index("\u00e9")
