@@ -155,7 +155,8 @@ def _violation(reply: Reply, change: Change, found: Sequence[_Difference]) -> Vi
     if first.beside:
         symptom, expected = f"changed-beside:{first.member}", "what was not named, as it was"
     else:
-        symptom, expected = f"not-kept:{first.member}", "what was sent"
+        # As other checks call it: what is lost has one root, whatever showed it.
+        symptom, expected = f"effect-missing:{_leaf(first)}", "what was sent"
     return reply.violation(
         symptom,
         expected,
@@ -163,6 +164,12 @@ def _violation(reply: Reply, change: Change, found: Sequence[_Difference]) -> Vi
         detail=_told(change.what, found),
         pointer=f"/metadata/{first.member}{first.pointer}",
     )
+
+
+def _leaf(difference: _Difference) -> str:
+    """Return the innermost member that differs: the numbers of a list are no names."""
+    steps = [difference.member, *difference.pointer.split("/")]
+    return next(step for step in reversed(steps) if step and not step.isdecimal())
 
 
 def _told(what: str, found: Sequence[_Difference]) -> str:

@@ -102,6 +102,27 @@ def test_updates_are_applied_in_order(catalog: Catalog) -> None:
 
 
 @check(
+    "commit.ref-removed-and-set-again",
+    proves="commit.updates-in-order",
+    needs=("metadata-only-snapshots",),
+)
+def test_a_ref_is_removed_and_set_again(catalog: Catalog) -> None:
+    """A ref that a commit removes and sets again is there afterwards, as in a replaced table."""
+    table, _ = given_snapshots(catalog, 1)
+    added = bodies.snapshot(table.metadata, 2)
+    updates = [
+        {"action": "remove-snapshot-ref", "ref-name": "main"},
+        {"action": "add-snapshot", "snapshot": added},
+        bodies.snapshot_ref(added["snapshot-id"]),
+    ]
+    expected = {
+        "current-snapshot-id": added["snapshot-id"],
+        "refs": {"main": {"snapshot-id": added["snapshot-id"], "type": "branch"}},
+    }
+    expect_effect(catalog, table, updates, expected, what="update-order")
+
+
+@check(
     "commit.several-updates", proves="commit.several-updates", needs=("metadata-only-snapshots",)
 )
 def test_several_updates(catalog: Catalog) -> None:

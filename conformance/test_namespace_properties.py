@@ -44,6 +44,9 @@ def test_removals_are_removed(catalog: Catalog) -> None:
     expect_properties(catalog, namespace, {"note": "short-lived"})
     catalog.update_properties(namespace, removals=["note"]).expect(200)
     expect_properties(catalog, namespace, {"note": None})
+    # The last one goes too: what is empty then is no reason to store nothing.
+    catalog.update_properties(namespace, removals=["team"]).expect(200)
+    expect_properties(catalog, namespace, {"team": None})
 
 
 @check(

@@ -25,7 +25,7 @@ def _location(table: Table) -> str:
 
 
 def _register(
-    catalog: Catalog, prepare: Callable[[Table], Table] | None = None
+    catalog: Catalog, prepare: Callable[[Table], Table] | None = None, *, overwrite: bool = False
 ) -> tuple[Table, str, Reply]:
     """Register a metadata file of the catalog's own under a new name, in its table's namespace.
 
@@ -40,7 +40,8 @@ def _register(
         name, location = catalog.new_name(), _location(table)
         if dropped:
             catalog.given_dropped(table.namespace, table.name)
-        reply = catalog.register_table(table.namespace, name, location)
+        also = {"overwrite": True} if overwrite else {}
+        reply = catalog.register_table(table.namespace, name, location, **also)
         if not 400 <= reply.status < 500:
             break
     return table, name, reply
@@ -179,4 +180,19 @@ def test_overwrite(catalog: Catalog) -> None:
     reply.expect(200)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
         {MARK: "0"}, at=["metadata", "properties"], symptom="effect-missing:overwrite"
+    )
+
+
+@check("registerTable.overwrites-nothing", proves="registerTable.overwrite-of-nothing")
+def test_overwrite_of_nothing(catalog: Catalog) -> None:
+    """With overwrite, a table is registered under a name that no table has, as without it."""
+    table, name, reply = _register(catalog, overwrite=True)
+    if 400 <= reply.status < 500 and _register(catalog)[2].status == reply.status:
+        why = f"the catalog answers a metadata file of its own with {reply.status}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    if reply.status in {400, 406, 501}:
+        raise NotOffered(f"the catalog answers overwrite with {reply.status}")
+    reply.expect(200)
+    catalog.load_table(table.namespace, name).expect(200).expect_json(
+        {MARK: "0"}, at=["metadata", "properties"], symptom="effect-missing:registered-metadata"
     )

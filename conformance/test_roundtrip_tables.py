@@ -91,7 +91,7 @@ def _created(
         if found is not None:
             pointer, one, other = found
             raise loaded.violation(
-                f"not-kept:{member}",
+                f"effect-missing:{member}",
                 "what was sent",
                 "something else",
                 detail=f"{group.what}: {pointer} is {show(other, 60)}, due is {show(one, 60)}",

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from icecheck.contract import Level
 from icecheck.verdict import CREDENTIALS, TARGET, Evidence, Finding, Outcome, Verdict
 
 __all__ = ["Gathering", "fold"]
 
 _TAKEN_TWICE = ("status", "409", "2xx")
+_LEVELS = tuple(Level)
 # From so many operations on, one and the same answer to all of them is no coincidence.
 _SAME_ANSWER_OPERATIONS_MIN = 5
 _SAME_ANSWER_SHARE_MIN = 0.98
@@ -38,15 +40,29 @@ def fold(groups: list[Gathering], verdicts: Sequence[Verdict]) -> list[Gathering
 
 
 def _fold_races(groups: list[Gathering]) -> list[Gathering]:
-    """Make one cause of names that are given twice, to clients one after the other or at once."""
+    """Make one cause of names that are given twice, to clients one after the other or at once.
+
+    What else clients at the same time are told that cannot be true together has one root as well:
+    the catalog does not keep them apart. The most demanding of those names the cause.
+    """
     whole = next((g for g in groups if (g.symptom, g.expected, g.actual) == _TAKEN_TWICE), None)
+    twice = [g for g in groups if whole and g.symptom == "anomaly:duplicate-success"]
+    others = [g for g in groups if g.symptom.startswith("anomaly:") and g not in twice]
+    first = min(others, key=_least_level, default=None)
     kept = []
     for group in groups:
-        if whole is not None and group.symptom == "anomaly:duplicate-success":
+        if whole is not None and group in twice:
             _take_over(whole, group)
+        elif first is not None and group is not first and group in others:
+            _take_over(first, group)
         else:
             kept.append(group)
     return kept
+
+
+def _least_level(group: Gathering) -> int:
+    """Return 0 for a group with a MUST, more for lesser ones."""
+    return min((_LEVELS.index(v.level) for v in group.members.values()), default=len(_LEVELS))
 
 
 def _fold_same_value(groups: list[Gathering]) -> list[Gathering]:

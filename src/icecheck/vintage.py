@@ -47,6 +47,16 @@ def observations_of(
                 "spec_says": "; ".join(f"{name}: {text}" for name, text in endpoints.items()),
             }
         )
+    if bare := [e for e in offer.endpoints or () if _is_no_path(e)]:
+        found.append(
+            {
+                "id": "endpoints-without-slash",
+                "question": "Listed endpoints whose path does not begin with a slash",
+                "answer": ", ".join(bare),
+                "spec_says": "a verb, a space and the path of the document (L1959-L1970); the"
+                " reference itself lists two so, which no client looks up",
+            }
+        )
     shown = evident_release(offer, contract)
     newer = _newer_failures(verdicts, shown, contract) if shown else {}
     if newer:
@@ -59,6 +69,12 @@ def observations_of(
             }
         )
     return tuple(found)
+
+
+def _is_no_path(endpoint: str) -> bool:
+    """Whether an entry has a verb and something after it that is no path."""
+    _, blank, path = endpoint.partition(" ")
+    return bool(blank) and not path.startswith("/")
 
 
 def _later_endpoints(offer: Offer, contract: Contract) -> dict[str, str]:

@@ -205,3 +205,12 @@ def test_weather_never_turns_into_a_failure():
     blocked = failing("commit", profile="transactions", outcome=Outcome.BLOCKED, findings=(),
                       blocked_by=("target",))  # fmt: skip
     assert profiles(CORE, blocked)["transactions"] == "not-verified"
+
+
+def test_what_rivals_are_told_that_cannot_be_true_together_is_one_cause():
+    half = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
+    lost = failing("lost", "anomaly:lost-update", "what was acknowledged", "its loss")
+    (cause,) = causes(half, lost)
+    assert cause.symptom == "anomaly:lost-update"
+    assert cause.level is Level.MUST
+    assert set(cause.members) == {"half", "lost"}
