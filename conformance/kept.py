@@ -21,6 +21,7 @@ __all__ = [
     "expect_as_before",
     "expect_bystander",
     "given_bystander",
+    "innermost",
     "judge_changes",
     "refused",
 ]
@@ -156,7 +157,8 @@ def _violation(reply: Reply, change: Change, found: Sequence[_Difference]) -> Vi
         symptom, expected = f"changed-beside:{first.member}", "what was not named, as it was"
     else:
         # As other checks call it: what is lost has one root, whatever showed it.
-        symptom, expected = f"effect-missing:{_leaf(first)}", "what was sent"
+        leaf = innermost(first.member, first.pointer)
+        symptom, expected = f"effect-missing:{leaf}", "what was sent"
     return reply.violation(
         symptom,
         expected,
@@ -166,9 +168,9 @@ def _violation(reply: Reply, change: Change, found: Sequence[_Difference]) -> Vi
     )
 
 
-def _leaf(difference: _Difference) -> str:
-    """Return the innermost member that differs: the numbers of a list are no names."""
-    steps = [difference.member, *difference.pointer.split("/")]
+def innermost(member: str, pointer: str) -> str:
+    """Return the innermost member that a pointer below ``member`` names: numbers are no names."""
+    steps = [member, *pointer.split("/")]
     return next(step for step in reversed(steps) if step and not step.isdecimal())
 
 

@@ -23,6 +23,7 @@ from icecheck.conformance.kept import (
     expect_as_before,
     expect_bystander,
     given_bystander,
+    innermost,
     refused,
 )
 from icecheck.conformance.reading import not_applicable
@@ -91,7 +92,7 @@ def _created(
         if found is not None:
             pointer, one, other = found
             raise loaded.violation(
-                f"effect-missing:{member}",
+                f"effect-missing:{innermost(member, pointer)}",
                 "what was sent",
                 "something else",
                 detail=f"{group.what}: {pointer} is {show(other, 60)}, due is {show(one, 60)}",

@@ -42,8 +42,9 @@ def _empty_is_nothing_to_do(registries: Registries) -> None:
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(context, state, call)
-        left = outcome.state.namespace(call.namespace).properties
-        return outcome if left else structs.replace(outcome, state=state)
+        changed = outcome.state.namespace(call.namespace)
+        stored = changed is None or changed.properties
+        return outcome if stored else structs.replace(outcome, state=state)
 
     wrap(registries, "updateProperties", around)
 
