@@ -3,7 +3,7 @@
 import pytest
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
-from icecheck.assembly import finish as finishing
+from icecheck import conclusion as concluding
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.card import UNWITNESSED, card_of
 from icecheck.contract import Level
@@ -30,7 +30,7 @@ def run_with(*, witnessed_only: bool) -> Run:
 
 @pytest.fixture
 def nobody_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finishing, "is_unwitnessed", lambda _check, level: level is Level.MUST)
+    monkeypatch.setattr(concluding, "is_unwitnessed", lambda _check, level: level is Level.MUST)
 
 
 @pytest.mark.usefixtures("nobody_passed")
@@ -51,7 +51,7 @@ def test_without_the_option_it_fails_the_gate_too() -> None:
 
 
 def test_what_somebody_passed_fails_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finishing, "is_unwitnessed", lambda _check, _level: False)
+    monkeypatch.setattr(concluding, "is_unwitnessed", lambda _check, _level: False)
     assert run_with(witnessed_only=True).exit_code == 1
 
 
