@@ -18,8 +18,7 @@ CHECK = "createNamespace.already-exists"
 
 def run_with(*, witnessed_only: bool) -> Run:
     mock = MockCatalog(seed=1, token=TOKEN)
-    breaking = next(d for d in defects().values() if d.breaks == "createNamespace.409")
-    breaking.install(mock.registries)
+    defects()["namespace-created-twice"].install(mock.registries)
     target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
     options = RunOptions(target, "gate", globs=(CHECK,), witnessed_only=witnessed_only)
     try:
