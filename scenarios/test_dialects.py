@@ -1,13 +1,39 @@
 """Every workflow of every client that was recorded, as a check."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.scenarios.dialect import Dialect, Workflow, dialects
 from icecheck.scenarios.speaking import speak
 
-_NEEDS = {("duckdb", "tables"): ("stage-create",), ("duckdb", "transactions"): ("stage-create",)}
+
+def _needs_of(workflow: Workflow) -> tuple[str, ...]:
+    """Return what a catalog may lack of which a recording makes use.
+
+    A client writes the files of its snapshots; they are not recorded, so that a catalog which
+    looks for them has to be spared.
+    """
+    bodies = [request.body for step in workflow.steps for request in step.requests]
+    return tuple(sorted({need for body in bodies for need in _needs_in(body)}))
+
+
+def _needs_in(sent: Any) -> Iterator[str]:
+    match sent:
+        case {"stage-create": True}:
+            yield "stage-create"
+        case {"action": "add-snapshot"}:
+            yield "metadata-only-snapshots"
+        case {"action": "upgrade-format-version", "format-version": version}:
+            yield f"format-version-{version}"
+    if isinstance(sent, dict) and isinstance(sent.get("properties"), dict):
+        version = sent["properties"].get("format-version")
+        if version is not None:
+            yield f"format-version-{version}"
+    inner = sent.values() if isinstance(sent, dict) else sent if isinstance(sent, list) else ()
+    for value in inner:
+        yield from _needs_in(value)
 
 
 def _check_of(dialect: Dialect, workflow: Workflow) -> Callable[[Catalog], None]:
@@ -17,8 +43,7 @@ def _check_of(dialect: Dialect, workflow: Workflow) -> Callable[[Catalog], None]
     id_ = f"dialect.{dialect.slug}.{workflow.name}"
     replay.__name__ = replay.__qualname__ = f"test_{dialect.slug}_{workflow.name}"
     replay.__doc__ = title = f"{dialect.client} {dialect.version}: {workflow.does}"
-    needs = _NEEDS.get((dialect.slug, workflow.name), ())
-    return check(id_, proves=id_, title=title, needs=needs)(replay)
+    return check(id_, proves=id_, title=title, needs=_needs_of(workflow))(replay)
 
 
 for _dialect in dialects().values():

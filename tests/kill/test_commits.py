@@ -74,19 +74,6 @@ EVERY_LAWFUL: dict[str, Install] = {
 }
 
 
-def test_every_row_of_these_families_is_proven_by_a_check() -> None:
-    families = ("commit.", "assertion.", "update.", "transaction.", "commitTransaction.")
-    due = {
-        id_: row
-        for id_, row in load().requirements.items()
-        if id_.startswith((*families, "updateTable.")) and row.not_tested is None
-    }
-    proven = {requirement for check in CHECKS for requirement in check.proves}
-    unproven = [id_ for id_ in due if id_ not in proven and not id_.endswith(".401")]
-    assert len(due) > 110
-    assert unproven == []
-
-
 # --------------------------------------------------------------------- what is lawful
 
 
