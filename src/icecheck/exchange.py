@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -37,6 +38,12 @@ _SECRET_KEY = re.compile(
     r"\bsse\.key$|^header\.(.*-)?(authorization|cookie|api-?key)$",
     re.IGNORECASE,
 )
+# One of these is in each such name, so that a text without any names no secret.
+_HINTS = (
+    b"secret", b"password", b"token", b"access-key-id", b"client_assertion", b"private-key",
+    b"credential", b"connection-string", b"account-key", b"account.key", b"cryption-key",
+    b"sse.key", b"header.",
+)  # fmt: skip
 _SECRET_HEADER = re.compile(
     r"authorization|cookie|api-?key|secret|password|credential|(^|-)token$|security-token",
     re.IGNORECASE,
@@ -141,7 +148,7 @@ class Redactor:
         return _digest(text) if _SECRET_KEY.search(name) else self.text(text)
 
     def _learn(self, body: bytes) -> None:
-        if body.lstrip()[:1] not in {b"{", b"["}:
+        if body.lstrip()[:1] not in {b"{", b"["} or not _may_name_secrets(body):
             return
         try:
             found = list(_vended_in(json.loads(body)))
@@ -179,6 +186,8 @@ class Redactor:
             # Latin-1 gives every byte back, and what is ASCII in it is found.
             return self.text(body.decode("latin-1")).encode("latin-1")
         if text.lstrip()[:1] in {"{", "["}:
+            if not _may_name_secrets(body) and not self._holds_secret(text):
+                return body
             try:
                 parsed = json.loads(text)
                 redacted = self._json(parsed)
@@ -198,9 +207,7 @@ class Redactor:
         if isinstance(value, list):
             return [self._json(v, key) for v in value]
         if isinstance(value, str):
-            if key and _SECRET_KEY.search(key):
-                return _digest(value)
-            return self._text(value)
+            return _digest(value) if key and _is_secret_key(key) else self._text(value)
         return value
 
     def _text(self, text: str) -> str:
@@ -208,6 +215,20 @@ class Redactor:
             if secret in text:
                 text = text.replace(secret, _digest(secret))
         return text
+
+
+def _may_name_secrets(body: bytes) -> bool:
+    """Whether a JSON text may have a member that holds a secret: most have none, and are long.
+
+    An escape can spell any name, so that a text with one may.
+    """
+    lower = body.lower()
+    return b"\\" in body or any(hint in lower for hint in _HINTS)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_key(key: str) -> bool:
+    return _SECRET_KEY.search(key) is not None
 
 
 def is_secret_header(name: str) -> bool:
@@ -225,7 +246,7 @@ def _vended_in(value: Any, key: str = "") -> Iterator[str]:
             yield from _vended_in(inner, key)
     elif (
         isinstance(value, str)
-        and _SECRET_KEY.search(key)
+        and _is_secret_key(key)
         and len(value) >= _LEARNED_CHARACTERS_MIN
         and len(set(value)) >= _LEARNED_DISTINCT_MIN
         and not value.startswith("<redacted:")
