@@ -1,8 +1,9 @@
 """Avro schemas of manifests and manifest lists, as the table format has them from version 2 on.
 
-Written for tables that are partitioned by one string: what the suite's own manifests need.
+They have the members that the suite's own manifests need, and partitions of every type.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["ADDED", "EXISTING", "REMOVED", "manifest_entry_schema", "manifest_list_schema"]
@@ -13,9 +14,12 @@ EXISTING, ADDED, REMOVED = 0, 1, 2
 Json = Any
 
 
-def manifest_entry_schema(partition_field_id: int, partition_name: str) -> Json:
-    """Return the schema of a manifest's entries; the partition has one optional string."""
-    partition = [_optional(partition_field_id, partition_name, "string")]
+def manifest_entry_schema(partition_fields: Sequence[tuple[int, str, Json]]) -> Json:
+    """Return the schema of a manifest's entries.
+
+    A partition has an optional value for each field: its id, its name, its Avro type.
+    """
+    partition = [_optional(*field) for field in partition_fields]
     file_fields = [
         _required(134, "content", "int"),
         _required(100, "file_path", "string"),
@@ -23,10 +27,15 @@ def manifest_entry_schema(partition_field_id: int, partition_name: str) -> Json:
         _required(102, "partition", {"type": "record", "name": "r102", "fields": partition}),
         _required(103, "record_count", "long"),
         _required(104, "file_size_in_bytes", "long"),
+        _optional(108, "column_sizes", _by_column(117, 118, "long")),
         _optional(109, "value_counts", _by_column(119, 120, "long")),
         _optional(110, "null_value_counts", _by_column(121, 122, "long")),
+        _optional(137, "nan_value_counts", _by_column(138, 139, "long")),
         _optional(125, "lower_bounds", _by_column(126, 127, "bytes")),
         _optional(128, "upper_bounds", _by_column(129, 130, "bytes")),
+        _optional(131, "key_metadata", "bytes"),
+        _optional(132, "split_offsets", {"type": "array", "items": "long", "element-id": 133}),
+        _optional(140, "sort_order_id", "int"),
         _optional(135, "equality_ids", {"type": "array", "items": "int", "element-id": 136}),
         _optional(143, "referenced_data_file", "string"),
         _optional(144, "content_offset", "long"),

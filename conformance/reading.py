@@ -77,7 +77,7 @@ def properties_of(catalog: Catalog, namespace: Namespace) -> dict[str, Any]:
 
 def expect_levels(reply: Reply, namespace: Namespace) -> None:
     """Judge that an answer names this very namespace, level by level."""
-    found = object_in(reply).get("namespace", ABSENT)
+    found = reply.member("namespace")
     if found != [*namespace]:
         raise reply.violation(
             "namespace-altered",

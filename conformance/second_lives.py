@@ -1,10 +1,11 @@
 """What bears a name in its first life and in its second, and how the two are told apart."""
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 from icecheck import bodies
-from icecheck.client import Catalog, Table
+from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view
 from icecheck.conformance.reading import (
     expect_unlisted,
@@ -28,6 +29,7 @@ __all__ = [
     "MARK",
     "SECOND_LIFE",
     "expect_listed_once",
+    "expect_no_first_tag",
     "expect_no_table",
     "expect_no_view",
     "expect_nothing",
@@ -52,32 +54,55 @@ SECOND_LIFE = {MARK: "second"}
 _OTHER_SCHEMA = bodies.schema(
     bodies.struct_field(1, "other", "string", required=True), bodies.struct_field(2, "n", "int")
 )
+_REFS = (("snapshots", "refs"),)
 _OTHER_SQL = "SELECT 'b' AS other, 2 AS n"
 
 
-def warm(catalog: Catalog, namespace: Namespace, name: str) -> str | None:
-    """Ask for whatever a server may keep of a table; return its entity tag, if there is one."""
-    tag = catalog.load_table(namespace, name).header("etag")
-    catalog.load_table(namespace, name, query=[("snapshots", "refs")])
+def warm(catalog: Catalog, namespace: Namespace, name: str) -> dict[str, Query]:
+    """Ask for whatever a server may keep of a table.
+
+    Returns the entity tags that it gives, each with the query of the load that was given it.
+    """
+    tags: dict[str, Query] = {}
+    for query in ((), _REFS):
+        tag = catalog.load_table(namespace, name, query=query).header("etag")
+        if tag is not None:
+            tags.setdefault(tag, query)
     if catalog.claims("tableExists"):
         catalog.table_exists(namespace, name)
     if catalog.claims("listTables"):
         catalog.list_tables(namespace)
     if catalog.claims("loadCredentials"):
         _credentials(catalog, namespace, name)
-    return tag
+    return tags
 
 
 def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
     return catalog.call("loadCredentials", {"namespace": namespace, "table": name})
 
 
-def given_first_table(catalog: Catalog) -> tuple[Table, str | None]:
-    """Make a table with a history, in a namespace of its own, and fill every cache with it."""
+def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
+    """Make a table with a history, in a namespace of its own, and fill every cache with it.
+
+    Returns it with the entity tags of all its versions, from its creation on: a second table of
+    the name is as young as the first one was, at one time or another.
+    """
     table = catalog.given_table(catalog.given_namespace(), properties=FIRST_LIFE)
+    made = catalog.exchanges[-1].header("etag")
+    tags: dict[str, Query] = {} if made is None else {made: ()}
+    tags |= warm(catalog, table.namespace, table.name)
     with contextlib.suppress(Blocked, NotOffered):  # one without snapshots has caches too
         table = catalog.given_snapshot(table)
-    return table, warm(catalog, table.namespace, table.name)
+    return table, tags | warm(catalog, table.namespace, table.name)
+
+
+def expect_no_first_tag(
+    catalog: Catalog, namespace: Namespace, name: str, uuid: str, tags: Mapping[str, Query]
+) -> None:
+    """Judge that no entity tag of the first table is current for the second one of its name."""
+    for tag, query in tags.items():
+        headers = {"If-None-Match": tag}
+        expect_second_table(catalog.load_table(namespace, name, query, headers), uuid)
 
 
 def second_table(name: str) -> Json:

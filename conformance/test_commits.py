@@ -21,6 +21,7 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
 from icecheck.target import Namespace
+from icecheck.verdict import Group
 
 # Each is well-formed JSON, and nobody can know what to do with it.
 MALFORMED_UPDATES: tuple[tuple[str, Any], ...] = (
@@ -218,6 +219,30 @@ def test_snapshot_log(catalog: Catalog) -> None:
     moves = [{"snapshot-id": id_} for id_ in (first, second, first)]
     back = [bodies.snapshot_ref(first)]
     expect_effect(catalog, table, back, {"snapshot-log": moves}, what="snapshot-log")
+
+
+@check(
+    "commit.snapshot-log-after-removal",
+    proves="commit.snapshot-log-after-removal",
+    needs=("metadata-only-snapshots", "snapshot-history"),
+    group=Group.GENERATED,
+)
+def test_snapshot_log_after_a_removal(catalog: Catalog) -> None:
+    """Where the oldest snapshot is removed, the snapshot log names those that came after it."""
+    table, [first, *kept] = given_snapshots(catalog, 3)
+
+    def ends_with_the_kept(log: Any) -> bool:
+        entries = log if isinstance(log, list) else []
+        named = [entry.get("snapshot-id") for entry in entries if isinstance(entry, dict)]
+        return named[-len(kept) :] == kept
+
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-snapshots", "snapshot-ids": [first]}],
+        {"snapshot-log": Matcher("a log that ends with those that are left", ends_with_the_kept)},
+        what="snapshot-log",
+    )
 
 
 def file_of(entries: list[Any]) -> Any:

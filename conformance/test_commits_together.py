@@ -123,6 +123,31 @@ def test_a_ref_is_removed_and_set_again(catalog: Catalog) -> None:
 
 
 @check(
+    "commit.main-moved-twice",
+    proves="commit.updates-in-order",
+    needs=("metadata-only-snapshots",),
+)
+def test_main_is_moved_twice(catalog: Catalog) -> None:
+    """Two appends in one commit, as a client's transaction sends them, are one after the other."""
+    table = catalog.given_table()
+    first = bodies.snapshot(table.metadata)
+    second = bodies.snapshot(table.metadata, 2, parent=first["snapshot-id"])
+    updates = [
+        update
+        for added in (first, second)
+        for update in (
+            {"action": "add-snapshot", "snapshot": added},
+            bodies.snapshot_ref(added["snapshot-id"]),
+        )
+    ]
+    expected = {
+        "current-snapshot-id": second["snapshot-id"],
+        "refs": {"main": {"snapshot-id": second["snapshot-id"], "type": "branch"}},
+    }
+    expect_effect(catalog, table, updates, expected, what="update-order")
+
+
+@check(
     "commit.several-updates", proves="commit.several-updates", needs=("metadata-only-snapshots",)
 )
 def test_several_updates(catalog: Catalog) -> None:

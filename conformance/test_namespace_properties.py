@@ -40,10 +40,11 @@ def test_updates_are_set(catalog: Catalog) -> None:
 @check("updateProperties.remove", proves="updateProperties.remove", needs=_NEEDS)
 def test_removals_are_removed(catalog: Catalog) -> None:
     """Properties under removals are gone afterwards."""
-    namespace = catalog.given_namespace({"team": "icecheck", "note": "short-lived"})
-    expect_properties(catalog, namespace, {"note": "short-lived"})
-    catalog.update_properties(namespace, removals=["note"]).expect(200)
-    expect_properties(catalog, namespace, {"note": None})
+    short_lived = {"note": "short-lived", "also": "short-lived"}
+    namespace = catalog.given_namespace({"team": "icecheck", **short_lived})
+    expect_properties(catalog, namespace, short_lived)
+    catalog.update_properties(namespace, removals=[*short_lived]).expect(200)
+    expect_properties(catalog, namespace, dict.fromkeys(short_lived))
     # The last one goes too: what is empty then is no reason to store nothing.
     catalog.update_properties(namespace, removals=["team"]).expect(200)
     expect_properties(catalog, namespace, {"team": None})

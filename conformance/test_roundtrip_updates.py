@@ -6,6 +6,7 @@ stay; a table beside it has nearly its name. The values are in ``hostile_*.py``,
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from icecheck import bodies
@@ -17,7 +18,7 @@ from icecheck.conformance import hostile_updates as plain
 from icecheck.conformance.committing import commit, given_table_of, given_table_since
 from icecheck.conformance.evolving import column_id, number
 from icecheck.conformance.hostile_columns import TABLE_SCHEMA
-from icecheck.conformance.kept import KEPT, ODD_KEPT, Make, judge_changes
+from icecheck.conformance.kept import KEPT, ODD_KEPT, Make, expect_as_before, judge_changes
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.statistics_files import (
     partition_statistics_file,
@@ -25,7 +26,7 @@ from icecheck.conformance.statistics_files import (
     set_statistics,
     statistics_file,
 )
-from icecheck.expect import SHAPE_ERRORS
+from icecheck.expect import SHAPE_ERRORS, equal
 from icecheck.probes import has_capability
 from icecheck.verdict import Group
 
@@ -33,9 +34,11 @@ Json = dict[str, Any]
 Sending = Callable[[Catalog, Table], list[Make]]
 
 SNAPSHOTS = 6
+ROWS = 10
 KEYS = {"key-1": "+/+/", "key-2": "AA==", "key-3": "Zm9v", "root": "/w=="}
 ODD_KEYS = {"Key-1": "AA==", "key-1 ": "AQ=="}
 FORMAT_VERSIONS = (1, 2, 3)
+LOGS = ("snapshot-log", "metadata-log")
 HISTORY = ("metadata-only-snapshots", "snapshot-history")
 
 
@@ -90,6 +93,8 @@ def _several_snapshots(table: Table) -> list[Json]:
     for ordinal in range(1, SNAPSHOTS + 1):
         parent = ids[-1] if ids else None
         made = bodies.snapshot(table.metadata, ordinal, parent=parent)
+        if "added-rows" in made:
+            made |= {"first-row-id": ordinal * ROWS, "added-rows": ROWS}
         ids.append(made["snapshot-id"])
         updates.append({"action": "add-snapshot", "snapshot": made})
     return [*updates, bodies.snapshot_ref(ids[-1])]
@@ -292,3 +297,41 @@ def test_upgrade_format_version_round_trip(catalog: Catalog) -> None:
     judge_changes(catalog, _grown(catalog, lowest, kept), plain.upgrade(versions))
     if versions[-2] > 1:
         judge_changes(catalog, given_rich_table(catalog), plain.upgrade(versions[-1:]))
+
+
+# ---- a table under another name
+
+
+def _newest(catalog: Catalog) -> int:
+    newest = FORMAT_VERSIONS[-1]
+    return newest if has_capability(catalog, f"format-version-{newest}") else newest - 1
+
+
+@check("roundtrip.registerTable", proves="roundtrip.registerTable", group=Group.GENERATED)
+def test_register_table_round_trip(catalog: Catalog) -> None:
+    """A table that is dropped and registered again has everything that it had."""
+    table = given_rich_table(catalog, _newest(catalog))
+    if table.metadata_location is None:
+        raise not_applicable("the catalog tells no metadata location")
+    catalog.given_dropped(table.namespace, table.name)
+    again = replace(table, name=catalog.new_name())
+    reply = catalog.register_table(again.namespace, again.name, table.metadata_location)
+    if 400 <= reply.status < 500:
+        raise not_applicable("the catalog registers no file of a table that was dropped")
+    catalog.given("registerTable", lambda: reply)
+    symptom = "effect-missing:registered-metadata"
+    expect_as_before(catalog, again, symptom, "registered again")
+    loaded = catalog.given_loaded(again).metadata
+    for log in LOGS:
+        kept = table.metadata.get(log) or []
+        equal((loaded.get(log) or [])[: len(kept)], kept, symptom=symptom, detail=f"the {log}")
+
+
+@check("roundtrip.renameTable", proves="roundtrip.renameTable", group=Group.GENERATED)
+def test_rename_table_round_trip(catalog: Catalog) -> None:
+    """A table that is renamed has everything that it had."""
+    table = given_rich_table(catalog, _newest(catalog))
+    renamed = replace(table, name=catalog.new_name())
+    ends = [(each.namespace, each.name) for each in (table, renamed)]
+    catalog.given("renameTable", lambda: catalog.rename_table(*ends))
+    expect_as_before(catalog, renamed, "rename-changed-the-table", "renamed")

@@ -223,16 +223,30 @@ def test_schema_of_a_scan(catalog: Catalog) -> None:
 
 @check("planTableScan.position-deletes", proves="planTableScan.position-deletes", needs=V2)
 def test_position_deletes(catalog: Catalog) -> None:
-    """A data file is planned with the position deletes that name it."""
+    """A data file is planned with the position deletes that name it, or may do so."""
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
         files.append(
-            PlannedFile("deletes.parquet", content=POSITION_DELETES, refers_to="a.parquet")
+            PlannedFile("named.parquet", content=POSITION_DELETES, refers_to="a.parquet"),
+            PlannedFile(
+                "bound.parquet", content=POSITION_DELETES, refers_to="a.parquet", by_bounds=True
+            ),
+            # Of several files, the last of which is this one.
+            PlannedFile(
+                "range.parquet",
+                content=POSITION_DELETES,
+                refers_to="a.parquet",
+                by_bounds=True,
+                facts={"lower_bounds": files.path_bound("0.parquet")},
+            ),
+            # Not told whose rows these are: they may be of any file in the partition.
+            PlannedFile("anywhere.parquet", content=POSITION_DELETES),
         )
         found = planned(catalog, files.table)
         _expect_files(files, found, "a.parquet", "b.parquet")
         deletes = files.names_of(found.deletes_of(files.location("a.parquet")))
-        equal(deletes, ["deletes.parquet"], symptom="planned-deletes")
+        due = ["anywhere.parquet", "bound.parquet", "named.parquet", "range.parquet"]
+        equal(deletes, due, symptom="planned-deletes")
 
 
 @check("planTableScan.equality-deletes", proves="planTableScan.equality-deletes", needs=V2)
@@ -240,14 +254,18 @@ def test_equality_deletes(catalog: Catalog) -> None:
     """Equality deletes go with the older files of their partition, and with no others."""
     with given_files(catalog) as files:
         files.append(PlannedFile("old.parquet", "a"), PlannedFile("elsewhere.parquet", "b"))
-        files.append(PlannedFile("deletes.parquet", "a", content=EQUALITY_DELETES))
+        # The greatest number of the older file is the least one that is deleted.
+        files.append(
+            PlannedFile("deletes.parquet", "a", (9, 20), content=EQUALITY_DELETES),
+            PlannedFile("bare.parquet", "a", content=EQUALITY_DELETES, measured=False),
+        )
         files.append(PlannedFile("new.parquet", "a"))
         found = planned(catalog, files.table)
         _expect_files(files, found, "old.parquet", "elsewhere.parquet", "new.parquet")
-        due = {"old.parquet": ["deletes.parquet"], "new.parquet": [], "elsewhere.parquet": []}
-        for name, expected in due.items():
+        due = {"old.parquet": ["bare.parquet", "deletes.parquet"]}
+        for name in ("old.parquet", "new.parquet", "elsewhere.parquet"):
             deletes = files.names_of(found.deletes_of(files.location(name)))
-            equal(deletes, expected, symptom="planned-deletes", detail=name)
+            equal(deletes, due.get(name, []), symptom="planned-deletes", detail=name)
 
 
 # ---- plans that are fetched in parts

@@ -48,6 +48,14 @@ NAMES = (
     "scores.value.points",
 )
 
+# Of ten numbers from 3 to 9; Java tells a bound in the bytes that it has in the manifest.
+STATISTICS: dict[str, tuple[Json, ...]] = {
+    "value-counts": (10,),
+    "null-value-counts": (0,),
+    "lower-bounds": (3, "0300000000000000"),
+    "upper-bounds": (9, "0900000000000000"),
+}
+
 # A value of each type of format version 2, in the form that the document gives it.
 LITERALS: dict[str, Json] = {
     "boolean": True,
@@ -127,12 +135,15 @@ def test_statistics_of_columns(catalog: Catalog) -> None:
         found = planned(catalog, files.table, stats_fields=["id"])
         equal(files.names_of(found.locations), ["a.parquet"], symptom="planned-files")
         told = found.tasks[0]["data-file"]
-        for member in ("value-counts", "lower-bounds", "upper-bounds"):
+        for member, due in STATISTICS.items():
             by_column = told.get(member) or {}
             keys, values = by_column.get("keys") or [], by_column.get("values") or []
             symptom = f"planned-file:{member}"
             equal(ID in keys, True, symptom=symptom, detail="of the column asked for")
             equal(len(values), len(keys), symptom=symptom, detail="values for the keys")
+            value = values[keys.index(ID)]
+            if value not in due:
+                equal(value, due[0], symptom=symptom, detail="of the column asked for")
 
 
 @check("planTableScan.equality-ids", proves="planTableScan.equality-ids", needs=V2)

@@ -5,15 +5,22 @@ from typing import Any
 
 from icecheck import bodies
 from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_snapshots
-from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, equal
+from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
 from icecheck.probes import has_capability, saw
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
 NEXT = {"action": "set-properties", "updates": {MARK: "1"}}
+# What a load may ask for: whatever it is, the table is the same one.
+ASKED: tuple[tuple[Query, Mapping[str, str]], ...] = (
+    ((), {}),
+    ((("snapshots", "refs"),), {}),
+    ((("snapshots", "all"),), {}),
+    ((), {"X-Iceberg-Access-Delegation": "vended-credentials"}),
+)
 NO_SNAPSHOT = Matcher("absent, null or -1", lambda v: v is ABSENT or v is None or v == -1)
 
 # Inner fields take ids too: counting columns is not enough to know the last one.
@@ -107,21 +114,32 @@ def _objects(metadata: Mapping[str, Any], members: str) -> list[dict[str, Any]]:
 def test_metadata_location(catalog: Catalog) -> None:
     """The answer for a committed table carries its metadata location."""
     table = catalog.some_table()
-    reply = catalog.load_table(table.namespace, table.name).expect(200)
-    reply.expect_json({"metadata-location": ANY_STRING}, symptom="no-metadata-location")
+    for query, headers in ASKED:
+        reply = _asked(catalog, table, query, headers)
+        reply.expect_json({"metadata-location": ANY_STRING}, symptom="no-metadata-location")
+
+
+def _asked(catalog: Catalog, table: Table, query: Query, headers: Mapping[str, str]) -> Reply:
+    return catalog.load_table(table.namespace, table.name, query, headers).expect(200)
 
 
 @check("loadTable.repeatable", proves="loadTable.stable")
 def test_two_loads_agree(catalog: Catalog) -> None:
-    """Two loads without a commit between them agree."""
+    """Loads without a commit between them agree, whatever they ask for beside the metadata."""
     table = catalog.given_table(properties={MARK: "kept"})
-    first, second = catalog.loaded(table), catalog.loaded(table)
-    equal(second.metadata_location, first.metadata_location, symptom="load-is-not-repeatable")
-    equal(
-        view.settled(second.metadata, MARK),
-        view.settled(first.metadata, MARK),
-        symptom="load-is-not-repeatable",
-    )
+    first = catalog.loaded(table)
+    was = view.settled(first.metadata, MARK)
+    for query, headers in ASKED:
+        reply = _asked(catalog, table, query, headers)
+        detail = " ".join([*(f"{key}={value}" for key, value in query), *headers])
+        location = reply.json().get("metadata-location")
+        if location is not None or not detail:  # that it is told is a wish of the document
+            _agrees_with(first.metadata_location, location, detail)
+        _agrees_with(was, view.settled(view.metadata_in(reply), MARK), detail)
+
+
+def _agrees_with(was: Any, now: Any, detail: str) -> None:
+    equal(now, was, symptom="load-is-not-repeatable", detail=detail)
 
 
 @check("loadTable.no-current-snapshot", proves="loadTable.empty-table")
@@ -156,20 +174,34 @@ def test_all_snapshots(catalog: Catalog) -> None:
     equal(left_out, [], symptom="snapshots-left-out", detail="with snapshots=all")
 
 
+def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a choice of snapshots leaves as it is: all but those, and files about them."""
+    about = {"snapshots", "statistics", "partition-statistics"}
+    return {k: v for k, v in view.settled(metadata, MARK).items() if k not in about}
+
+
 @check(
     "loadTable.referenced-snapshots",
     proves="loadTable.snapshots-refs",
     needs=("metadata-only-snapshots", "snapshot-history", "branches"),
 )
 def test_referenced_snapshots(catalog: Catalog) -> None:
-    """With snapshots=refs, every snapshot that a ref points at is returned."""
+    """With snapshots=refs, every snapshot that a ref points at is returned, and all the rest."""
     table, made = given_snapshots(catalog, 3)
-    catalog.given_commit(table, [bodies.snapshot_ref(made[0], "kept")])
-    got = _shown(catalog, table, ("snapshots", "refs"))
+    catalog.given_commit(table, [bodies.snapshot_ref(made[0], "kept"), NEXT])
+    loads = [
+        catalog.load_table(table.namespace, table.name, [("snapshots", asked)]).expect(200)
+        for asked in ("refs", "all")
+    ]
+    of_refs, of_all = map(view.metadata_in, loads)
+    got = [s.get("snapshot-id") for s in _objects(of_refs, "snapshots")]
     # Who answers with all of them leaves out nothing that is due, and saves nothing.
     saw(catalog, "snapshots-refs", present=made[1] not in got)
     left_out = [snapshot_id for snapshot_id in (made[0], made[-1]) if snapshot_id not in got]
     equal(left_out, [], symptom="snapshots-left-out", detail="with snapshots=refs")
+    whole, shown = map(_but_for_snapshots, (of_all, of_refs))
+    lost = [member for member in whole if whole[member] != shown[member]]
+    equal(lost, [], symptom="metadata-altered", detail="with snapshots=refs")
 
 
 @check("loadTable.bad-snapshots-parameter", proves="loadTable.400")

@@ -194,17 +194,14 @@ def nothing(catalog: Catalog, beside: Table) -> Json:
 
 @check("transaction.conflict", proves="commitTransaction.409")
 def test_conflict(catalog: Catalog) -> None:
-    """A transaction with a requirement that fails is answered 409, whichever table it is."""
+    """A transaction with a requirement that fails is answered 409, whichever of all it is."""
     tables = shared_tables(catalog)
     for failing in tables:
-        changes = [
-            change(
-                table,
-                set_property("1"),
-                requirements=[WRONG_UUID] if table is failing else [],
-            )
-            for table in tables
-        ]
+        changes = [change(table, set_property("1")) for table in tables]
+        asserted = [same_table(failing), WRONG_UUID]
+        # Of the second table the first one fails, of the first table the second one.
+        asserted = asserted if failing is tables[0] else asserted[::-1]
+        changes[tables.index(failing)]["requirements"] = asserted
         which = "the first" if failing is tables[0] else "the second"
         catalog.commit_transaction(changes).expect(409, detail=f"{which} of two tables")
 

@@ -56,14 +56,16 @@ def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
 
 @check(
     "update.remove-statistics",
-    proves="update.remove-statistics.effect",
+    proves=("update.remove-statistics.effect", "update.set-statistics.effect"),
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_statistics(catalog: Catalog) -> None:
-    """remove-statistics removes the statistics of one snapshot and leaves the others."""
+    """Each snapshot has statistics of its own, and remove-statistics leaves those of others."""
     table, [first, second] = given_snapshots(catalog, 2)
     files = [statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
-    table = catalog.given_commit(table, [set_statistics(file) for file in files])
+    set_both = [set_statistics(file) for file in files]
+    both = {"statistics": containing(*files)}
+    table = expect_effect(catalog, table, set_both, both, what="statistics")
     expect_effect(
         catalog,
         table,
@@ -94,14 +96,16 @@ def test_set_partition_statistics(catalog: Catalog) -> None:
 
 @check(
     "update.remove-partition-statistics",
-    proves="update.remove-partition-statistics.effect",
+    proves=("update.remove-partition-statistics.effect", "update.set-partition-statistics.effect"),
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_partition_statistics(catalog: Catalog) -> None:
-    """remove-partition-statistics removes the file of one snapshot and leaves the others."""
+    """Each snapshot has a file of its own, and remove-partition-statistics leaves the others."""
     table, [first, second] = given_snapshots(catalog, 2)
     files = [partition_statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
-    table = catalog.given_commit(table, [set_partition_statistics(file) for file in files])
+    set_both = [set_partition_statistics(file) for file in files]
+    both = {"partition-statistics": containing(*files)}
+    table = expect_effect(catalog, table, set_both, both, what="partition-statistics")
     expect_effect(
         catalog,
         table,
@@ -133,14 +137,15 @@ def test_add_encryption_key(catalog: Catalog) -> None:
 
 @check(
     "update.remove-encryption-key",
-    proves="update.remove-encryption-key.effect",
+    proves=("update.remove-encryption-key.effect", "update.add-encryption-key.effect"),
     needs=("format-version-3",),
 )
 def test_remove_encryption_key(catalog: Catalog) -> None:
-    """remove-encryption-key removes the named key and leaves the others."""
+    """A table has several keys, and remove-encryption-key removes the one that it names."""
     table = catalog.given_table(properties={"format-version": "3"})
     added = [{"action": "add-encryption-key", "encryption-key": key} for key in (KEY, ANOTHER_KEY)]
-    table = catalog.given_commit(table, added)
+    both = {"encryption-keys": containing(KEY, ANOTHER_KEY)}
+    table = expect_effect(catalog, table, added, both, what="encryption-key")
     expect_effect(
         catalog,
         table,

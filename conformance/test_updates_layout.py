@@ -221,15 +221,15 @@ def test_unknown_spec_id(catalog: Catalog) -> None:
 def test_remove_partition_specs(catalog: Catalog) -> None:
     """remove-partition-specs removes the named specs and leaves the others."""
     table = given_table_since(catalog, 2)
-    added = [add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2)]
+    added = [add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2, 3)]
     first = number(table, "default-spec-id")
     table = catalog.given_commit(table, [*added, LAST_ADDED_SPEC])
-    one, two = (spec_id_of(table, f"bucket_{ordinal}") for ordinal in (1, 2))
+    one, two, three = (spec_id_of(table, f"bucket_{ordinal}") for ordinal in (1, 2, 3))
     expect_effect(
         catalog,
         table,
-        [{"action": "remove-partition-specs", "spec-ids": [one]}],
-        {"partition-specs": with_ids("spec-id", first, two), "default-spec-id": two},
+        [{"action": "remove-partition-specs", "spec-ids": [one, two]}],
+        {"partition-specs": with_ids("spec-id", first, three), "default-spec-id": three},
         what="removed-partition-spec",
     )
 

@@ -143,21 +143,21 @@ def test_remove_schemas(catalog: Catalog) -> None:
     """remove-schemas removes the named schemas and leaves the others, and the last column id."""
     table = catalog.given_table()
     first = number(table, "current-schema-id")
-    wide, wider = (wider_schema(table, name) for name in ("one", "two"))
+    wide, other, wider = (wider_schema(table, name) for name in ("one", "other", "two"))
     # The schema that goes has the column with the highest id, which stays taken.
     last = number(table, "last-column-id") + 2
     wide["fields"].append(bodies.struct_field(last, "gone", "string"))
     # As older clients say it, for older catalogs: the second schema is without that id.
     added = [
         {"action": "add-schema", "schema": schema, "last-column-id": last}
-        for schema in (wide, wider)
+        for schema in (wide, other, wider)
     ]
     table = catalog.given_commit(table, [*added, LAST_ADDED])
-    one, two = (schema_id_of(table, name) for name in ("one", "two"))
+    one, also, two = (schema_id_of(table, name) for name in ("one", "other", "two"))
     expect_effect(
         catalog,
         table,
-        [{"action": "remove-schemas", "schema-ids": [one]}],
+        [{"action": "remove-schemas", "schema-ids": [one, also]}],
         {
             "schemas": with_ids("schema-id", first, two),
             "current-schema-id": two,

@@ -12,6 +12,7 @@ from icecheck.conformance.viewing import (
     FIRST_SQL,
     MARK,
     View,
+    add_version,
     definition_of,
     expect_view_unchanged,
     given_view,
@@ -19,10 +20,10 @@ from icecheck.conformance.viewing import (
     load_view,
     loaded_view,
     replace_view,
+    set_current_version,
     settled_view,
     shared_view,
     version_with,
-    view_version,
 )
 from icecheck.expect import ABSENT, Matcher, Reply, equal, show
 from icecheck.probes import offered
@@ -44,24 +45,6 @@ def _mark(value: str) -> Json:
     return {"action": "set-properties", "updates": {MARK: value}}
 
 
-def _add_version(view: View, sql: str, **members: Any) -> Json:
-    """Return the update that adds a version with this query, on the current schema, later."""
-    versions = view.metadata["versions"]
-    newest = max(versions, key=lambda version: int(version.get("version-id", 0)))
-    sent = {
-        "schema_id": newest.get("schema-id", 0),
-        "version_id": int(newest.get("version-id", 0)) + 1,
-        "timestamp_ms": int(newest.get("timestamp-ms", 0)) + 1,
-        **members,
-    }
-    made = view_version(sql, namespace=view.namespace, **sent)
-    return {"action": "add-view-version", "view-version": made}
-
-
-def _set_current(version_id: Any) -> Json:
-    return {"action": "set-current-view-version", "view-version-id": version_id}
-
-
 def _accepted(
     catalog: Catalog, updates: Sequence[Any], *, view: View | None = None, **properties: str
 ) -> View:
@@ -73,11 +56,11 @@ def _accepted(
 
 def _given_current(catalog: Catalog, view: View, sql: str) -> tuple[View, Any]:
     """Add a version and, under the id it was given, make it current; return the view and the id."""
-    added = _accepted(catalog, [_add_version(view, sql)], view=view)
+    added = _accepted(catalog, [add_version(view, sql)], view=view)
     version_id = version_with(added.metadata, sql).get("version-id")
     if version_id is None:
         raise not_applicable("the catalog keeps no version that is not current")
-    return _accepted(catalog, [_set_current(version_id)], view=added), version_id
+    return _accepted(catalog, [set_current_version(version_id)], view=added), version_id
 
 
 def _refused(catalog: Catalog, view: View, updates: Sequence[Any], detail: str = "") -> None:
@@ -176,25 +159,21 @@ def test_foreign_updates(catalog: Catalog) -> None:
 def test_all_or_nothing(catalog: Catalog) -> None:
     """A commit with an update that cannot be applied changes nothing at all."""
     before = shared_view(catalog)
-    updates = [_mark("changed"), _add_version(before, SECOND_SQL), _set_current(UNKNOWN_ID)]
+    updates = [_mark("changed"), add_version(before, SECOND_SQL), set_current_version(UNKNOWN_ID)]
     replace_view(catalog, before, updates).expect_refused()
     expect_view_unchanged(catalog, before)
 
 
 @check("replaceView.replaces-as-spark", proves="replaceView.as-spark-replaces")
 def test_replace_as_spark_does(catalog: Catalog) -> None:
-    """A commit that adds a schema and a version, and makes both current, replaces the view."""
+    """A commit that adds a schema and a version, and makes the last of each current, is taken."""
     view = given_view(catalog)
-    sql = "SELECT 4 AS other"
-    version = _add_version(view, sql, schema_id=LAST_ADDED)
     updates = [
         {"action": "add-schema", "schema": OTHER_SCHEMA, "last-column-id": 0},
-        version,
-        _set_current(LAST_ADDED),
+        add_version(view, "SELECT 4 AS other", schema_id=LAST_ADDED),
+        set_current_version(LAST_ADDED),
     ]
-    after = _accepted(catalog, updates, view=view).metadata
-    current = version_with(after, sql).get("version-id", ABSENT)
-    equal(after.get("current-version-id"), current, symptom=_UNDEFINED)
+    replace_view(catalog, view, updates).expect(200)
 
 
 # ---------------------------------------------------------------------- requirements
@@ -218,6 +197,8 @@ def test_uuid_violated(catalog: Catalog) -> None:
     view = shared_view(catalog)
     asserted = {"type": "assert-view-uuid", "uuid": ANOTHER_UUID}
     replace_view(catalog, view, [_mark("changed")], [asserted]).expect(409)
+    both = [asserted, view.same]
+    replace_view(catalog, view, [_mark("changed")], both).expect(409, detail="the first of two")
     expect_view_unchanged(catalog, view)
 
 
@@ -290,10 +271,11 @@ def test_set_properties(catalog: Catalog) -> None:
 @check("view-update.remove-properties", proves="view-update.remove-properties.effect")
 def test_remove_properties(catalog: Catalog) -> None:
     """remove-properties removes properties of a view and leaves the others alone."""
-    view = given_view(catalog, properties={"gone": "1", "gone.not": "2", "kept": "3"})
-    updates = [{"action": "remove-properties", "removals": ["gone"]}]
+    gone = {"gone": "1", "also": "1"}
+    view = given_view(catalog, properties={**gone, "gone.not": "2", "kept": "3"})
+    updates = [{"action": "remove-properties", "removals": [*gone]}]
     after = _accepted(catalog, updates, view=view).metadata.get("properties") or {}
-    due = {"gone": None, "gone.not": "2", "kept": "3"}
+    due = {**dict.fromkeys(gone), "gone.not": "2", "kept": "3"}
     equal({key: after.get(key) for key in due}, due, symptom="effect-missing:view-properties")
 
 
@@ -314,7 +296,7 @@ def test_add_schema(catalog: Catalog) -> None:
 def test_add_version(catalog: Catalog) -> None:
     """add-view-version adds a version as it was sent, and leaves the current one current."""
     view = given_view(catalog)
-    version = _add_version(view, SECOND_SQL, dialects=("spark", "trino"))["view-version"]
+    version = add_version(view, SECOND_SQL, dialects=("spark", "trino"))["view-version"]
     version["default-catalog"] = "Prod"
 
     def send(version: Json) -> Reply:
@@ -340,7 +322,7 @@ def test_last_added_schema(catalog: Catalog) -> None:
     updates = [
         {"action": "add-schema", "schema": OTHER_SCHEMA, "last-column-id": 0},
         # The same query, over a table that has changed since: a version of its own.
-        _add_version(view, FIRST_SQL, schema_id=LAST_ADDED),
+        add_version(view, FIRST_SQL, schema_id=LAST_ADDED),
     ]
     after = _accepted(catalog, updates, view=view).metadata
     first = view.metadata.get("current-version-id")
@@ -357,7 +339,7 @@ def test_last_added_schema(catalog: Catalog) -> None:
 def test_unknown_schema(catalog: Catalog) -> None:
     """A version that refers to a schema the view does not have is refused."""
     view = shared_view(catalog)
-    _refused(catalog, view, [_add_version(view, SECOND_SQL, schema_id=UNKNOWN_ID)])
+    _refused(catalog, view, [add_version(view, SECOND_SQL, schema_id=UNKNOWN_ID)])
 
 
 @check("view-update.set-current-view-version", proves="view-update.set-current-view-version.effect")
@@ -373,7 +355,7 @@ def test_set_current_version(catalog: Catalog) -> None:
 )
 def test_unknown_current_version(catalog: Catalog) -> None:
     """A version that a view does not have cannot be made the current one."""
-    _refused(catalog, shared_view(catalog), [_set_current(UNKNOWN_ID)])
+    _refused(catalog, shared_view(catalog), [set_current_version(UNKNOWN_ID)])
 
 
 @check(

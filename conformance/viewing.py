@@ -17,6 +17,7 @@ __all__ = [
     "MARK",
     "VIEW_SCHEMA",
     "View",
+    "add_version",
     "create_view",
     "create_view_body",
     "definition_of",
@@ -30,6 +31,7 @@ __all__ = [
     "offered",
     "rename_view",
     "replace_view",
+    "set_current_version",
     "settled_view",
     "shared_view",
     "some_view",
@@ -111,6 +113,25 @@ def create_view_body(
         "view-version": version or view_version(),
         "properties": dict(properties or {}),
     }
+
+
+def add_version(view: View, sql: str, **members: Any) -> Json:
+    """Return the update that adds a version with this query, on the current schema, later."""
+    versions = view.metadata["versions"]
+    newest = max(versions, key=lambda version: int(version.get("version-id", 0)))
+    sent = {
+        "schema_id": newest.get("schema-id", 0),
+        "version_id": int(newest.get("version-id", 0)) + 1,
+        "timestamp_ms": int(newest.get("timestamp-ms", 0)) + 1,
+        **members,
+    }
+    made = view_version(sql, namespace=view.namespace, **sent)
+    return {"action": "add-view-version", "view-version": made}
+
+
+def set_current_version(version_id: Any) -> Json:
+    """Return the update that makes a version current; -1 stands for the one added last."""
+    return {"action": "set-current-view-version", "view-version-id": version_id}
 
 
 # ------------------------------------------------------------------------- requests

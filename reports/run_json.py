@@ -12,6 +12,7 @@ from icecheck.contract import Contract, Requirement
 from icecheck.contract.proofs import proven_by
 from icecheck.contract.witnesses import witnesses_of
 from icecheck.expected import Expectation, Expectations, Mark, UnmetKind
+from icecheck.noticed import hurt_by
 from icecheck.reports.joined import (
     EngineRow,
     causes_by_check,
@@ -275,9 +276,8 @@ def _check(
     }
     if verdict.outcome in _WRONG:
         register = contract.requirements
-        hurts = [register[r].hurts for r in verdict.requirements if r in register]
         row["failure_fingerprint"] = _fingerprint(verdict)
-        row["client_impact"] = list(dict.fromkeys(hurts))
+        row["client_impact"] = list(hurt_by(verdict, register))
         row["reproduce"] = _reproduce(verdict, run, contract)
     return row
 

@@ -186,7 +186,7 @@ class _Player:
             case DropTable():
                 return self.catalog.drop_table(namespace, name)
             case RegisterBack():
-                return self._register_back(namespace, name)
+                return self._register_back(step)
             case _:
                 updates, requirements = self._commit(step)
                 return self.catalog.update_table(namespace, name, updates, requirements)
@@ -231,17 +231,26 @@ class _Player:
             bodies.snapshot_ref(_snapshot_id(ordinal)),
         ]
 
-    def _register_back(self, namespace: Namespace, name: str) -> Reply | None:
+    def _register_back(self, step: RegisterBack) -> Reply | None:
+        namespace, name = self._namespace(step.namespace), self.names.tables[step.table]
         loaded = self.catalog.load_table(namespace, name)
-        if loaded.status != 200:
+        if self.model.table(step.namespace, step.table) is None:
             return loaded
-        location = find(loaded.json(), ("metadata-location",))
+        location = find(loaded.expect(200).json(), ("metadata-location",))
         if not isinstance(location, str):
             return None
         dropped = self.catalog.drop_table(namespace, name)
         if not dropped.ok:
             raise dropped.violation("status", "204", str(dropped.status))
-        return self.catalog.register_table(namespace, name, location)
+        reply = self.catalog.register_table(namespace, name, location)
+        if not reply.ok and self._registers(namespace, location):
+            detail = "the same file is registered under a name that was never used"
+            raise reply.violation("status", "200", str(reply.status), detail=detail)
+        return reply
+
+    def _registers(self, namespace: Namespace, location: str) -> bool:
+        """Whether a file is registered under a new name: then it was not the file's fault."""
+        return self.catalog.register_table(namespace, self.catalog.new_name(), location).ok
 
     def _namespace(self, number: int) -> Namespace:
         return self.names.namespaces[number]

@@ -65,10 +65,15 @@ class NamespaceModel:
 
 @dataclass(frozen=True, slots=True)
 class CatalogModel:
-    """What exists, by number; ``created`` counts the tables that were ever created."""
+    """What exists, by number; ``created`` counts the tables that were ever created.
+
+    ``renames`` are the kinds of rename that the catalog has carried out: across namespaces (True)
+    and within one (False).
+    """
 
     namespaces: Mapping[int, NamespaceModel] = field(default_factory=dict)
     created: int = 0
+    renames: frozenset[bool] = frozenset()
 
     def table(self, namespace: int, table: int) -> TableModel | None:
         """Return a table, or None when it or its namespace is not there."""
@@ -170,29 +175,29 @@ def _move(model: CatalogModel, step: MoveTable) -> tuple[Allowed, ...]:
     table = model.table(step.namespace, step.table)
     there = model.namespaces.get(step.to_namespace)
     across = step.namespace != step.to_namespace
-    # Renaming, and moving between namespaces, are offers that a catalog need not make (L1271).
-    unsupported = Allowed((406,), model)
+    # Renaming, and moving between namespaces, are offers that a catalog need not make (L1271); one
+    # that has done it does support it.
+    unsupported = () if across in model.renames else (Allowed((406,), model),)
     if not across and step.table == step.to_table:
-        # The document does not say whether a table may be renamed onto itself.
-        allowed = (204, 409, 400, 406)
-        return (Allowed(allowed if table is not None else (404, *allowed), model),)
+        # The document does not say whether a table may be renamed onto itself; that there is none
+        # can be overlooked by who refuses this first.
+        return (Allowed((204, 409, 400, 406) if table is not None else (404, 400, 406), model),)
     if table is None or there is None:
         occupied = there is not None and step.to_table in there.tables
-        return (Allowed((404, 409) if occupied else (404,), model), unsupported)
+        return (Allowed((404, 409) if occupied else (404,), model), *unsupported)
     if step.to_table in there.tables:
-        return (Allowed((409,), model), unsupported)
+        return (Allowed((409,), model), *unsupported)
     gone = model.with_table(step.namespace, step.table, None)
     moved = gone.with_table(step.to_namespace, step.to_table, table)
-    return (Allowed((204,), moved), unsupported)
+    moved = replace(moved, renames=model.renames | {across})
+    return (Allowed((204,), moved), *unsupported)
 
 
 def _table_step(model: CatalogModel, step: TableStep) -> tuple[Allowed, ...]:
     """Predict a step that needs a table: 404 without one."""
     table = model.table(step.namespace, step.table)
     if table is None:
-        # What a catalog never does it may refuse before it looks for the table.
-        early = (_refusal(model),) if isinstance(step, SetRef | RemoveRef) else ()
-        return (Allowed((404,), model), *early)
+        return (Allowed((404,), model),)
     without = model.with_table(step.namespace, step.table, None)
     match step:
         case LoadTable():
@@ -200,8 +205,8 @@ def _table_step(model: CatalogModel, step: TableStep) -> tuple[Allowed, ...]:
         case DropTable():
             return (Allowed((204,), without),)
         case RegisterBack():
-            # A catalog that removes files at once, or forgets slowly, has nothing to register; how
-            # it says that an unreadable file cannot be registered is left open.
+            # A catalog that removes files at once has nothing to register, and one that forgets
+            # slowly has their place taken; how it says so is left open, if it is not for the name.
             refused = (400, 403, 404, 406, 409, 422, 500)
             return (Allowed((200,), model), Allowed(refused, without))
         case _:
@@ -225,14 +230,12 @@ def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tu
         case AddSnapshot():
             newest = table.snapshots + 1
             refs = {**table.refs, MAIN: (newest, "branch")}
-            # A catalog may look for the manifest list, of which there is only the name.
-            return (done(replace(table, snapshots=newest, refs=refs)), _unsupported(model))
+            return (done(replace(table, snapshots=newest, refs=refs)),)
         case SetRef() if table.snapshots == 0:
             return (_refusal(model),)
         case SetRef(ref=ref, kind=kind):
             refs = {**table.refs, ref: (table.snapshots, kind)}
-            # Other refs than main are a capability that a catalog may lack; then it says so.
-            return (done(replace(table, refs=refs)), _unsupported(model))
+            return (done(replace(table, refs=refs)),)
         case RemoveRef(ref=ref):
             kept = {k: v for k, v in table.refs.items() if k != ref}
             removal = done(replace(table, refs=kept))
@@ -240,13 +243,9 @@ def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tu
             return (removal,) if ref in table.refs else (removal, _refusal(model))
 
 
-def _unsupported(model: CatalogModel) -> Allowed:
-    """Return how a catalog says that it does not do something that nobody has to do."""
-    return Allowed((400, 403, 404, 405, 406, 409, 422, 501), model)
-
-
 def _refusal(model: CatalogModel) -> Allowed:
-    return Allowed((400, 404, 406, 409, 422), model)
+    """Return how a commit is refused that cannot be: not with 409, for it requires nothing."""
+    return Allowed((400, 404, 406, 422), model)
 
 
 def _if(

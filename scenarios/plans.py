@@ -112,6 +112,18 @@ def _fragments() -> "SearchStrategy[tuple[Step, ...]]":
             moves,
             value,
         ),
+        # To a name that was dropped, and back to the one that became free by this.
+        st.builds(
+            lambda n, t, v: (
+                CreateTable(n, 1 - t, v),
+                DropTable(n, t),
+                MoveTable(n, 1 - t, n, t),
+                MoveTable(n, t, n, 1 - t),
+            ),
+            namespace,
+            table,
+            value,
+        ),
         st.builds(
             lambda n, t, r, s: (AddSnapshot(n, t), SetRef(n, t, *r), RemoveRef(n, t, s[0])),
             namespace,

@@ -8,6 +8,9 @@ from icecheck.probes import has_capability
 from icecheck.scenarios.machine import Divergence, play, tidy
 from icecheck.scenarios.shrinking import shrunk
 from icecheck.scenarios.steps import (
+    AddSnapshot,
+    RemoveRef,
+    SetRef,
     StageCreate,
     Step,
     UpdateProperties,
@@ -71,5 +74,18 @@ def _shortest(
 def _offered(catalog: Catalog, plan: Sequence[Step]) -> tuple[Step, ...]:
     """Leave out the steps for which a catalog lacks an optional operation or capability."""
     kept = [s for s in plan if all(catalog.claims(o) for o in operations_of(s))]
-    needs = {UpdateProperties: "namespace-properties", StageCreate: "stage-create"}
-    return tuple(s for s in kept if type(s) not in needs or has_capability(catalog, needs[type(s)]))
+    return tuple(s for s in kept if all(has_capability(catalog, need) for need in _needs(s)))
+
+
+def _needs(step: Step) -> tuple[str, ...]:
+    match step:
+        case UpdateProperties():
+            return ("namespace-properties",)
+        case StageCreate():
+            return ("stage-create",)
+        case AddSnapshot():
+            return ("metadata-only-snapshots",)
+        case SetRef() | RemoveRef():
+            # A ref that some catalog lacks is refused there for whatever reason comes first.
+            return ("metadata-only-snapshots", "branches", "tags")
+    return ()

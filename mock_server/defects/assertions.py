@@ -1,20 +1,18 @@
 """Ways in which servers get the requirements of a commit wrong."""
 
-from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.assertions import ASSERTIONS
 from icecheck.mock_server.context import Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import alter_request_body
+from icecheck.mock_server.defects.versions import AssertionCheck, alter_assertion
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import commit_failed
 
 _REF = "assert-ref-snapshot-id"
 _LOST = "Concurrent writers overwrite each other."
 _STUCK = "Every commit conflicts, whoever sends it."
-
-Check = Callable[[Any, TableMetadata | None], None]
 
 
 def _declare_ignored(type_: str) -> None:
@@ -47,21 +45,6 @@ for _type in ASSERTIONS:
     _declare_always_fails(_type)
 
 
-def _alter(
-    registries: Registries, type_: str, check: Callable[[Check, Any, TableMetadata], None]
-) -> None:
-    """Replace an assertion on an existing table by a function that gets the faithful one."""
-    faithful = registries.assertions[type_]
-
-    def altered(assertion: Any, metadata: TableMetadata | None) -> None:
-        if metadata is None:
-            faithful(assertion, metadata)
-        else:
-            check(faithful, assertion, metadata)
-
-    registries.assertions[type_] = altered
-
-
 @defect(
     "assertion-field-id-at-least",
     breaks="assertion.assert-last-assigned-field-id.violated",
@@ -70,11 +53,11 @@ def _alter(
 def _field_id_at_least(registries: Registries) -> None:
     """The last assigned column id only has to be as high as the table's."""
 
-    def at_least(_faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def at_least(_faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         if assertion.last_assigned_field_id < metadata.last_column_id:
             raise commit_failed("Requirement failed: last assigned field id")
 
-    _alter(registries, "assert-last-assigned-field-id", at_least)
+    alter_assertion(registries, "assert-last-assigned-field-id", at_least)
 
 
 @defect(
@@ -85,11 +68,11 @@ def _field_id_at_least(registries: Registries) -> None:
 def _partition_id_at_most(registries: Registries) -> None:
     """The last assigned partition id only has to be no higher than the table's."""
 
-    def at_most(_faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def at_most(_faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         if assertion.last_assigned_partition_id > metadata.last_partition_id:
             raise commit_failed("Requirement failed: last assigned partition id")
 
-    _alter(registries, "assert-last-assigned-partition-id", at_most)
+    alter_assertion(registries, "assert-last-assigned-partition-id", at_most)
 
 
 @defect(
@@ -100,12 +83,12 @@ def _partition_id_at_most(registries: Registries) -> None:
 def _ref_history_will_do(registries: Registries) -> None:
     """A ref may be asserted at any snapshot that the table has."""
 
-    def known(_faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def known(_faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         ids = {snapshot.snapshot_id for snapshot in metadata.snapshots}
         if assertion.snapshot_id not in {None, *ids}:
             raise commit_failed("Requirement failed: unknown snapshot")
 
-    _alter(registries, _REF, known)
+    alter_assertion(registries, _REF, known)
 
 
 @defect(
@@ -116,11 +99,11 @@ def _ref_history_will_do(registries: Registries) -> None:
 def _missing_ref_holds(registries: Registries) -> None:
     """Whatever is asserted of a ref that does not exist holds."""
 
-    def of_existing(faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def of_existing(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         if assertion.ref in metadata.refs:
             faithful(assertion, metadata)
 
-    _alter(registries, _REF, of_existing)
+    alter_assertion(registries, _REF, of_existing)
 
 
 @defect(
@@ -131,13 +114,13 @@ def _missing_ref_holds(registries: Registries) -> None:
 def _tags_are_unknown(registries: Registries) -> None:
     """Only branches are looked up; a tag is a ref that does not exist."""
 
-    def of_branches(faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def of_branches(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         ref = metadata.refs.get(assertion.ref)
         if ref is not None and ref.type == "tag":
             raise commit_failed(f"Requirement failed: branch {assertion.ref} is missing")
         faithful(assertion, metadata)
 
-    _alter(registries, _REF, of_branches)
+    alter_assertion(registries, _REF, of_branches)
 
 
 @defect(
@@ -148,11 +131,11 @@ def _tags_are_unknown(registries: Registries) -> None:
 def _null_means_any(registries: Registries) -> None:
     """A null snapshot id is taken for no condition."""
 
-    def of_ids(faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def of_ids(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         if assertion.snapshot_id is not None:
             faithful(assertion, metadata)
 
-    _alter(registries, _REF, of_ids)
+    alter_assertion(registries, _REF, of_ids)
 
 
 @defect(
@@ -179,9 +162,9 @@ def _without_id_dropped(registries: Registries) -> None:
 def _null_never_holds(registries: Registries) -> None:
     """A null snapshot id is compared with the -1 of a table without snapshots."""
 
-    def of_ids(faithful: Check, assertion: Any, metadata: TableMetadata) -> None:
+    def of_ids(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
         if assertion.snapshot_id is None:
             raise commit_failed("Requirement failed: expected id null != -1")
         faithful(assertion, metadata)
 
-    _alter(registries, _REF, of_ids)
+    alter_assertion(registries, _REF, of_ids)

@@ -107,6 +107,38 @@ def _empty_list(registries: Registries) -> None:
     )
 
 
+@defect(
+    "auth-nothing-vended-to-nobody",
+    breaks="auth.no-success-without-credentials",
+    suffering="A job whose token has expired reads on with the machine's own rights, or with none.",
+)
+def _nothing_vended(registries: Registries) -> None:
+    """Whatever is wrong with the caller's token, loadCredentials answers that there are none."""
+    nothing = replies.json_reply({"storage-credentials": []})
+    _open(registries, lambda request: is_at(request, "loadCredentials"), nothing)
+
+
+@defect(
+    "auth-transactions-open",
+    breaks="auth.no-success-without-credentials",
+    suffering="Anybody can commit to any table.",
+)
+def _transactions_open(registries: Registries) -> None:
+    """A route that came later is on no list of what needs credentials."""
+    _open(registries, lambda request: is_at(request, "commitTransaction"))
+
+
+@defect(
+    "auth-views-empty",
+    breaks="auth.no-success-without-credentials",
+    suffering="Clients whose token has expired see no views.",
+)
+def _views_empty(registries: Registries) -> None:
+    """Views without credentials are listed as if there were none."""
+    nothing = replies.json_reply({"identifiers": []})
+    _open(registries, lambda request: is_at(request, "listViews"), nothing)
+
+
 # --------------------------------------------------------------------- false credentials
 
 

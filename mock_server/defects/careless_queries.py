@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -9,7 +10,7 @@ from msgspec import structs
 from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
 from icecheck.mock_server.defects.versions import Faithful, alter_update
 from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
 from icecheck.mock_server.names import split_namespace
@@ -88,6 +89,107 @@ def _first_snapshot_only(registries: Registries) -> None:
         faithful(structs.replace(update, snapshot_ids=update.snapshot_ids[:1]), draft)
 
     alter_update(registries, "remove-snapshots", first_only)
+
+
+@defect(
+    "update-removes-first-schema-only",
+    breaks="update.remove-schemas.effect",
+    suffering="Schemas that nothing uses pile up in the metadata.",
+)
+def _first_schema_only(registries: Registries) -> None:
+    """remove-schemas removes the first schema of its list."""
+
+    def first_only(faithful: Faithful, update: Any, draft: Draft) -> None:
+        faithful(structs.replace(update, schema_ids=update.schema_ids[:1]), draft)
+
+    alter_update(registries, "remove-schemas", first_only)
+
+
+@defect(
+    "update-removes-first-spec-only",
+    breaks="update.remove-partition-specs.effect",
+    suffering="Partition specs that nothing uses pile up in the metadata.",
+)
+def _first_spec_only(registries: Registries) -> None:
+    """remove-partition-specs removes the first spec of its list."""
+
+    def first_only(faithful: Faithful, update: Any, draft: Draft) -> None:
+        faithful(structs.replace(update, spec_ids=update.spec_ids[:1]), draft)
+
+    alter_update(registries, "remove-partition-specs", first_only)
+
+
+@defect(
+    "update-one-branch-beside-main",
+    breaks="update.set-snapshot-ref.effect",
+    suffering="A second branch takes the place of the first, whose data is lost.",
+)
+def _one_branch_beside_main(registries: Registries) -> None:
+    """A table has main and one more branch."""
+
+    def only_one(faithful: Faithful, update: Any, draft: Draft) -> None:
+        faithful(update, draft)
+        branches = {name for name, ref in draft.metadata.refs.items() if ref.type == "branch"}
+        if update.ref_name in branches and update.ref_name != MAIN_BRANCH:
+            for other in branches - {MAIN_BRANCH, update.ref_name}:
+                draft.remove_ref(other)
+
+    alter_update(registries, "set-snapshot-ref", only_one)
+
+
+def _first_removal_only(faithful: Faithful, update: Any, draft: Any) -> None:
+    faithful(structs.replace(update, removals=update.removals[:1]), draft)
+
+
+@defect(
+    "update-removes-first-property-only",
+    breaks="update.remove-properties.effect",
+    suffering="ALTER TABLE UNSET TBLPROPERTIES leaves all but one of what it names.",
+)
+def _first_property_only(registries: Registries) -> None:
+    """remove-properties removes the first property of its list."""
+    alter_update(registries, "remove-properties", _first_removal_only)
+
+
+@defect(
+    "view-update-removes-first-property-only",
+    breaks="view-update.remove-properties.effect",
+    suffering="ALTER VIEW UNSET TBLPROPERTIES leaves all but one of what it names.",
+)
+def _first_view_property_only(registries: Registries) -> None:
+    """remove-properties removes the first property of its list from a view."""
+    faithful = registries.view_updates["remove-properties"]
+    registries.view_updates["remove-properties"] = partial(_first_removal_only, faithful)
+
+
+@defect(
+    "properties-first-removal-only",
+    breaks="updateProperties.remove",
+    suffering="ALTER NAMESPACE UNSET PROPERTIES leaves all but one of what it names.",
+)
+def _first_namespace_property_only(registries: Registries) -> None:
+    """Of the removals the first one is carried out."""
+
+    def first_only(body: Any) -> Any:
+        removals = body.get("removals") if isinstance(body, dict) else None
+        return body | {"removals": removals[:1]} if isinstance(removals, list) else body
+
+    alter_request_body(registries, "updateProperties", first_only)
+
+
+@defect(
+    "view-last-assertion-decides",
+    breaks="view-assertion.assert-view-uuid.violated",
+    suffering="A view that took another's place is changed in its stead.",
+)
+def _last_assertion_decides(registries: Registries) -> None:
+    """Of the requirements on a view the last one decides."""
+
+    def last_only(body: Any) -> Any:
+        sent = body.get("requirements")
+        return body | {"requirements": sent[-1:]} if isinstance(sent, list) else body
+
+    alter_request_body(registries, "replaceView", last_only)
 
 
 @defect(

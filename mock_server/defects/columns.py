@@ -181,7 +181,7 @@ def _cut(value: Any) -> Any:
 
 @defect(
     "update-property-cut",
-    breaks="update.set-properties.large",
+    breaks="update.set-properties.effect",
     suffering="The name mapping of a wide table is cut off, and is no JSON any more.",
 )
 def _property_cut(registries: Registries) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server import replies
+from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.context import Call, Context, FileEffect, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
@@ -215,3 +216,39 @@ def _accepts_replays(registries: Registries) -> None:
         return outcome
 
     wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-moves-main-once",
+    breaks="commit.updates-in-order",
+    suffering="A transaction with two steps on one table can never be committed.",
+)
+def _moves_main_once(registries: Registries) -> None:
+    """A commit may name each branch once."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        actions = (u for u in body_of(call)["updates"] if u["action"] == "set-snapshot-ref")
+        named = [update["ref-name"] for update in actions]
+        if len(set(named)) < len(named):
+            raise bad_request("A ref is set twice")
+        return faithful(context, state, call)
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-expiry-empties-the-log",
+    breaks="commit.snapshot-log-after-removal",
+    suffering="After snapshots expired, no query finds the table as it was at a time.",
+)
+def _expiry_empties_the_log(registries: Registries) -> None:
+    """With a snapshot that is removed, the whole history of main is."""
+    faithful = registries.updates["remove-snapshots"]
+
+    def remove(update: Any, draft: Draft) -> None:
+        before = draft.metadata.snapshots
+        faithful(update, draft)
+        if draft.metadata.snapshots != before:
+            draft.change(snapshot_log=())
+
+    registries.updates["remove-snapshots"] = remove

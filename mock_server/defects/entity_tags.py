@@ -1,11 +1,13 @@
 """Ways in which servers get the entity tags of tables wrong."""
 
+import json
+
 import msgspec
 
 from icecheck.mock_server import publication
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.defects.rewriting import sent_json, wrap
 from icecheck.mock_server.state import WarehouseState
 
 
@@ -67,3 +69,40 @@ def _etag_always_current(registries: Registries) -> None:
         return msgspec.structs.replace(outcome, reply=Reply(304))
 
     wrap(registries, "loadTable", around)
+
+
+@defect(
+    "etag-counts-commits",
+    breaks="second-life.table",
+    suffering="A client goes on reading a table that was dropped: what has its name has its tag.",
+)
+def _etag_counts_commits(registries: Registries) -> None:
+    """The ETag is made of the table's name and of a version that begins at 0."""
+
+    def tagged(call: Call, name: str, reply: Reply, query: str = "") -> Reply:
+        if not reply.body:
+            return reply
+        metadata = json.loads(reply.body)["metadata"]
+        # As a server would: names beyond ASCII are not for headers.
+        stem = ascii(".".join((*call.namespace, name))).strip("'").replace("\\", "")
+        return _etag_headers(reply, f'"{stem}-{len(metadata.get("metadata-log", ()))}{query}"')
+
+    def load(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+        request = msgspec.structs.replace(call.request, headers=headers)
+        outcome = faithful(context, state, msgspec.structs.replace(call, request=request))
+        reply = tagged(call, call.name, outcome.reply, call.query.get("snapshots", ""))
+        asked = call.request.headers.get("if-none-match")
+        if asked is not None:
+            reply = publication.not_modified(reply, asked) or reply
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    def made(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if not any(key == "etag" for key, _ in outcome.reply.headers):
+            return outcome
+        reply = tagged(call, str(sent_json(call).get("name")), outcome.reply)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, "loadTable", load)
+    wrap(registries, "createTable", made)

@@ -1,5 +1,6 @@
 """Ways in which servers take or refuse metrics reports wrongly."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import answer_status, refuse_as, sent_json, wrap
+from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
 
@@ -118,5 +120,85 @@ def _of_any_table(registries: Registries) -> None:
         if state.table(call.namespace, call.name) is None:
             return Outcome(state, replies.NO_CONTENT)
         return faithful(context, state, call)
+
+    wrap(registries, "reportMetrics", around)
+
+
+def _refuse_where(registries: Registries, unread: Callable[[dict[str, Any]], bool]) -> None:
+    """Refuse (400) the reports of which this holds."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if unread(sent_json(call)):
+            raise problem.bad_request("Cannot read the report")
+        return faithful(context, state, call)
+
+    wrap(registries, "reportMetrics", around)
+
+
+def _metrics_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    metrics = body.get("metrics")
+    return [*metrics.values()] if isinstance(metrics, dict) else []
+
+
+@defect(
+    "metrics-timers-in-32-bits",
+    breaks="reportMetrics.every-value",
+    suffering="Reports of scans that took longer than two seconds are lost.",
+)
+def _timers_in_32_bits(registries: Registries) -> None:
+    """Numbers of metrics are read into 32 bits."""
+
+    def beyond(body: dict[str, Any]) -> bool:
+        numbers = [n for each in _metrics_of(body) for n in each.values() if isinstance(n, int)]
+        return any(n > 2**32 for n in numbers)
+
+    _refuse_where(registries, beyond)
+
+
+@defect(
+    "metrics-nanoseconds-only",
+    breaks="reportMetrics.every-value",
+    suffering="Clients that measure otherwise log a warning for each report.",
+)
+def _nanoseconds_only(registries: Registries) -> None:
+    """Timers are understood in nanoseconds only."""
+    _refuse_where(
+        registries,
+        lambda body: any(
+            m.get("time-unit", "nanoseconds") != "nanoseconds" for m in _metrics_of(body)
+        ),
+    )
+
+
+@defect(
+    "metrics-filter-of-columns-only",
+    breaks="reportMetrics.every-value",
+    suffering="Scans that filter by a function of a column log a warning.",
+)
+def _filter_of_columns_only(registries: Registries) -> None:
+    """A filter with a transformed column is not understood."""
+
+    def transformed(body: dict[str, Any]) -> bool:
+        filter_ = body.get("filter")
+        return isinstance(filter_, dict) and isinstance(filter_.get("term"), dict)
+
+    _refuse_where(registries, transformed)
+
+
+@defect(
+    "metrics-once",
+    breaks="reportMetrics.twice",
+    suffering="A client that repeats a report after a timeout logs a warning.",
+)
+def _once(registries: Registries) -> None:
+    """A report that was taken before is a conflict."""
+    seen: set[bytes] = set()
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if call.request.body in seen:
+            raise Problem(409, "ConflictException", "The report exists")
+        seen.add(call.request.body)
+        return outcome
 
     wrap(registries, "reportMetrics", around)

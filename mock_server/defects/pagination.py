@@ -203,3 +203,64 @@ def _size_500(registries: Registries, operation_id: str) -> None:
         return faithful(context, state, call)
 
     wrap(registries, operation_id, around)
+
+
+def _broken_where(
+    registries: Registries, operation_id: str, breaks_down: Callable[[Call, int], bool]
+) -> None:
+    """Break down over pages, by what was asked and how many entries there are to answer it."""
+    member = _LISTS[operation_id]
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        count = len(json.loads(outcome.reply.body)[member])
+        if "pageToken" in call.query and "pageSize" in call.query and breaks_down(call, count):
+            raise problem.Problem(500, "IndexOutOfBoundsException", "Index out of bounds")
+        return outcome
+
+    wrap(registries, operation_id, around)
+
+
+@_of_each("rest-500", breaks="pages-cover-all", suffering="The last page of a list never comes.")
+def _rest_500(registries: Registries, operation_id: str) -> None:
+    """A page ends where its size says, beyond the end of the list too."""
+    _broken_where(
+        registries,
+        operation_id,
+        lambda call, count: call.query["pageToken"] != "" and count < int(call.query["pageSize"]),
+    )
+
+
+@_of_each("short-500", breaks="empty-token-starts", suffering="Short lists cannot be read.")
+def _short_500(registries: Registries, operation_id: str) -> None:
+    """A list that is shorter than its first page is a failure."""
+    _broken_where(
+        registries,
+        operation_id,
+        lambda call, count: (
+            call.query["pageToken"] == "" and 0 < count < int(call.query["pageSize"])
+        ),
+    )
+
+
+@_of_each("empty-500", breaks="empty-token-starts", suffering="A new namespace cannot be opened.")
+def _empty_500(registries: Registries, operation_id: str) -> None:
+    """The token of an empty list is made from its last entry."""
+    _broken_where(registries, operation_id, lambda _, count: count == 0)
+
+
+@_of_each("used-up", breaks="token-again", suffering="An answer that was lost is lost for good.")
+def _used_up(registries: Registries, operation_id: str) -> None:
+    """A token names a cursor of the store, which has gone on when it is sent again."""
+    following: dict[str, str] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        token = call.query.get("pageToken", "")
+        asked = _with_query(call, pageToken=following[token]) if token in following else call
+        outcome = faithful(context, state, asked)
+        following_token = json.loads(outcome.reply.body).get("next-page-token")
+        if token and following_token:
+            following[token] = following_token
+        return outcome
+
+    wrap(registries, operation_id, around)

@@ -153,6 +153,34 @@ def _without_history(registries: Registries) -> None:
 
 
 @defect(
+    "register-without-statistics",
+    breaks="roundtrip.registerTable",
+    suffering="Plans of a table that was moved are made without its statistics.",
+)
+def _without_statistics(registries: Registries) -> None:
+    """Registering takes over what the server itself makes use of."""
+
+    def change(metadata: TableMetadata, _body: Body) -> TableMetadata:
+        return msgspec.structs.replace(metadata, statistics=(), partition_statistics=())
+
+    store_otherwise(registries, "registerTable", change)
+
+
+@defect(
+    "register-without-logs",
+    breaks="roundtrip.registerTable",
+    suffering="A table that was moved has no yesterday: FOR TIMESTAMP AS OF finds nothing.",
+)
+def _without_logs(registries: Registries) -> None:
+    """A registered table begins its logs anew."""
+
+    def change(metadata: TableMetadata, _body: Body) -> TableMetadata:
+        return msgspec.structs.replace(metadata, snapshot_log=(), metadata_log=())
+
+    store_otherwise(registries, "registerTable", change)
+
+
+@defect(
     "register-copies-the-file",
     breaks="registerTable.in-place",
     suffering="Two catalogs that share a table drift apart.",

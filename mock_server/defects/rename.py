@@ -245,6 +245,16 @@ def _loses_properties(registries: Registries) -> None:
 
 
 @defect(
+    "rename-loses-statistics",
+    breaks="roundtrip.renameTable",
+    suffering="Plans of a renamed table are made without its statistics.",
+)
+def _loses_statistics(registries: Registries) -> None:
+    """Statistics are kept by the table's name, and stay under the old one."""
+    _rename_as(registries, statistics=(), partition_statistics=())
+
+
+@defect(
     "rename-across-400",
     breaks="renameTable.406",
     suffering="Clients cannot tell that the catalog never moves tables between namespaces.",

@@ -1,16 +1,19 @@
 """Ways in which servers misread the terms of a scan, and tell too little of its files."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
+from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body, sent_json, wrap
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.state import WarehouseState
 
 Json = dict[str, Any]
 
+_HEXADECIMAL = re.compile("([0-9A-F]{2})+")
+_FRACTION = re.compile(r"(:[0-9]{2})\.[0-9]{6}")
 _STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
 
 
@@ -151,3 +154,86 @@ def _equality_ids_left_out(registries: Registries) -> None:
 def _vector_without_size(registries: Registries) -> None:
     """A deletion vector is told with where it begins, and not with its length."""
     _alter_deletes(registries, "content-size-in-bytes")
+
+
+def _to_the_second(value: Any) -> Any:
+    """The same without a fraction of a second, where it is a text with a time in it."""
+    return _FRACTION.sub(r"\1", value) if isinstance(value, str) else value
+
+
+def _filtered_to_the_second(expression: Any) -> Any:
+    match expression:
+        case {"left": left, "right": right}:
+            found = {"left": left, "right": right}
+            return {**expression, **{k: _filtered_to_the_second(v) for k, v in found.items()}}
+        case {"child": child}:
+            return {**expression, "child": _filtered_to_the_second(child)}
+        case {"value": value}:
+            return {**expression, "value": _to_the_second(value)}
+    return expression
+
+
+@defect(
+    "plan-filter-times-without-fraction",
+    breaks="planTableScan.filter",
+    suffering="Queries for a moment miss the rows of that moment.",
+)
+def _filter_times_without_fraction(registries: Registries) -> None:
+    """Times in filters are read to the second, and the partition of that is looked for."""
+
+    def alter(body: Json) -> Json:
+        if "filter" not in body:
+            return body
+        return {**body, "filter": _filtered_to_the_second(body["filter"])}
+
+    alter_request_body(registries, "planTableScan", alter)
+
+
+def _alter_partitions(registries: Registries, alter: Callable[[Any], Any]) -> None:
+    """Tell every value of a partition otherwise."""
+
+    def told(task: Json) -> Json:
+        file = task["data-file"]
+        return {**task, "data-file": {**file, "partition": [*map(alter, file["partition"])]}}
+
+    _alter_tasks(registries, told)
+
+
+@defect(
+    "plan-partitions-in-small-letters",
+    breaks="planTableScan.file-facts",
+    suffering="Clients that compare partitions as text take one for two.",
+)
+def _in_small_letters(registries: Registries) -> None:
+    """Binary values of partitions are written with small letters."""
+
+    def small(value: Any) -> Any:
+        binary = isinstance(value, str) and _HEXADECIMAL.fullmatch(value)
+        return value.lower() if binary else value
+
+    _alter_partitions(registries, small)
+
+
+@defect(
+    "plan-partition-times-without-fraction",
+    breaks="planTableScan.file-facts",
+    suffering="Deletes for a partition are not applied to it, and deleted rows come back.",
+)
+def _times_without_fraction(registries: Registries) -> None:
+    """Times in partitions are told to the second."""
+    _alter_partitions(registries, _to_the_second)
+
+
+@defect(
+    "plan-one-delete-file",
+    breaks="planTableScan.position-deletes",
+    suffering="Rows that were deleted in two steps come back in part.",
+)
+def _one_delete_file(registries: Registries) -> None:
+    """A data file is planned with the last of its delete files, as if that had replaced others."""
+
+    def last(task: Json) -> Json:
+        references = task.get("delete-file-references")
+        return task if not references else {**task, "delete-file-references": references[-1:]}
+
+    _alter_tasks(registries, last)

@@ -89,6 +89,24 @@ def _checks_first_table(registries: Registries) -> None:
 
 
 @defect(
+    "transaction-last-requirement-decides",
+    breaks="commitTransaction.409",
+    suffering="A writer to a table that was made anew changes the new one.",
+)
+def _last_requirement_decides(registries: Registries) -> None:
+    """Of the requirements on a table the last one decides."""
+
+    def last_only(changes: list[Json]) -> list[Json]:
+        sent = [(change, change.get("requirements")) for change in changes]
+        return [
+            {**change, "requirements": asserted[-1:]} if isinstance(asserted, list) else change
+            for change, asserted in sent
+        ]
+
+    _alter_changes(registries, last_only)
+
+
+@defect(
     "transaction-skips-unknown-updates",
     breaks="transaction.unknown-update",
     suffering="A change that a newer client asked for is lost in silence.",

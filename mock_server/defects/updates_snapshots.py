@@ -220,7 +220,7 @@ def _removed_ref_takes_its_snapshot(registries: Registries) -> None:
 
 @defect(
     "update-main-cannot-be-removed",
-    breaks="update.remove-snapshot-ref.main",
+    breaks="update.remove-snapshot-ref.effect",
     suffering="REPLACE TABLE shows the rows of the table that was replaced.",
 )
 def _main_cannot_be_removed(registries: Registries) -> None:
@@ -310,6 +310,36 @@ def _remove_partition_statistics_removes_all(registries: Registries) -> None:
     )
 
 
+@defect(
+    "update-one-statistics-file",
+    breaks="update.set-statistics.effect",
+    suffering="Queries lose the statistics of every snapshot but the one that was analyzed last.",
+)
+def _one_statistics_file(registries: Registries) -> None:
+    """Statistics are a column of the table's row: there is one file."""
+    alter_update(
+        registries,
+        "set-statistics",
+        lambda _faithful, update, draft: draft.change(statistics=(update.statistics,)),
+    )
+
+
+@defect(
+    "update-one-partition-statistics-file",
+    breaks="update.set-partition-statistics.effect",
+    suffering="Partition statistics of every snapshot but one are computed for nothing.",
+)
+def _one_partition_statistics_file(registries: Registries) -> None:
+    """Partition statistics are a column of the table's row: there is one file."""
+    alter_update(
+        registries,
+        "set-partition-statistics",
+        lambda _faithful, update, draft: draft.change(
+            partition_statistics=(update.partition_statistics,)
+        ),
+    )
+
+
 # ---- encryption keys
 
 
@@ -339,4 +369,18 @@ def _remove_encryption_key_removes_all(registries: Registries) -> None:
         registries,
         "remove-encryption-key",
         lambda _faithful, _update, draft: draft.change(encryption_keys=()),
+    )
+
+
+@defect(
+    "update-one-encryption-key",
+    breaks="update.add-encryption-key.effect",
+    suffering="What was encrypted with an earlier key cannot be read any more.",
+)
+def _one_encryption_key(registries: Registries) -> None:
+    """A new key takes the place of the one that the table has."""
+    alter_update(
+        registries,
+        "add-encryption-key",
+        lambda _faithful, update, draft: draft.change(encryption_keys=(update.encryption_key,)),
     )

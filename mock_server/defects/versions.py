@@ -8,6 +8,7 @@ import msgspec
 
 from icecheck.mock_server import publication
 from icecheck.mock_server.builder import Draft
+from icecheck.mock_server.commit import AssertionCheck
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
 from icecheck.mock_server.metadata import encode
@@ -16,6 +17,8 @@ from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
 __all__ = [
+    "AssertionCheck",
+    "alter_assertion",
     "alter_update",
     "alter_version",
     "body_of",
@@ -57,6 +60,21 @@ def keep_known(registries: Registries, member: str, tag: str, known: Iterable[st
         return {**body, member: kept}
 
     alter_request_body(registries, "updateTable", filtered)
+
+
+def alter_assertion(
+    registries: Registries, type_: str, check: Callable[[AssertionCheck, Any, TableMetadata], None]
+) -> None:
+    """Replace an assertion on an existing table by a function that gets the faithful one."""
+    faithful = registries.assertions[type_]
+
+    def altered(assertion: Any, metadata: TableMetadata | None) -> None:
+        if metadata is None:
+            faithful(assertion, metadata)
+        else:
+            check(faithful, assertion, metadata)
+
+    registries.assertions[type_] = altered
 
 
 def alter_update(

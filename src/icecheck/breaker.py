@@ -38,11 +38,17 @@ class Breaker:
     requests wipe that out is no such case.
     """
 
-    def __init__(self, session: Session, sleep: Callable[[float], object] | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        sleep: Callable[[float], object] | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.why = ""
         self.stopped = session.connection.stopped
         self._session = session
         self._sleep = sleep or self.stopped.wait
+        self._now = now
         self._looking = threading.Lock()
         self._witness = Catalog(session, session.probe_id("witness"))
         self._witnessed: Namespace | None = None
@@ -160,12 +166,12 @@ class Breaker:
         if target.warehouse is not None:
             url += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
         asking = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
-        started, waited, pause = time.monotonic(), 0.0, _FIRST_PAUSE_SECONDS
+        started, waited, pause = self._now(), 0.0, _FIRST_PAUSE_SECONDS
         while True:
             try:
                 connection.send(asking, self._session.record)
             except Unreachable:
-                if max(waited, time.monotonic() - started) >= _PATIENCE_SECONDS:
+                if max(waited, self._now() - started) >= _PATIENCE_SECONDS:
                     return False
                 self._sleep(pause)
                 waited += pause

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from icecheck.contract import Contract, Requirement, load
 from icecheck.contract.witnesses import is_unwitnessed
+from icecheck.noticed import hurt_by
 from icecheck.verdict import Evidence, Finding, Level, Outcome, Verdict
 
 __all__ = [
@@ -60,6 +61,7 @@ class Card:
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
     finding; they are empty when there was none. ``arrange`` are the curl lines that lead up to it:
     what a run made is gone when a card is read. ``others`` are further findings of the check.
+    ``hurts`` says which clients suffer, and how.
     ``unwitnessed``: a check of MUST that no catalog is known to pass but this project's own.
     """
 
@@ -73,6 +75,7 @@ class Card:
     pointer: str
     detail: str
     others: tuple[str, ...]
+    hurts: tuple[str, ...]
     blocked_by: tuple[str, ...]
     request: str
     answer: str
@@ -101,6 +104,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         pointer=finding.pointer if finding else "",
         detail=finding.detail if finding else verdict.summary,
         others=tuple(_in_words(f) for f in verdict.findings[1 : 1 + _OTHERS_MAX]),
+        hurts=hurt_by(verdict, contract.requirements),
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
         answer=_answer(evidence) if evidence else "",
@@ -160,7 +164,7 @@ def _lines(card: Card) -> Iterator[str]:
         said = (f"{clause.id}: {clause.text}{when}", clause.age, clause.permalink)
         yield from _labelled("requirement", "\n".join(filter(None, said)))
     rows = [
-        *(("hurts", who) for who in dict.fromkeys(c.hurts for c in card.clauses)),
+        *(("hurts", who) for who in card.hurts),
         ("expected", card.expected),
         ("actual", card.actual),
         ("at", card.pointer),
@@ -170,12 +174,20 @@ def _lines(card: Card) -> Iterator[str]:
         ("witness", UNWITNESSED if card.unwitnessed else ""),
         ("request", card.request),
         ("answer", card.answer),
+        ("note", _note(card)),
         *(("first", line) for line in card.arrange),
         ("reproduce", card.curl),
     ]
     for label, text in rows:
         if text:
             yield from _labelled(label, text)
+
+
+def _note(card: Card) -> str:
+    """Say what a reader has to put into the curl lines below himself."""
+    token = "$ICECHECK_TOKEN stands for your token" * ("$ICECHECK_TOKEN" in card.curl)
+    again = "uuids and places that the catalog makes up are others each time" * bool(card.arrange)
+    return "; ".join(filter(None, (token, again)))
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:

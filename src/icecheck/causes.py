@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from icecheck.contract import Level, Requirement
 from icecheck.folding import Gathering, fold
-from icecheck.unserved import SYMPTOM, named_by_endpoint
+from icecheck.noticed import NOBODY, hurt_by
+from icecheck.unserved import ONE_ANSWER, SYMPTOM, named_by_endpoint, named_by_one_answer
 from icecheck.verdict import CREDENTIALS, TARGET, Cause, Finding, Outcome, Verdict
 
 __all__ = ["causes_of", "severity_of"]
@@ -41,6 +42,7 @@ _TITLES = {
     "names-run-together": "Takes names for other names, or gives them back altered",
     "changed-although-refused": "Refuses a request and changes something all the same",
     SYMPTOM: "Claims operations and answers them with {actual}, as if nobody had written them",
+    ONE_ANSWER: "Answers {actual}, whatever is asked, where {expected} are due",
 }
 _TITLE_STARTS = {
     "prerequisite:": "An arrange step fails ({what}), so that what builds on it cannot be judged",
@@ -63,6 +65,7 @@ _VALUES_ASIDE = (
     "effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update",
     "names-run-together", "page-tokens",
 )  # fmt: skip
+_OF_OPERATIONS = (f"{SYMPTOM}.", f"{ONE_ANSWER}.")
 _NAMED_BY_SYMPTOM = (
     "schema:", "prerequisite:", TARGET, CREDENTIALS, "same-answer", "never-refuses",
 )  # fmt: skip
@@ -76,7 +79,7 @@ def causes_of(
     A failed check belongs to the cause of each distinct finding's family (its first finding
     decides); a blocked one to the cause of what blocks it.
     """
-    verdicts = named_by_endpoint(list(verdicts))
+    verdicts = named_by_one_answer(named_by_endpoint(list(verdicts)))
     groups: dict[tuple[str, str, str], Gathering] = {}
     cause_of_check: dict[str, Gathering] = {}
     for verdict in verdicts:
@@ -85,14 +88,16 @@ def causes_of(
             group.findings += verdict.findings
             group.members[verdict.check] = verdict
             names = (verdict.check, *verdict.requirements)
-            if group.symptom == SYMPTOM:
-                names = (*names, f"{SYMPTOM}.{group.actual}")
+            if group.symptom in {SYMPTOM, ONE_ANSWER}:
+                names = (*names, f"{group.symptom}.{group.actual}")
             for name in names:
                 cause_of_check.setdefault(name, group)
     for verdict in verdicts:
         if verdict.outcome is Outcome.BLOCKED:
             by = verdict.blocked_by[0]
-            blocking = groups.get(_arrange_key(verdict)) or cause_of_check.get(by)
+            blocking = cause_of_check.get(by)
+            if not by.startswith(_OF_OPERATIONS):
+                blocking = groups.get(_arrange_key(verdict)) or blocking
             if blocking is None:
                 symptom = by if by in {TARGET, CREDENTIALS} else f"prerequisite:{by}"
                 blocking = _group(groups, (symptom, "an arrange step that works", "a failure"))
@@ -110,8 +115,9 @@ def severity_of(finding: Finding) -> int:
         return _FALSE_ACCEPTANCE
     if symptom.startswith(("leak", "unauthorised")):
         return _EXPOSED
-    if symptom == SYMPTOM:
-        return _REFUSED
+    if symptom in {SYMPTOM, ONE_ANSWER}:
+        broken = symptom == ONE_ANSWER and actual.startswith("5")
+        return _WRONG_STATUS if broken else _REFUSED
     if symptom == "status":
         if actual.startswith("2") and not expected.startswith("2"):
             return _FALSE_ACCEPTANCE if expected == "409" else _WRONG_STATUS
@@ -181,11 +187,8 @@ def _cause(group: Gathering, requirements: Mapping[str, Requirement]) -> Cause:
     verdicts = [*group.members.values()] or [*group.blocked.values()]
     level = min((v.level for v in verdicts), key=lambda lv: _LEVELS[lv])
     proven = dict.fromkeys(r for v in group.members.values() for r in v.requirements)
-    hurts = dict.fromkeys(
-        requirements[r].hurts
-        for r in proven
-        if r in requirements and requirements[r].hurts != "no known client"
-    )
+    told = (who for v in group.members.values() for who in hurt_by(v, requirements))
+    hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
     severity = min((severity_of(f) for f in group.findings), default=_WRONG_STATUS)
     return Cause(
         id=_slug(group),
@@ -198,7 +201,7 @@ def _cause(group: Gathering, requirements: Mapping[str, Requirement]) -> Cause:
         requirements=tuple(proven),
         members=tuple(group.members),
         blocked=tuple(group.blocked),
-        hurts=tuple(hurts) or ("no known client",),
+        hurts=tuple(hurts) or (NOBODY,),
         witness=_witness(verdicts, level),
     )
 

@@ -76,6 +76,7 @@ class Connection:
         self._next_at = 0.0
         self._hold_until = 0.0
         self._proven: Wire | None = None
+        self._ended = ""
         self.stopped = threading.Event()
         self._resigned = False
         self._silent = False
@@ -101,7 +102,7 @@ class Connection:
     def use_token(self, token: str) -> None:
         """Send this bearer token from now on (a config answer may carry one)."""
         self.redactor.add(token)
-        self._token = token
+        self._token, self._ended = token, ""
         self._token_expires = float("inf")
 
     def resign(self) -> None:
@@ -246,17 +247,20 @@ class Connection:
         It has ended if what was answered 200 with it before is now answered 401 as well.
         """
         proven = self._proven
+        if self._ended:
+            raise CredentialsEnded(self._ended)
         if proven is None:
             return
         probe = replace(proven, check=wire.check, ordinal=wire.ordinal, step=Step.PROBE)
         seen = self._once(probe, self._headers(probe))
         record(seen)
         if seen.status == 401:
-            raise CredentialsEnded(
+            self._ended = (
                 f"{proven.method} {proven.url} is answered 401 and was answered 200 before: the "
                 "token is not accepted any more; give a fresh one with --token, or --credential, "
                 "with which it is renewed"
             )
+            raise CredentialsEnded(self._ended)
 
     def _headers(self, wire: Wire) -> dict[str, str]:
         headers = {"Accept": "application/json", **self.target.headers}

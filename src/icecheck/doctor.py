@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,7 +35,11 @@ class Advice:
 def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Iterator[Advice]:
     """Look at a catalog as a run would meet it; the first thing that stops a run is the last said.
 
-    What is made on the catalog (one namespace, one table) is removed again.
+    What is made on the catalog (one namespace, one table) is removed again. Six requests where all
+    is well: the config (where is it, what does it claim), a list, without credentials if there are
+    some (the prefix, who is let in), a namespace (what credentials may do, where namespaces go), a
+    table (what it needs, where its files are), and a drop of each (does it delete). One more for a
+    parent namespace, and for a second principal; others where something is wrong, to say what.
     """
     try:
         session = open_session(_unrooted(target), run_id=_RUN_ID, transport=transport)
@@ -44,8 +48,9 @@ def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Ite
         return
     try:
         yield from _of_config(session)
-        yield from _of_listing(session)
-        yield from _of_given(session) if target.read_only else _of_writing(session)
+        listed = yield from _of_entering(session)
+        yield from _of_second(session)
+        yield from _of_given(session) if target.read_only else _of_writing(session, listed=listed)
     except Unreachable as trouble:
         yield Advice(False, str(trouble), "the catalog stopped answering: try --rate-limit")
     finally:
@@ -140,9 +145,30 @@ def _of_config(session: Session) -> Iterator[Advice]:
         yield Advice(True, "no --warehouse was given, and none was asked for")
 
 
-def _of_listing(session: Session) -> Iterator[Advice]:
+def _of_entering(session: Session) -> Generator[Advice, None, bool]:
+    """Look who is let in, and return whether a list has shown that the routes are there.
+
+    That credentials are good is seen where something is made with them, or listed otherwise.
+    """
     catalog = Catalog(session, _RUN_ID)
-    reply = catalog.list_namespaces()
+    if not session.target.authenticates:
+        yield from _of_listing(session, catalog.list_namespaces())
+        return True
+    if session.target.read_only:
+        yield from _of_listing(session, catalog.list_namespaces())
+    bare = catalog.call("listNamespaces", headers={"Authorization": ""})
+    if bare.ok:
+        yield Advice(True, "the catalog answers without credentials too")
+    if session.target.read_only:
+        return True
+    if bare.status in {401, 403}:
+        yield Advice(True, "the catalog wants credentials")
+        return False
+    yield from _of_listing(session, bare if bare.ok else catalog.list_namespaces())
+    return True
+
+
+def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
     match reply.status:
         case 200:
             yield Advice(True, "namespaces can be listed")
@@ -162,10 +188,10 @@ def _of_listing(session: Session) -> Iterator[Advice]:
             )
         case status:
             yield Advice(False, f"listing namespaces is answered {status}{_words(reply)}")
-    if session.target.authenticates:
-        bare = catalog.call("listNamespaces", headers={"Authorization": ""})
-        if bare.ok:
-            yield Advice(True, "the catalog answers without credentials too")
+
+
+def _of_second(session: Session) -> Iterator[Advice]:
+    catalog = Catalog(session, _RUN_ID)
     if (token := session.connection.second_token()) is not None:
         second = catalog.call("listNamespaces", headers={"Authorization": f"Bearer {token}"})
         if second.status == 401:
@@ -218,10 +244,13 @@ def _of_given(session: Session) -> Iterator[Advice]:
             yield Advice(False, what, f"--given-{kind} of one that these credentials may read")
 
 
-def _of_writing(session: Session) -> Iterator[Advice]:
+def _of_writing(session: Session, *, listed: bool) -> Iterator[Advice]:
     catalog = Catalog(session, _RUN_ID)
     try:
         yield from _of_first_table(session, catalog)
+        made = catalog.exchanges and (catalog.exchanges[0].status or 0) < 400
+        if not listed and not made:
+            yield from _of_listing(session, catalog.list_namespaces())
     finally:
         catalog.undo()
         if session.residue:

@@ -10,6 +10,8 @@ from icecheck.verdict import CREDENTIALS, TARGET, Evidence, Finding, Outcome, Ve
 __all__ = ["Gathering", "fold"]
 
 _TAKEN_TWICE = ("status", "409", "2xx")
+_LOST_IN_TRANSACTION = "effect-missing:second-change-of-a-table"
+_HALF_VISIBLE = "anomaly:half-visible"
 _LEVELS = tuple(Level)
 # From so many operations on, one and the same answer to all of them is no coincidence.
 _SAME_ANSWER_OPERATIONS_MIN = 5
@@ -34,9 +36,23 @@ class Gathering:
 
 def fold(groups: list[Gathering], verdicts: Sequence[Verdict]) -> list[Gathering]:
     """Return fewer groups, each with one root; ``verdicts`` are all of the run."""
-    folded = _fold_one_demand(_fold_same_value(_fold_races(groups)))
+    folded = _fold_one_demand(_fold_same_value(_fold_races(_fold_transactions(groups))))
     folded = _fold_choices(_fold_never_refuses(folded, verdicts))
     return _fold_same_answer(folded, verdicts)
+
+
+def _fold_transactions(groups: list[Gathering]) -> list[Gathering]:
+    """Make one cause of a transaction that is carried out as commits on their own.
+
+    Whoever loses the second of two changes of one table has not put the changes together; that a
+    reader comes between two tables follows from it. What is seen between them alone, without such
+    a loss, is a cause of its own, or one with other contradictions of rivals.
+    """
+    whole = next((g for g in groups if g.symptom == _LOST_IN_TRANSACTION), None)
+    parts = [g for g in groups if whole is not None and g.symptom == _HALF_VISIBLE]
+    for part in parts:
+        _take_over(whole or part, part)
+    return [g for g in groups if g not in parts]
 
 
 def _fold_races(groups: list[Gathering]) -> list[Gathering]:

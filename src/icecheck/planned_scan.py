@@ -1,7 +1,7 @@
 """A scan as a client plans it: asked for, waited for, fetched to the last plan task."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,17 @@ from icecheck.expect import NotOffered, Reply, Violation, show
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
-__all__ = ["Planned", "cancel", "expect_state", "fetch_result", "fetch_tasks", "plan", "planned"]
+__all__ = [
+    "Planned",
+    "answers",
+    "cancel",
+    "expect_state",
+    "fetch_result",
+    "fetch_tasks",
+    "file_scan_tasks",
+    "plan",
+    "planned",
+]
 
 PATIENCE_SECONDS = 30.0
 """How long a plan may stay submitted before the check gives up on it."""
@@ -99,13 +109,24 @@ def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
     needs an operation that the catalog does not claim.
     """
     asked = plan(catalog, table, **members).expect(200)
-    plan_id = asked.json().get("plan-id")
-    first = _completed(catalog, table, asked)
-    tasks = _with_deletes(first)
-    waiting = [*(first.json().get("plan-tasks") or ())]
-    plan_tasks = tuple(waiting)
+    found = [*answers(catalog, table, asked)]
+    return Planned(
+        tuple(task for reply in found for task in file_scan_tasks(reply)),
+        asked.json().get("plan-id"),
+        tuple(found[0].json().get("plan-tasks") or ()),
+        found[-1],
+    )
+
+
+def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
+    """Go on with a scan that was asked for: its completed plan, then the answer to each plan task.
+
+    Nothing is sent before the next answer is asked for. Raises as `planned` does.
+    """
+    last = _completed(catalog, table, asked)
+    yield last
+    waiting = [*(last.json().get("plan-tasks") or ())]
     seen: set[str] = set()
-    last = first
     while waiting:
         _need(catalog, "fetchScanTasks")
         plan_task = waiting.pop(0)
@@ -113,9 +134,8 @@ def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
             raise last.violation("plan-task-repeated", "plan tasks that end", "the same one again")
         seen.add(plan_task)
         last = fetch_tasks(catalog, table, plan_task).expect(200)
-        tasks += _with_deletes(last)
+        yield last
         waiting += last.json().get("plan-tasks") or ()
-    return Planned(tuple(tasks), plan_id, plan_tasks, last)
 
 
 def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
@@ -142,7 +162,7 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
     return reply
 
 
-def _with_deletes(reply: Reply) -> list[dict[str, Any]]:
+def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
     """Return an answer's tasks with their delete files; a reference to nothing is a Violation."""
     body = reply.json()
     deletes = body.get("delete-files") or ()

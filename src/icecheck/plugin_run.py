@@ -15,7 +15,7 @@ from icecheck.assembly.expecting import expectations_from, gated, read_text
 from icecheck.assembly.finish import finish
 from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
-from icecheck.cli.closing import unmet_lines
+from icecheck.cli.closing import residue_lines, unmet_lines
 from icecheck.connection import TargetUnusable
 from icecheck.contract import load
 from icecheck.expectations import DEFAULT_FILE, Selection, in_force
@@ -178,6 +178,9 @@ class CatalogRun:
         for line in unmet_lines(self.run):
             write(line)
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
+        written = sorted(Path(self.report).glob(f"*{LEDGER_FILE}")) if self.report else []
+        for line in residue_lines(self.run, written):
+            write(line)
 
 
 def _ended_by_itself(session: pytest.Session) -> bool:

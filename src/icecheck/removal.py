@@ -1,18 +1,34 @@
 """Removes what a check has made: exactly what is in its ledger, newest first."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
+from icecheck.exchange import Exchange, Step
 from icecheck.expect import Reply, Unreachable, Violation
 from icecheck.ledger import Entry, Ledger
 from icecheck.target import Namespace
 
 __all__ = ["Remover", "look_at", "remove_all", "says_gone"]
 
+_MAKERS = {
+    "namespace": frozenset({"createNamespace"}),
+    "table": frozenset(
+        {"createTable", "registerTable", "renameTable", "updateTable", "commitTransaction"}
+    ),
+    "view": frozenset({"createView", "renameView", "registerView"}),
+}
+# Told to wait, or that the name is taken, nobody knows what an earlier request has made.
+_UNSURE = frozenset({408, 409, 429})
+
 
 class Remover(Protocol):
     """What removing needs of a catalog."""
 
     ledger: Ledger
+
+    @property
+    def exchanges(self) -> Sequence[Exchange]:
+        """What was said to it so far."""
 
     def claims(self, operation_id: str) -> bool:
         """Whether the catalog claims to serve an operation."""
@@ -44,24 +60,40 @@ def _remove(catalog: Remover, entry: Entry) -> None:
         reply = _drop(catalog, entry.kind, entry.namespace, entry.name)
     if reply.ok or reply.status == 404:
         catalog.ledger.forget(entry, deleted=True)
-    elif _is_gone(catalog, entry):
-        # It was never made, or the catalog has an answer of its own for what is missing.
+    elif _was_never_made(catalog, entry):
+        # Or the catalog has an answer of its own for what is missing.
         catalog.ledger.forget(entry, deleted=False)
 
 
-def _is_gone(catalog: Remover, entry: Entry) -> bool:
-    """Whether the catalog, asked for an object, says that there is none, or does not list it."""
+def _was_never_made(catalog: Remover, entry: Entry) -> bool:
+    """Whether the catalog, asked for an object, says that there is none, or does not list it.
+
+    Where it says nothing, because it refuses everything, it is taken at its word: what was refused
+    was not made.
+    """
     found = look_at(catalog, entry)
     if found is not None and (found.ok or says_gone(found)):
         return not found.ok
-    return _is_unlisted(catalog, entry)
+    listed = _is_listed(catalog, entry)
+    return _was_refused(catalog, entry) if listed is None else not listed
 
 
-def _is_unlisted(catalog: Remover, entry: Entry) -> bool:
-    """Whether a whole listing of what an object would be in does not name it."""
+def _was_refused(catalog: Remover, entry: Entry) -> bool:
+    """Whether every request that could have made an object of this kind was refused, if any."""
+    found = [e for e in catalog.exchanges if e.operation in _MAKERS[entry.kind]]
+    asked = [e for e in found if e.step is not Step.UNDO]
+    return bool(asked) and all(_is_refusal(e.status or 0) for e in asked)
+
+
+def _is_refusal(status: int) -> bool:
+    return status == 501 or (400 <= status < 500 and status not in _UNSURE)
+
+
+def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
+    """Whether a listing of the place of an object names it; None where there is no whole one."""
     operation_id = f"list{entry.kind.title()}s"
     if not catalog.claims(operation_id):
-        return False
+        return None
     wanted: Any = [*entry.namespace]
     if entry.kind == "namespace":
         reply = catalog.list_namespaces(entry.namespace[:-1] or None)
@@ -71,9 +103,11 @@ def _is_unlisted(catalog: Remover, entry: Entry) -> bool:
         member, wanted = "identifiers", {"namespace": wanted, "name": entry.name}
     try:
         body = reply.json() if reply.status == 200 else None
-        return body is not None and not body.get("next-page-token") and wanted not in body[member]
+        if body is None:
+            return None
+        return True if wanted in body[member] else None if body.get("next-page-token") else False
     except (AttributeError, KeyError, TypeError, Violation):
-        return False
+        return None
 
 
 def look_at(catalog: Remover, entry: Entry) -> Reply | None:

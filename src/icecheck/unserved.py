@@ -1,15 +1,24 @@
-"""Operations that a catalog claims and answers as if nobody had written them: one cause in all."""
+"""Operations that a catalog claims and that never do what they are for: one cause in all."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from icecheck.verdict import Evidence, Finding, Outcome, Verdict
 
-__all__ = ["NOT_SERVED", "SYMPTOM", "named_by_endpoint", "unserved_operations"]
+__all__ = [
+    "NOT_SERVED",
+    "ONE_ANSWER",
+    "SYMPTOM",
+    "named_by_endpoint",
+    "named_by_one_answer",
+    "unserved_operations",
+]
 
 NOT_SERVED = frozenset({404, 405, 406, 501})
 """What an operation answers that is not there."""
 SYMPTOM = "not-served"
+ONE_ANSWER = "one-answer"
+"""What is wrong with operations that answer one error, whatever they are asked."""
 
 _SUCCESS = frozenset({"200", "204"})
 # What stands before the routes answers these, whatever is behind it.
@@ -48,36 +57,88 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
 def named_by_endpoint(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts, those that met an operation which is not served with that as finding."""
     unserved = unserved_operations(verdicts)
-    return [_named(verdict, unserved) for verdict in verdicts] if unserved else [*verdicts]
+    return [_named(v, unserved, SYMPTOM) for v in verdicts] if unserved else [*verdicts]
 
 
-def _named(verdict: Verdict, unserved: Mapping[str, int]) -> Verdict:
+def named_by_one_answer(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts, those that met an operation with one error for all with that as finding.
+
+    What was due of such an operation makes no difference: a success, 404, or 401.
+    """
+    broken = _operations_of_one_answer(verdicts)
+    return [_named(v, broken, ONE_ANSWER) for v in verdicts] if broken else [*verdicts]
+
+
+def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return operationId -> its one error, of operations that two checks or more asked.
+
+    No check of it passed but of what stands before the routes, and at least one was due a success
+    and one something else: otherwise it may be the success alone that goes wrong.
+    """
+    due: dict[str, set[bool]] = {}
+    answers: dict[str, set[int | None]] = {}
+    for verdict in verdicts:
+        if verdict.passive or verdict.outcome is Outcome.SKIP:
+            continue
+        for operation_id, status in _told(verdict):
+            answers.setdefault(operation_id, set()).add(status)
+        if verdict.outcome is not Outcome.PASS:
+            for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
+                due.setdefault(operation_id, set()).add(what in _SUCCESS)
+    broken = {}
+    for operation_id, kinds in due.items():
+        status, *others = answers.get(operation_id, {None})
+        if status is not None and not others and len(kinds) > 1 and _is_error(status):
+            broken[operation_id] = status
+    return broken
+
+
+def _told(verdict: Verdict) -> Iterator[tuple[str, int | None]]:
+    """Yield operations with what a check tells of their answers; None is a right one."""
+    if verdict.outcome is Outcome.PASS:
+        for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
+            if what not in map(str, _AT_THE_GATE):
+                yield operation_id, None
+        return
+    for evidence in _asking(verdict):
+        if evidence.status not in _AT_THE_GATE:
+            yield str(evidence.operation), evidence.status
+
+
+def _is_error(status: int) -> bool:
+    return status >= 400 and status not in NOT_SERVED and status not in _AT_THE_GATE
+
+
+def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: str) -> Verdict:
     match verdict.outcome:
         case Outcome.FAIL if verdict.findings:
             met = [e for e in _asking(verdict) if _is_of(e, unserved)]
             first = verdict.findings[0]
-            if not met and first.symptom != _LISTED:
+            if not met and (first.symptom != _LISTED or symptom != SYMPTOM):
                 return verdict
             # Of a request and what led there, the one that was judged says most.
             judged = [e for e in met if e.ordinal == first.exchange] or met[-1:]
             status = judged[0].status if judged else min(unserved.values())
-            finding = _finding(unserved, status, first)
+            finding = _finding(unserved, status, first, symptom)
             return replace(verdict, findings=(finding, *verdict.findings))
         case Outcome.BLOCKED if _operation_of(verdict.blocked_by[0]) in unserved:
             operation_id = _operation_of(verdict.blocked_by[0])
-            return replace(verdict, blocked_by=(f"{SYMPTOM}.{unserved[operation_id]}",))
+            return replace(verdict, blocked_by=(f"{symptom}.{unserved[operation_id]}",))
         case _:
             return verdict
 
 
-def _finding(unserved: Mapping[str, int], status: int | None, said: Finding) -> Finding:
+def _finding(
+    unserved: Mapping[str, int], status: int | None, said: Finding, symptom: str
+) -> Finding:
     names = sorted(id_ for id_, answer in unserved.items() if answer == status)
     listed = ", ".join(names[:_NAMED_MAX])
     if len(names) > _NAMED_MAX:
         listed += f" and {len(names) - _NAMED_MAX} more"
+    what = "what is claimed to be served:" if symptom == SYMPTOM else "answers of"
     return Finding(
-        SYMPTOM,
-        f"what is claimed to be served: {listed}",
+        symptom,
+        f"{what} {listed}",
         str(status),
         said.detail,
         exchange=said.exchange,

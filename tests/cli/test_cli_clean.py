@@ -1,17 +1,22 @@
 """`icecheck clean`: after a run was killed, exactly what it made is removed."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
+from tests.finished_runs import finished
 
+from icecheck.cli.closing import residue_lines
 from icecheck.ledger import Entry
 from icecheck.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects.rewriting import forget_effect
 from icecheck.target import Target, UsageError
 
 
@@ -202,3 +207,43 @@ def test_the_ledger_of_an_earlier_run_is_not_written_over(tmp_path):
     LedgerFile(path, "icecheck_two", Target("http://h")).close(keep=False)
     (left,) = tmp_path.iterdir()
     assert read_ledger(left).entries == (Entry("namespace", ("icecheck_one",)),)
+
+
+def test_a_run_that_cannot_begin_says_last_how_to_remove_what_it_has_made(icecheck, tmp_path):
+    with MockCatalog(token="t") as mock:
+        forget_effect(mock.registries, "dropTable")
+        given = ["--only", "checks", "--token", "t", "--run-id", "left1", "--output", "out of it"]
+        result = icecheck("run", mock.uri, *given)
+        assert result.exit_code == 4, result.output
+        said, last = result.stderr.splitlines()
+        assert "--accept-residue" in said
+        _, _, command = last.partition("icecheck clean ")
+        assert shlex.split(command) == [mock.uri, "--ledger", "out of it/ledger.jsonl"]
+        left = read_ledger(tmp_path / "out of it" / LEDGER_FILE).entries
+        assert left
+        assert f"{len(left)} objects" in last
+        # A run that has made nothing does not speak of what another one has left.
+        other = icecheck("run", mock.uri, "--only", "checks", "--output", "out of it")
+        assert other.exit_code == 4
+        assert len(other.stderr.splitlines()) == 1
+
+
+def test_a_run_that_leaves_something_says_so_in_its_last_line(icecheck):
+    with MockCatalog(token="t") as mock:
+        forget_effect(mock.registries, "dropView")
+        given = ["--token", "t", "--only", "checks", "--check", "createView.succeeds"]
+        result = icecheck("run", mock.uri, *given)
+        last = result.stdout.splitlines()[-1]
+        assert last.startswith("left behind on the catalog: ")
+        assert last.endswith(f"icecheck clean {mock.uri} --ledger icecheck-report/ledger.jsonl")
+
+
+def test_what_is_left_is_named_with_each_ledger_that_there_is():
+    run = finished(residue=("table a.b",))
+    (bare,) = residue_lines(run, [])
+    assert bare == "left behind on the catalog: table a.b (1 in all)"
+    of_workers = [Path("out/gw0.ledger.jsonl"), Path("out/gw1.ledger.jsonl")]
+    told = residue_lines(run, of_workers)
+    assert [line.rpartition("--ledger ")[2] for line in told] == [str(path) for path in of_workers]
+    assert all(line.startswith(bare) and "http://catalog.test" in line for line in told)
+    assert residue_lines(finished(), of_workers) == []

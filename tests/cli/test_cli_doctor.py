@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.mock_server import MockCatalog
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as, wrap
 from icecheck.mock_server.problem import Problem
 
@@ -16,8 +16,12 @@ def test_a_catalog_that_is_well_is_said_to_be(icecheck):
         result = icecheck("doctor", mock.uri, "--token", "t0ken")
         assert result.exit_code == 0, result.output
         assert all(line.startswith("ok") for line in lines_of(result))
-        assert len(mock.journal.entries()) <= 10
+        assert len(mock.journal.entries()) <= 6
         assert len(mock.state().namespaces) == 0
+        assert "the catalog wants credentials" in result.output
+        assert (
+            icecheck("doctor", mock.uri, "--token", "t0ken", "--namespace", "none").exit_code == 4
+        )
 
 
 @pytest.mark.parametrize("given", [(), ("--token", "wrong-token-1")], ids=["none", "wrong"])
@@ -27,6 +31,30 @@ def test_missing_credentials_are_named_and_not_repeated(icecheck, given):
     assert result.exit_code == 4
     assert "--token" in result.output
     assert "wrong-token-1" not in result.output
+
+
+def test_who_may_not_write_is_told_whether_he_may_read(icecheck):
+    clients = tuple(
+        Client(name, "my-secret", permissions=may)
+        for name, may in (
+            ("reader", Permissions(read_only=True)),
+            ("nobody", Permissions.nothing()),
+        )
+    )
+    with MockCatalog(oauth2=OAuth2Settings(clients=clients)) as mock:
+        for name, words in (("reader", "can be listed"), ("nobody", "may not read")):
+            result = icecheck("doctor", mock.uri, "--credential", f"{name}:my-secret")
+            assert "may not write" in result.output
+            assert words in result.output
+
+
+@pytest.mark.parametrize("given", [(), ("--token", "anything")], ids=["none", "some"])
+def test_an_open_catalog_is_asked_no_more_than_a_closed_one(icecheck, given):
+    with MockCatalog() as mock:
+        result = icecheck("doctor", mock.uri, *given)
+        assert "namespaces can be listed" in result.output
+        assert ("without credentials too" in result.output) == bool(given)
+        assert len(mock.journal.entries()) == 6
 
 
 def test_a_catalog_that_wants_a_warehouse(icecheck):

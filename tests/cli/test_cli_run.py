@@ -83,12 +83,22 @@ def test_verbose_says_every_check(icecheck, out):
     assert all(re.search(rf"^PASS +\w+ +{c}$", result.stdout, re.MULTILINE) for c in passed)
 
 
+def lines_of(result):
+    return result.stdout, re.MULTILINE
+
+
 def test_a_failure_is_one_plain_line_and_a_card_when_verbose(icecheck, nothing_catalog):
     few = ("--only", "checks", "--check", "createNamespace.already-exists")
     plain = icecheck("run", nothing_catalog, *few)
     assert plain.exit_code == 1
     assert "FAIL    must    createNamespace.already-exists: expected 409, got 200\n" in plain.stdout
     assert "\x1b" not in plain.stdout
+    # Each cause says where it is demanded, what shows it, and whom it hurts.
+    assert re.search(
+        r"^      demanded: createNamespace\.409, https://\S+#L\d+-L\d+$", *lines_of(plain)
+    )
+    assert re.search(r"^      shown: POST http://\S+: expected 409, got 200$", *lines_of(plain))
+    assert re.search(r"^      hurts: \w", *lines_of(plain))
     verbose = icecheck("run", nothing_catalog, *few, "-v")
     assert "  requirement  createNamespace.409: " in verbose.stdout
     assert "  reproduce    curl -sS " in verbose.stdout

@@ -235,6 +235,21 @@ def test_credentials_that_have_ended_are_no_answer(how):
     assert "hush" not in str(caught.value)
 
 
+def test_that_credentials_have_ended_is_found_out_once():
+    accepted = {"hush-one"}
+    using = connection(guarded(accepted, ["hush-one"]), [], token="hush-one")
+    using.send(listing(), lambda _: None)
+    accepted.clear()
+    seen = []
+    for said in (2, 3, 4):
+        with pytest.raises(CredentialsEnded, match="was answered 200 before"):
+            using.send(listing("DELETE"), seen.append)
+        assert len(seen) == said
+    accepted.add("hush-two")
+    using.use_token("hush-two")
+    assert using.send(listing("DELETE"), seen.append).status == 200
+
+
 def test_a_401_to_a_token_that_lives_is_an_answer():
     def handler(request):
         return httpx.Response(200 if request.method == "GET" else 401, json={})

@@ -214,3 +214,25 @@ def test_what_rivals_are_told_that_cannot_be_true_together_is_one_cause():
     assert cause.symptom == "anomaly:lost-update"
     assert cause.level is Level.MUST
     assert set(cause.members) == {"half", "lost"}
+
+
+LOST = failing("twice", "effect-missing:second-change-of-a-table", '"2"', '"1"')
+HALF = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
+
+
+def test_a_transaction_of_single_commits_is_one_cause() -> None:
+    (cause,) = causes(LOST, HALF)
+    assert cause.symptom == "effect-missing:second-change-of-a-table"
+    assert cause.level is Level.MUST
+    assert cause.witness == "twice"
+    assert set(cause.members) == {"twice", "half"}
+
+
+def test_what_another_change_loses_has_nothing_to_do_with_readers() -> None:
+    other = failing("other", "effect-missing:properties", '"2"', '"1"')
+    assert {c.members for c in causes(other, HALF)} == {("other",), ("half",)}
+
+
+def test_what_else_rivals_are_told_stays_apart_from_a_lost_change() -> None:
+    update = failing("update", "anomaly:lost-update", "what was acknowledged", "its loss")
+    assert {c.members for c in causes(LOST, HALF, update)} == {("twice", "half"), ("update",)}

@@ -1,5 +1,7 @@
 """Removing what a check has made, from catalogs that refuse in their own words."""
 
+from typing import Any
+
 import pytest
 from tests.kill.lawful import lawful_session
 
@@ -90,3 +92,67 @@ def test_what_may_not_be_dropped_and_is_there_is_residue() -> None:
         table = catalog.given_table()
         catalog.undo()
     assert any(table.name in left for left in session.residue)
+
+
+def refusing_everything(registries: Registries, status: int) -> None:
+    def refused(*_: object) -> Outcome:
+        raise Problem(status, "UnsupportedOperationException", "No")
+
+    for operation_id in registries.operations:
+        if operation_id != "getConfig":
+            registries.operations[operation_id] = refused
+
+
+@pytest.mark.parametrize("status", [403, 405, 501])
+def test_what_was_refused_is_no_residue_of_a_catalog_that_says_nothing(status: int) -> None:
+    with lawful_session(lambda registries: refusing_everything(registries, status)) as session:
+        catalog = Catalog(session, "some.check")
+        namespace = catalog.new_namespace_name()
+        catalog.ledger_namespace(namespace)
+        catalog.create_namespace(catalog.new_namespace_name()).expect(status)
+        catalog.undo()
+    assert session.residue == []
+    assert session.created == session.deleted
+
+
+@pytest.mark.parametrize("tried", [False, True], ids=["by-an-engine", "and-by-us"])
+def test_what_an_engine_may_have_made_is_residue_where_nothing_can_be_seen(tried: bool) -> None:
+    """Only what the run asked for itself, and was refused, is known not to be there."""
+    with lawful_session(lambda registries: refusing_everything(registries, 405)) as session:
+        catalog = Catalog(session, "some.check")
+        catalog.ledger_table(("somewhere",), catalog.new_name())
+        if tried:
+            catalog.create_namespace(catalog.new_namespace_name())
+        catalog.undo()
+    assert len(session.residue) == 1
+
+
+def test_what_was_made_and_cannot_be_seen_any_more_is_residue() -> None:
+    installed: list[Registries] = []
+    with lawful_session(installed.append) as session:
+        catalog = Catalog(session, "some.check")
+        catalog.given_namespace()
+        refusing_everything(installed[0], 405)
+        catalog.undo()
+    assert len(session.residue) >= 1
+
+
+def test_what_was_refused_and_is_there_all_the_same_is_residue() -> None:
+    installed: list[Registries] = []
+    with lawful_session(installed.append) as session:
+        operations = installed[0].operations
+        create, load = operations["createNamespace"], operations["loadNamespaceMetadata"]
+
+        def made_and_refused(*arguments: Any) -> Outcome:
+            outcome = create(*arguments)
+            return Outcome(outcome.state, Reply(403, outcome.reply.headers, b"{}"))
+
+        refusing_everything(installed[0], 405)
+        operations |= {"createNamespace": made_and_refused, "loadNamespaceMetadata": load}
+        catalog = Catalog(session, "some.check")
+        namespace = catalog.new_namespace_name()
+        catalog.ledger_namespace(namespace)
+        catalog.call("createNamespace", body={"namespace": [*namespace]}).expect(403)
+        catalog.ledger_namespace(namespace)
+        catalog.undo()
+    assert f"namespace {'.'.join(namespace)}" in session.residue

@@ -6,7 +6,7 @@ import pytest
 
 from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.unserved import named_by_endpoint, unserved_operations
+from icecheck.unserved import named_by_endpoint, named_by_one_answer, unserved_operations
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
 
 
@@ -96,3 +96,68 @@ def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
     assert cause.members == ("works", "refused")
     assert cause.blocked == ("blocked",)
     assert "501" in cause.title
+
+
+def broke(check: str, due: str, proves: str, status: int = 500) -> Verdict:
+    operation_id = proves.partition(".")[0]
+    failed = verdict(check, Outcome.FAIL, asked(operation_id, status), proves=proves)
+    return replace(failed, findings=(Finding("status", due, str(status), exchange=1),))
+
+
+EXISTS = broke("exists", "204", "tableExists.204")
+MISSING = broke("missing", "404", "tableExists.404")
+
+
+def test_an_operation_with_one_error_for_all_is_one_cause_whatever_was_due() -> None:
+    token = replace(broke("token", "401", "viewExists.401"), level=Level.SHOULD)
+    shown = broke("shown", "204", "viewExists.204")
+    blocked = verdict("blocked", Outcome.BLOCKED, asked("tableExists", 500), proves="loadTable.200")
+    blocked = replace(blocked, blocked_by=("tableExists.204",))
+    elsewhere = broke("elsewhere", "204", "dropTable.204")
+    found = causes_of([EXISTS, MISSING, token, shown, blocked, elsewhere], load().requirements)
+    cause, other = sorted(found, key=lambda c: c.id)
+    assert cause.id == "one-answer-500"
+    assert set(cause.members) == {"exists", "missing", "token", "shown"}
+    assert cause.blocked == ("blocked",)
+    assert cause.level is Level.MUST
+    assert "500" in cause.title
+    assert "tableExists, viewExists" in cause.title
+    assert other.members == ("elsewhere",)
+    assert cause.severity == other.severity
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [EXISTS],
+        [MISSING],
+        [EXISTS, MISSING, verdict("passed", Outcome.PASS, proves="tableExists.agrees")],
+        [EXISTS, broke("missing", "404", "tableExists.404", status=502)],
+        [EXISTS, broke("missing", "404", "tableExists.404", status=200)],
+        [
+            broke("exists", "204", "tableExists.204", 501),
+            broke("no", "404", "tableExists.404", 501),
+        ],
+    ],
+    ids=["success-alone", "refusal-alone", "one-passed", "two-errors", "one-answer", "not-served"],
+)
+def test_one_that_may_answer_otherwise_has_more_than_one_answer(others: list[Verdict]) -> None:
+    assert named_by_one_answer(others) == others
+
+
+@pytest.mark.parametrize(("status", "named"), [(418, True), (400, False), (403, False)])
+def test_a_refusal_may_be_the_one_answer_unless_it_stands_before_the_routes(
+    status: int, named: bool
+) -> None:
+    two = [
+        broke("a", "204", "tableExists.204", status),
+        broke("b", "404", "tableExists.404", status),
+    ]
+    assert (named_by_one_answer(two) != two) == named
+
+
+def test_whoever_stands_before_the_routes_says_nothing_of_them() -> None:
+    refused = verdict("refused", Outcome.PASS, proves="tableExists.401")
+    exists, missing, kept = named_by_one_answer([EXISTS, MISSING, refused])
+    assert exists.findings[0].symptom == missing.findings[0].symptom == "one-answer"
+    assert kept == refused

@@ -55,6 +55,7 @@ def test_what_a_catalog_does_not_offer_is_skipped_with_its_reason() -> None:
         "token-null-at-end",
         "page-size-bound",
         "bad-page-size",
+        "token-again",
     }
     assert {skip.kind for skip in skipped.values() if skip} == {SkipKind.NOT_APPLICABLE}
 

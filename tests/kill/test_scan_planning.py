@@ -9,11 +9,12 @@ from tests.kill.killing import (
     mock_session,
     words,
 )
+from tests.kill.refusing import refuse_if
 
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import POSITION_DELETES, PlannedFile, given_files
 from icecheck.judge import judge
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.context import Call, Registries
 from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
@@ -21,7 +22,15 @@ from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome, SkipKind
 
-CHECKS = checks_of("test_scan_planning", "test_scan_planning_files", "test_scan_planning_terms")
+CHECKS = checks_of(
+    "test_scan_planning",
+    "test_scan_planning_files",
+    "test_scan_planning_partitions",
+    "test_scan_planning_terms",
+)
+FILTERED = checks_of(
+    "test_scan_planning_columns", "test_scan_planning_specs", "test_scan_planning_values"
+)
 
 
 def test_what_the_checks_wrote_is_gone_afterwards() -> None:
@@ -80,12 +89,23 @@ def test_a_catalog_whose_files_are_elsewhere_is_not_blamed() -> None:
     assert {v.skip.kind if v.skip else v.outcome for v in verdicts} == {SkipKind.MISSING_FIXTURE}
 
 
+def test_a_catalog_that_does_not_know_every_transform_is_not_blamed() -> None:
+    def with_buckets(call: Call) -> bool:
+        return b"bucket[16]" in call.request.body
+
+    with mock_session() as (mock, session):
+        refuse_if(mock.registries, "createTable", with_buckets, 400)
+        checks = checks_of("test_scan_planning_partitions")
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
+    assert [v.skip and v.skip.kind for v in verdicts] == [SkipKind.NOT_APPLICABLE] * len(checks)
+
+
 def test_a_planner_that_prunes_nothing_is_not_blamed() -> None:
     with mock_session() as (mock, session):
         alter_request_body(mock.registries, "planTableScan", _without_filter)
         # Without a residual of its own, that is: clients then apply the filter that they sent.
         alter_body(mock.registries, "planTableScan", _without_residuals)
-        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+        verdicts = [judge(check, Catalog(session, check.id)) for check in (*CHECKS, *FILTERED)]
     assert [line for line in words(verdicts) if "malformed" not in line] == []
 
 

@@ -20,6 +20,7 @@ def test_a_card_has_all_its_parts(runs):
         "actual",
         "request",
         "answer",
+        "note",
         "first",
         "reproduce",
     ]

@@ -39,3 +39,21 @@ def open_catalog(mock):
 @pytest.fixture
 def catalog(open_catalog):
     return open_catalog()
+
+
+def after(operation, change):
+    """Wrap an operation of the mock: ``change(outcome, state, call)`` has the last word."""
+
+    def changed(context, state, call):
+        return change(operation(context, state, call), state, call)
+
+    return changed
+
+
+@pytest.fixture
+def misbehave(mock):
+    def plant(operation_id, change):
+        operations = mock.registries.operations
+        operations[operation_id] = after(operations[operation_id], change)
+
+    return plant

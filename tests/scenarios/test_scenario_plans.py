@@ -7,9 +7,11 @@ import sys
 import pytest
 
 from icecheck.contract import load
+from icecheck.scenarios.model import CatalogModel, predict
 from icecheck.scenarios.plans import draw_plans
 from icecheck.scenarios.steps import (
     CreateTable,
+    DropTable,
     MoveTable,
     SetRef,
     Step,
@@ -72,6 +74,24 @@ def test_a_few_seeds_take_every_kind_of_step():
     taken = {type(step) for seed in range(4) for plan in plans(seed) for step in plan}
     assert taken == set(Step.__args__)
     assert len(taken) >= 12
+
+
+def renames_onto_dropped_names(plan):
+    """Return the steps of a history that give a table a name which another one had."""
+    model, dropped, found = CatalogModel(), set(), []
+    for step in plan:
+        allowed = predict(model, step)[0]
+        if isinstance(step, DropTable) and allowed.statuses == (204,):
+            dropped.add((step.namespace, step.table))
+        if isinstance(step, MoveTable) and allowed.statuses == (204,):
+            found += [step] if (step.to_namespace, step.to_table) in dropped else []
+        model = allowed.after
+    return found
+
+
+def test_every_seed_renames_a_table_to_a_name_that_was_dropped():
+    for seed in range(2):
+        assert [step for plan in plans(seed) for step in renames_onto_dropped_names(plan)]
 
 
 def test_every_step_needs_operations_of_the_contract_and_has_words():

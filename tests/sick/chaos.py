@@ -12,7 +12,7 @@ from icecheck.breaker import Breaker
 from icecheck.connection import Connection
 from icecheck.mock_server import MockCatalog
 from icecheck.target import Target
-from icecheck.verdict import Group, Outcome, Run
+from icecheck.verdict import Group, Level, Outcome, Run
 
 WAREHOUSE = "sick"
 TOKEN = "sick-token"
@@ -96,7 +96,8 @@ def run_through(
     clock = clock or Clock()
     connection = partial(Connection, sleep=clock.sleep, now=clock.now)
     monkeypatch.setattr("icecheck.session.Connection", connection)
-    monkeypatch.setattr("icecheck.assembly.run.Breaker", partial(Breaker, sleep=clock.sleep))
+    breaker = partial(Breaker, sleep=clock.sleep, now=clock.now)
+    monkeypatch.setattr("icecheck.assembly.run.Breaker", breaker)
     target = {"warehouse": WAREHOUSE, "token": TOKEN, **options.pop("target", {})}
     if "credential" in target:
         target["token"] = None
@@ -113,3 +114,9 @@ def blamed(run: Run) -> list[str]:
 def missed(run: Run) -> list[str]:
     """The checks that came to no verdict for want of an answer."""
     return [v.check for v in run.verdicts if v.outcome is Outcome.BLOCKED]
+
+
+def missed_required(run: Run) -> list[str]:
+    """Those of them that a verdict needs: without them there is none."""
+    must = {v.check for v in run.verdicts if v.level is Level.MUST}
+    return [check for check in missed(run) if check in must]

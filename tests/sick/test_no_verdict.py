@@ -161,7 +161,7 @@ def test_a_token_that_ends_half_way_is_one_cause_and_no_verdict(monkeypatch, wor
     expect_no_verdict(run, "the token is not accepted any more")
     assert [c.symptom for c in run.causes] == ["credentials"]
     assert len(missed(run)) <= workers
-    assert door.asked < 150 + 40
+    assert door.asked < 150 + 20 * (workers + 1)
     assert TOKEN not in run.headline
 
 
@@ -247,6 +247,39 @@ def test_a_catalog_that_cannot_write_is_judged(monkeypatch):
     assert run.exit_code == 1
     assert blamed(run)
     assert run.facts["safety"]["residue"] == []  # what may have been made is looked for
+
+
+@pytest.mark.parametrize("gate", [True, False], ids=["tokens-looked-at", "nothing-looked-at"])
+def test_heads_that_always_break_down_are_one_cause(monkeypatch, gate):
+    """Whether what is asked for is there, is not there, or is none of the asker's business."""
+
+    def rule(_number, request):
+        known = request.headers.get("authorization") == f"Bearer {TOKEN}"
+        broken = request.method == "HEAD" and (known or not gate)
+        return httpx.Response(500, json=BROKEN) if broken else None
+
+    door = Door(new_mock().httpx_transport(), rule)
+    run = run_through(door, monkeypatch, globs=("namespaceExists.*", "tableExists.*"))
+    (cause,) = run.causes
+    assert cause.id == "one-answer-500"
+    assert "namespaceExists, tableExists" in cause.title
+    assert {"tableExists.existing", "tableExists.missing", "tableExists.agrees"} < {*cause.members}
+    assert ("tableExists.bad-token" in cause.members) != gate
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_catalog_that_refuses_everything_has_nothing_left_behind(monkeypatch, status):
+    """Whether it was asked plainly, by rivals, or with a body that nobody can read."""
+    error = {"message": "no", "type": "UnsupportedOperationException", "code": status}
+
+    def rule(_number, request):
+        config = request.url.path.endswith("/v1/config")
+        return None if config else httpx.Response(status, json={"error": error})
+
+    door = Door(new_mock().httpx_transport(), rule)
+    run = run_through(door, monkeypatch, globs=("createNamespace.*", "race.create-*"))
+    assert run.facts["safety"]["residue"] == []
+    assert run.exit_code == 1
 
 
 @pytest.mark.parametrize("workers", [1, 4])

@@ -1,14 +1,17 @@
 """The last lines of a run: verdict, gate, counts, causes, and where the report is."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from icecheck.card import one_line
+from icecheck.card import Card, describe, one_line
+from icecheck.cli.ending import clean_command
 from icecheck.ledger_file import LEDGER_FILE
-from icecheck.reports.joined import excused_words, expected_causes
+from icecheck.reports.joined import contract_of, excused_words, expected_causes
 from icecheck.verdict import Cause, Run, totals_of
 
-__all__ = ["closing_lines", "say_conclusion", "unmet_lines"]
+__all__ = ["closing_lines", "residue_lines", "say_conclusion", "unmet_lines"]
 
+_WHERE = "in the report, or here with --verbose"
 _CAUSES_MAX = 10
 _UNMET_MAX = 10
 _HURTS_CHARACTERS_MAX = 160
@@ -44,20 +47,26 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     lines += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += unmet_lines(run)
     if run.causes:
-        lines.append(f"causes: {len(run.causes)}")
+        lines.append(f"causes: {len(run.causes)} (their exchanges and curl lines: {_WHERE})")
     known = expected_causes(run)
+    cards = _cards(run)
     for number, cause in enumerate(run.causes[:_CAUSES_MAX], 1):
-        lines += _cause(number, cause, expected=cause.id in known)
+        lines += _cause(number, cause, cards.get(cause.witness), expected=cause.id in known)
     if len(run.causes) > _CAUSES_MAX:
         lines.append(f"  … and {len(run.causes) - _CAUSES_MAX} more in the report")
-    residue = run.facts["safety"]["residue"]
-    if residue:
-        lines.append(
-            f"left behind on the catalog: {', '.join(residue[:5])} ({len(residue)} in all); "
-            f"to try again: icecheck clean {target['url']} --ledger {page.parent / LEDGER_FILE}"
-        )
-    lines.append(f"report: {page}")
+    # What is last is seen: of residue, what to do.
+    lines += [f"report: {page}", *residue_lines(run, [page.parent / LEDGER_FILE])]
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
+
+
+def residue_lines(run: Run, ledgers: Sequence[Path]) -> list[str]:
+    """Return what is left on the catalog, with the command that removes what each ledger names."""
+    residue = run.facts["safety"]["residue"]
+    if not residue:
+        return []
+    left = f"left behind on the catalog: {', '.join(residue[:5])} ({len(residue)} in all)"
+    url = run.facts["target"]["url"]
+    return [f"{left}; {clean_command(url, ledger)}" for ledger in ledgers] or [left]
 
 
 def unmet_lines(run: Run) -> list[str]:
@@ -76,13 +85,24 @@ def unmet_lines(run: Run) -> list[str]:
     return lines
 
 
-def _cause(number: int, cause: Cause, *, expected: bool) -> list[str]:
+def _cards(run: Run) -> dict[str, Card]:
+    """Return the cards of the checks that show the causes."""
+    witnesses = {cause.witness for cause in run.causes[:_CAUSES_MAX]}
+    contract = contract_of(run)
+    return {v.check: describe(v, contract) for v in run.verdicts if v.check in witnesses}
+
+
+def _cause(number: int, cause: Cause, card: Card | None, *, expected: bool) -> list[str]:
     members = cause.members or cause.blocked
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
     blocks = f", {len(cause.blocked)} blocked" if cause.blocked and cause.members else ""
     first = members[0] if members else ""
     title = f"{'(expected) ' * expected}{one_line(cause.title)}"
-    return [
-        f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{blocks})",
-        f"      hurts: {one_line('; '.join(cause.hurts), _HURTS_CHARACTERS_MAX)}",
-    ]
+    lines = [f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{blocks})"]
+    if card is not None:
+        lines += [f"      demanded: {c.id}, {c.permalink}" for c in card.clauses[:1]]
+        if card.request and card.expected:
+            said = f"{card.request}: expected {card.expected}, got {card.actual}"
+            lines.append(f"      shown: {one_line(said)}")
+    lines.append(f"      hurts: {one_line('; '.join(cause.hurts), _HURTS_CHARACTERS_MAX)}")
+    return lines

@@ -1,5 +1,6 @@
 """How a command ends: one line on stderr and an exit code, whatever went wrong."""
 
+import shlex
 import sys
 import tempfile
 import traceback
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 if TYPE_CHECKING:
     from icecheck.exchange import Redactor
 
-__all__ = ["LastResort", "fail"]
+__all__ = ["LastResort", "clean_command", "fail", "left_behind"]
 
 _USAGE = 2
 _SUITE_ERROR = 3
@@ -27,17 +28,44 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
+def left_behind(directory: Path, owner: str) -> str:
+    """Return how to remove what the ledger in a run's directory names; empty if nothing is there.
+
+    The ledger of another run says nothing of this one.
+    """
+    from icecheck.ledger_file import LEDGER_FILE, read_ledger
+    from icecheck.target import UsageError
+
+    path = directory / LEDGER_FILE
+    try:
+        written = read_ledger(path)
+    except UsageError:
+        return ""
+    if written.owner != owner or not written.entries:
+        return ""
+    many = len(written.entries)
+    return f"{many} object{'s' * (many > 1)} may be left; {clean_command(written.url, path)}"
+
+
+def clean_command(url: str, ledger: Path) -> str:
+    """Return in words what to type to remove what a ledger names."""
+    command = f"icecheck clean {shlex.quote(url)} --ledger {shlex.quote(str(ledger))}"
+    return f"to clean up, with the same credentials: {command}"
+
+
 class LastResort:
     """A block whose errors end as a line and an exit code.
 
     2 for what the user can put right, 4 for a target that cannot be used; what was not foreseen
     is 3, with the traceback in a file in ``directory``, or else in a new temporary one.
-    ``secrets`` are taken out of what is said and written.
+    ``secrets`` are taken out of what is said and written. Where the run of this ``owner`` has
+    left its ledger, the last line says how to remove what is in it.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = directory
         self.secrets: tuple[str, ...] = ()
+        self.owner = ""
 
     def __enter__(self) -> Self:
         return self
@@ -52,11 +80,20 @@ class LastResort:
         from click.exceptions import Abort, ClickException, Exit
 
         if isinstance(error, Abort | KeyboardInterrupt):
-            fail("interrupted before there was anything to report", _INTERRUPTED)
+            self._end("interrupted before there was anything to report", _INTERRUPTED)
         if error is None or isinstance(error, ClickException | Exit):
             return
         if isinstance(error, Exception):
             self._fail(error)
+
+    def _end(self, message: str, code: int) -> NoReturn:
+        """Say what went wrong, then how to remove what is left, and exit."""
+        try:
+            fail(message, code)
+        finally:
+            if self._directory is not None and self.owner:
+                hint = left_behind(self._directory, self.owner)
+                sys.stderr.write(f"icecheck: {hint}\n" if hint else "")
 
     def _fail(self, error: Exception) -> NoReturn:
         from icecheck.connection import TargetUnusable
@@ -67,11 +104,11 @@ class LastResort:
         redactor = Redactor(self.secrets)
         match error:
             case UsageError() | SparkUnavailable():
-                fail(redactor.text(str(error)), _USAGE)
+                self._end(redactor.text(str(error)), _USAGE)
             case TargetUnusable():
-                fail(redactor.text(str(error)), _TARGET_UNUSABLE)
+                self._end(redactor.text(str(error)), _TARGET_UNUSABLE)
             case _:
-                fail(self._reported(error, redactor), _SUITE_ERROR)
+                self._end(self._reported(error, redactor), _SUITE_ERROR)
 
     def _reported(self, error: Exception, redactor: "Redactor") -> str:
         what = redactor.text(f"{type(error).__name__}: {error}")

@@ -112,6 +112,7 @@ def command(output: Path, **options: Any) -> int:
             ledger=output / LEDGER_FILE,
         )
         _find_spark(wanted)
+        last_resort.owner = f"icecheck_{wanted.run_id}"
         return _run(wanted, output, options, gate)
 
 

@@ -1,0 +1,253 @@
+"""Commits that change a table's definitions, so that what is current is not what came last."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck import bodies
+from icecheck.conformance import metadata_view as view
+from icecheck.conformance.hostile_values import string_map
+from icecheck.conformance.kept import KEPT
+
+__all__ = [
+    "Growth",
+    "first_again",
+    "last_gone",
+    "last_of_two",
+    "moved",
+    "of_new_column",
+    "one_property_less",
+    "orders",
+    "properties",
+    "schemas",
+    "specs",
+    "upgraded",
+]
+
+Json = dict[str, Any]
+Metadata = Mapping[str, Any]
+
+_STRUCT = bodies.struct_field
+_LOOKS = ("", "null", "true", "0", "1e5", "007", "1.500", "9007199254740993")
+_NUMBER_LIKE = {key: value for key, value in string_map().items() if value in _LOOKS}
+"""Properties whose values look like something else than text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The updates of one commit and the members that they change, with the ids that were sent.
+
+    ``free`` are members that become what the server says.
+    """
+
+    updates: list[Json]
+    due: Json
+    free: tuple[str, ...] = ()
+
+
+# ---- properties
+
+
+def properties(metadata: Metadata) -> Growth:
+    """Set properties whose values look like numbers, booleans and nothing."""
+    due = {**(metadata.get("properties") or {}), **_NUMBER_LIKE}
+    return Growth([{"action": "set-properties", "updates": _NUMBER_LIKE}], {"properties": due})
+
+
+def one_property_less(metadata: Metadata) -> Growth:
+    """Remove one property of many."""
+    gone, _ = KEPT
+    left = {k: v for k, v in (metadata.get("properties") or {}).items() if k != gone}
+    return Growth([{"action": "remove-properties", "removals": [gone]}], {"properties": left})
+
+
+# ---- schemas, specs, orders
+
+
+def _next(metadata: Metadata, members: str, id_member: str) -> int:
+    return 1 + max(int(each[id_member]) for each in metadata[members])
+
+
+def _wider(metadata: Metadata) -> tuple[list[Json], int]:
+    """Return two schemas, each wider by a column of its own, and the last column id then."""
+    schema, last = view.current_schema(metadata), metadata["last-column-id"]
+    new = _next(metadata, "schemas", "schema-id")
+    made = [
+        {
+            **schema,
+            "schema-id": new + at,
+            "fields": [*schema["fields"], _STRUCT(last + 1 + at, f"more_{last + 1 + at}", "int")],
+        }
+        for at in range(2)
+    ]
+    return made, last + 2
+
+
+def schemas(metadata: Metadata) -> Growth:
+    """Add two schemas, and make the first of them the current one between the two."""
+    made, last = _wider(metadata)
+    first, second = ({"action": "add-schema", "schema": each} for each in made)
+    due = {
+        "schemas": [*metadata["schemas"], *made],
+        "current-schema-id": made[0]["schema-id"],
+        "last-column-id": last,
+    }
+    return Growth([first, {"action": "set-current-schema", "schema-id": -1}, second], due)
+
+
+def _two_specs(metadata: Metadata) -> tuple[list[Json], int]:
+    by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
+    last, new = metadata["last-partition-id"], _next(metadata, "partition-specs", "spec-id")
+    made = [
+        bodies.partition_spec(
+            bodies.partition_field(by_name["id"], f"bucket[{last}]", f"id_{last}", last + 1),
+            spec_id=new,
+        ),
+        bodies.partition_spec(
+            bodies.partition_field(by_name["data"], f"truncate[{last}]", f"data_{last}", last + 2),
+            bodies.partition_field(by_name["at"], "day", f"day_{last}", last + 3),
+            spec_id=new + 1,
+        ),
+    ]
+    return made, last + 3
+
+
+def specs(metadata: Metadata) -> Growth:
+    """Add two specs, and make the first of them the default one between the two."""
+    made, last = _two_specs(metadata)
+    first, second = ({"action": "add-spec", "spec": each} for each in made)
+    due = {
+        "partition-specs": [*metadata["partition-specs"], *made],
+        "default-spec-id": made[0]["spec-id"],
+        "last-partition-id": last,
+    }
+    return Growth([first, {"action": "set-default-spec", "spec-id": -1}, second], due)
+
+
+def _two_orders(metadata: Metadata) -> list[Json]:
+    by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
+    new = max(1, _next(metadata, "sort-orders", "order-id"))
+    direction = "asc" if len(metadata["sort-orders"]) < 3 else "desc"  # none is there already
+    made = [
+        bodies.sort_order(by_name[name], order_id=new + at)
+        for at, name in enumerate(("data", "at"))
+    ]
+    for order in made:
+        order["fields"][0]["direction"] = direction
+        order["fields"][0]["null-order"] = "nulls-last"
+    return made
+
+
+def orders(metadata: Metadata) -> Growth:
+    """Add two sort orders, and make the first of them the default one between the two."""
+    made = _two_orders(metadata)
+    first, second = ({"action": "add-sort-order", "sort-order": each} for each in made)
+    due = {
+        "sort-orders": [*metadata["sort-orders"], *made],
+        "default-sort-order-id": made[0]["order-id"],
+    }
+    return Growth([first, {"action": "set-default-sort-order", "sort-order-id": -1}, second], due)
+
+
+def last_of_two(metadata: Metadata) -> Growth:
+    """Add two of each definition, and make the last one current, by -1, after all of it."""
+    schemas, last_column = _wider(metadata)
+    specs, last_field = _two_specs(metadata)
+    orders = _two_orders(metadata)
+    current = {"action": "set-current-schema", "schema-id": metadata["current-schema-id"]}
+    updates = [
+        *({"action": "add-schema", "schema": each} for each in schemas),
+        *({"action": "add-spec", "spec": each} for each in specs),
+        *({"action": "add-sort-order", "sort-order": each} for each in orders),
+        # That of the moment is named once more: it is not what was added last.
+        current,
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+        {"action": "set-default-spec", "spec-id": -1},
+    ]
+    due = {
+        "schemas": [*metadata["schemas"], *schemas],
+        "current-schema-id": schemas[-1]["schema-id"],
+        "last-column-id": last_column,
+        "partition-specs": [*metadata["partition-specs"], *specs],
+        "default-spec-id": specs[-1]["spec-id"],
+        "last-partition-id": last_field,
+        "sort-orders": [*metadata["sort-orders"], *orders],
+        "default-sort-order-id": orders[-1]["order-id"],
+    }
+    return Growth(updates, due)
+
+
+def of_new_column(metadata: Metadata) -> Growth:
+    """Add a column, and in the same commit a spec and a sort order of it, all made current."""
+    schema, *_ = _wider(metadata)[0]
+    column = schema["fields"][-1]
+    field_id = metadata["last-partition-id"] + 1
+    spec = bodies.partition_spec(
+        bodies.partition_field(column["id"], "bucket[3]", f"{column['name']}_bucket", field_id),
+        spec_id=_next(metadata, "partition-specs", "spec-id"),
+    )
+    order_id = max(1, _next(metadata, "sort-orders", "order-id"))
+    order = bodies.sort_order(column["id"], order_id=order_id)
+    updates: list[Json] = [
+        {"action": "add-schema", "schema": schema},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": spec},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": order},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+    due = {
+        "schemas": [*metadata["schemas"], schema],
+        "current-schema-id": schema["schema-id"],
+        "last-column-id": column["id"],
+        "partition-specs": [*metadata["partition-specs"], spec],
+        "default-spec-id": spec["spec-id"],
+        "last-partition-id": field_id,
+        "sort-orders": [*metadata["sort-orders"], order],
+        "default-sort-order-id": order_id,
+    }
+    return Growth(updates, due)
+
+
+def first_again(metadata: Metadata) -> Growth:
+    """Make the first schema, spec and sort order current again, by their ids."""
+    schema_id = metadata["schemas"][0]["schema-id"]
+    spec_id = metadata["partition-specs"][0]["spec-id"]
+    order_id = metadata["sort-orders"][0]["order-id"]
+    updates = [
+        {"action": "set-current-schema", "schema-id": schema_id},
+        {"action": "set-default-spec", "spec-id": spec_id},
+        {"action": "set-default-sort-order", "sort-order-id": order_id},
+    ]
+    due = {
+        "current-schema-id": schema_id,
+        "default-spec-id": spec_id,
+        "default-sort-order-id": order_id,
+    }
+    return Growth(updates, due)
+
+
+def last_gone(metadata: Metadata) -> Growth:
+    """Remove what had the highest ids of columns and partition fields, which stay assigned."""
+    *schemas, schema = metadata["schemas"]
+    *specs, spec = metadata["partition-specs"]
+    updates = [
+        {"action": "remove-schemas", "schema-ids": [schema["schema-id"]]},
+        {"action": "remove-partition-specs", "spec-ids": [spec["spec-id"]]},
+    ]
+    return Growth(updates, {"schemas": schemas, "partition-specs": specs})
+
+
+def moved(metadata: Metadata) -> Growth:
+    """Give the table another location."""
+    location = f"{str(metadata['location']).rstrip('/')}_moved"
+    return Growth([{"action": "set-location", "location": location}], {"location": location})
+
+
+def upgraded(metadata: Metadata) -> Growth:
+    """Raise the format version to 3."""
+    if metadata["format-version"] > 2:
+        return Growth([], {})
+    update = {"action": "upgrade-format-version", "format-version": 3}
+    return Growth([update], {"format-version": 3}, free=("next-row-id",))

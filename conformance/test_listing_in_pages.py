@@ -1,0 +1,86 @@
+"""Lists in pages: what is no part of a list is on none of its pages either."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.check import check
+from icecheck.client import Catalog, Query
+from icecheck.conformance.arranging import given_namespace_at
+from icecheck.conformance.reading import namespaces_in, next_page_token, tables_in
+from icecheck.conformance.viewing import given_view, list_views
+from icecheck.expect import Reply, show
+from icecheck.probes import has_capability
+from icecheck.target import Namespace
+from icecheck.verdict import Group
+
+_PAGES_MAX = 10
+
+
+def _expect_pages(
+    ask: Callable[[Query], Reply], read: Callable[[Reply], list[Any]], due: list[Any]
+) -> None:
+    """Judge the pages of one entry that a list has; one that comes whole is judged as it is."""
+    token: str | None = ""
+    listed: list[Any] = []
+    for _ in range(_PAGES_MAX):
+        reply = ask([("pageToken", token or ""), ("pageSize", "1")])
+        listed += read(reply)
+        token = next_page_token(reply)
+        if not token:
+            break
+    if strangers := [entry for entry in listed if entry not in due]:
+        detail = f"on a page of it is {show(strangers[0])}"
+        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+    if missing := [entry for entry in due if entry not in listed]:
+        detail = f"on no page of it is {show(missing[0])}"
+        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+
+
+def _lookalike(catalog: Catalog, namespace: Namespace) -> Namespace:
+    return given_namespace_at(catalog, (*namespace[:-1], f"{namespace[-1]}x"))
+
+
+@check(
+    "listTables.pages-of-this-namespace",
+    proves="listTables.this-namespace-only",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_hold_tables_of_this_namespace(catalog: Catalog) -> None:
+    """No page of tables has those of another namespace, not even of one below this one."""
+    namespace = catalog.given_namespace()
+    due = [(namespace, catalog.given_table(namespace).name) for _ in range(2)]
+    catalog.given_table(_lookalike(catalog, namespace))
+    if has_capability(catalog, "nested-namespaces"):
+        catalog.given_table(catalog.given_namespace(under=namespace))
+    _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, due)
+
+
+@check(
+    "listViews.pages-without-tables",
+    proves=("listViews.no-tables", "listTables.no-views"),
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_hold_one_kind(catalog: Catalog) -> None:
+    """No page of views has a table, and no page of tables has a view."""
+    namespace = catalog.given_namespace()
+    views = [(namespace, given_view(catalog, namespace).name) for _ in range(2)]
+    tables = [(namespace, catalog.given_table(namespace).name) for _ in range(2)]
+    _expect_pages(lambda query: list_views(catalog, namespace, query), tables_in, views)
+    _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, tables)
+
+
+@check(
+    "listNamespaces.pages-of-children",
+    proves="listNamespaces.children-only",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),
+)
+def test_pages_hold_children(catalog: Catalog) -> None:
+    """No page of namespaces has others than the children of the one that was named."""
+    parent = catalog.given_namespace()
+    due = [catalog.given_namespace(under=parent) for _ in range(2)]
+    for above in (due[0], _lookalike(catalog, parent)):
+        given_namespace_at(catalog, (*above, catalog.new_name()))
+    _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)

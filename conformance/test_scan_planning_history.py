@@ -1,0 +1,227 @@
+"""Scans of one table at every point of its history, asked again after every step.
+
+A history has branches, a removal and a rollback. Whatever else a scan asks for, the snapshot that
+it names decides which files are planned; names of tables are freed and taken again at last.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import shared_snapshots
+from icecheck.conformance.manifest_files import (
+    SCHEMA,
+    ManifestFiles,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.planned_history import DRESSES, WALK, History, dress, ranges
+from icecheck.expect import Reply, equal
+from icecheck.planned_scan import answers, cancel, fetch_result, fetch_tasks, plan, planned
+from icecheck.verdict import Group
+
+MANY = 150
+"""So many files that a catalog with plan tasks has a reason to use them."""
+HISTORY = ("format-version-2", "branches", "snapshot-history")
+
+
+def _expect_point(catalog: Catalog, history: History, word: str, asked: str, why: str) -> None:
+    """Judge the scan of a snapshot in one of the dresses."""
+    snapshot_id = history.points[word].snapshot_id
+    found = planned(catalog, history.files.table, snapshot_id=snapshot_id, **DRESSES[asked])
+    names = history.files.names_of(found.locations)
+    detail = f"{why}, scan of the snapshot “{word}” with {asked}"
+    equal(names, history.due(word), symptom="planned-files", detail=detail)
+
+
+@check(
+    "planTableScan.every-snapshot",
+    proves="planTableScan.every-snapshot",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
+    """A scan plans the files of the snapshot that it names, whatever happened before and since."""
+    with given_files(catalog) as files:
+        history = History(files)
+        turn = 0
+        for step, do in WALK.items():
+            do(history)
+            for word in history.points:
+                turn += 1
+                asked, _ = dress(turn)
+                _expect_point(catalog, history, word, asked, f"after {step}")
+        for word in history.points:
+            for asked in DRESSES:
+                _expect_point(catalog, history, word, asked, "at the end")
+
+
+@check(
+    "planTableScan.main-throughout",
+    proves="planTableScan.main-throughout",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_main_after_every_step(catalog: Catalog) -> None:
+    """A scan that names no snapshot plans what main is at, after each step and each way back."""
+    with given_files(catalog) as files:
+        history = History(files)
+        for step, do in WALK.items():
+            do(history)
+            for asked, members in DRESSES.items():
+                found = files.names_of(planned(catalog, files.table, **members).locations)
+                detail = f"after {step}, scan of main with {asked}"
+                equal(found, history.due(history.main), symptom="planned-files", detail=detail)
+
+
+@check(
+    "planTableScan.every-range",
+    proves="planTableScan.every-range",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_every_range(catalog: Catalog) -> None:
+    """A scan of any range plans what its snapshots appended, on main, beside it and rolled back."""
+    with given_files(catalog) as files:
+        history = History(files)
+        for do in WALK.values():
+            do(history)
+        for turn, each in enumerate(ranges(history)):
+            for asked, members in (dress(turn), dress(turn + 3)):
+                ends = {
+                    "start_snapshot_id": history.points[each.start].snapshot_id,
+                    "end_snapshot_id": history.points[each.end].snapshot_id,
+                }
+                if not each.appends_only and not plan(catalog, files.table, **ends).ok:
+                    continue  # what a range with a removal is, is left to the catalog
+                found = files.names_of(planned(catalog, files.table, **ends, **members).locations)
+                due = sorted(f"{name}.parquet" for name in each.files)
+                detail = f"after “{each.start}” up to “{each.end}” with {asked}"
+                equal(found, due, symptom="planned-files", detail=detail)
+
+
+# ---- what is neither a point nor a range
+
+
+@check(
+    "planTableScan.mixtures-refused",
+    proves="planTableScan.mixtures-refused",
+    needs=("metadata-only-snapshots",),
+    group=Group.GENERATED,
+)
+def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
+    """A scan of a point and any part of a range, or of a start only, is refused in every dress."""
+    table, [first, second] = shared_snapshots(catalog)
+    point, start, end = (
+        {"snapshot_id": second},
+        {"start_snapshot_id": first},
+        {"end_snapshot_id": second},
+    )
+    wrong: dict[str, dict[str, int]] = {
+        "a point and a range": {**point, **start, **end},
+        "a point and a start": {**point, **start},
+        "a point and an end": {**point, **end},
+        "a start and no end": start,
+    }
+    for what, ends in wrong.items():
+        for asked, members in DRESSES.items():
+            reply = plan(catalog, table, **ends, **members)
+            reply.expect(400, detail=f"sent {what} with {asked}")
+
+
+# ---- names that other tables had before
+
+
+@check(
+    "planTableScan.table-of-the-name",
+    proves="planTableScan.table-of-the-name",
+    needs=("format-version-2",),
+    group=Group.GENERATED,
+)
+def test_tables_that_take_names(catalog: Catalog) -> None:
+    """A scan plans the files of the table that has the name now, and of no former one."""
+    with given_files(catalog) as one, given_files(catalog) as other, given_files(catalog) as gone:
+        for files in (one, other, gone):
+            files.append(PlannedFile("a.parquet"))
+        for files in (one, other, gone):
+            _expect_at(catalog, files, files.table, "as it was made")
+        if _exchanged(catalog, one.table, other.table):
+            _expect_at(catalog, one, other.table, "after two tables exchanged names")
+            _expect_at(catalog, other, one.table, "after two tables exchanged names")
+        catalog.given_dropped(gone.table.namespace, gone.table.name)
+        body = bodies.create_table_body(gone.table.name, table_schema=SCHEMA)
+        catalog.create_table(gone.table.namespace, body).expect(200)
+        for asked, members in DRESSES.items():
+            found = gone.names_of(planned(catalog, gone.table, **members).locations)
+            detail = f"table made again, scan with {asked}"
+            equal(found, [], symptom="planned-files", detail=detail)
+
+
+def _expect_at(catalog: Catalog, files: ManifestFiles, place: Table, why: str) -> None:
+    """Judge that a table is planned with its own file under the name that it has."""
+    for asked, members in DRESSES.items():
+        found = files.names_of(planned(catalog, place, **members).locations)
+        equal(
+            found == ["a.parquet"],
+            True,
+            symptom="planned-files-of-another-table",
+            detail=f"{why}, scan with {asked}",
+        )
+
+
+def _exchanged(catalog: Catalog, one: Table, other: Table) -> bool:
+    """Exchange the names of two tables; whether the catalog renames tables at all."""
+    first, second = (one.namespace, one.name), (other.namespace, other.name)
+    between = (one.namespace, catalog.new_name())
+    if not catalog.rename_table(first, between).ok:
+        return False
+    catalog.rename_table(second, first).expect(204)
+    catalog.rename_table(between, second).expect(204)
+    return True
+
+
+@check(
+    "planTableScan.lost-table",
+    proves="planTableScan.lost-table",
+    needs=("format-version-2",),
+    group=Group.GENERATED,
+)
+def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
+    """A plan cannot be asked for under a name that its table has lost, and is nobody else's."""
+    with given_files(catalog) as files:
+        files.append(*(PlannedFile(f"{at:03}.parquet") for at in range(MANY)))
+        reply = plan(catalog, files.table).expect(200)
+        plan_id = reply.json().get("plan-id")
+        tasks = next(answers(catalog, files.table, reply)).json().get("plan-tasks") or []
+        here = (files.table.namespace, files.table.name)
+        elsewhere = (files.table.namespace, catalog.new_name())
+        if catalog.claims("renameTable") and catalog.rename_table(here, elsewhere).ok:
+            _expect_gone(catalog, files.table, plan_id, tasks, "renamed")
+            catalog.rename_table(elsewhere, here).expect(204)
+        catalog.given_dropped(*here)
+        _expect_gone(catalog, files.table, plan_id, tasks, "dropped")
+        body = bodies.create_table_body(files.table.name, table_schema=SCHEMA)
+        catalog.create_table(files.table.namespace, body).expect(200)
+        for found in _of_former(catalog, files.table, plan_id, tasks):
+            told = found.json().get("file-scan-tasks") if found.ok else []
+            equal(len(told or ()), 0, symptom="planned-files-of-another-table")
+
+
+def _of_former(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str]) -> Iterator[Reply]:
+    """Ask for what is left of a plan, as far as it has an id and plan tasks."""
+    if isinstance(plan_id, str):
+        yield fetch_result(catalog, table, plan_id)
+    for task in tasks[:1]:
+        yield fetch_tasks(catalog, table, task)
+
+
+def _expect_gone(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str], how: str) -> None:
+    """Judge that there is no planning under a name that no table has."""
+    detail = f"the table was {how}"
+    plan(catalog, table).expect(404, detail=detail)
+    for found in _of_former(catalog, table, plan_id, tasks):
+        found.expect(404, detail=detail)
+    if isinstance(plan_id, str):
+        cancel(catalog, table, plan_id).expect(404, detail=detail)

@@ -1,0 +1,174 @@
+"""Leads a table through the stages of its life, and judges what is shown after each."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from icecheck.client import Catalog, Table
+from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import set_property
+from icecheck.conformance.kept import expect_shown, refused
+from icecheck.conformance.life_stages import as_assigned, grown, in_groups, life_body, stages_of
+from icecheck.conformance.reading import not_applicable
+from icecheck.conformance.stage_assertions import true_assertions
+from icecheck.expect import Reply, show
+from icecheck.probes import has_capability
+
+__all__ = [
+    "REFS",
+    "Send",
+    "Step",
+    "by_transaction",
+    "by_transaction_after",
+    "by_update",
+    "given_born",
+    "knows_refs",
+    "live",
+    "loaded_answer",
+    "shown_of",
+]
+
+Json = dict[str, Any]
+Send = Callable[[Catalog, Table, Sequence[Json], Sequence[Json]], Reply]
+"""Sends updates of a table under assertions."""
+
+REFS = (("snapshots", "refs"),)
+_FIRST_VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage that a table went through: as it was before and is after, and the commit's answer."""
+
+    what: str
+    ordinal: int
+    before: Table
+    table: Table
+    answer: Reply
+
+
+Visit = Callable[[Step], Table]
+"""Looks at a table after a stage, and returns the one to go on with."""
+
+
+def knows_refs(catalog: Catalog) -> bool:
+    """Whether a catalog has refs besides main."""
+    return any(has_capability(catalog, each) for each in ("branches", "tags"))
+
+
+def given_born(catalog: Catalog, version: int | None = None) -> Table:
+    """Make the table that goes through the stages, as a load shows it.
+
+    Without a version it is of the catalog's default one, if that is not the first.
+    """
+    namespace, name = catalog.given_home(), catalog.new_name()
+    body = life_body(name, version=version)
+    reply = catalog.given("createTable", lambda: catalog.create_table(namespace, body))
+    table = catalog.given_loaded(Table(namespace, name, view.metadata_in(reply), None))
+    made = table.metadata.get("format-version", _FIRST_VERSION)
+    if made < _FIRST_VERSION and version is None:
+        return given_born(catalog, _FIRST_VERSION)
+    if made < _FIRST_VERSION or version not in {None, made}:
+        raise not_applicable(f"the catalog makes no table of format version {version}")
+    return table
+
+
+def by_update(
+    catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+) -> Reply:
+    """Commit to a table by updateTable."""
+    return catalog.update_table(table.namespace, table.name, updates, assertions)
+
+
+def by_transaction(
+    catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+) -> Reply:
+    """Commit to a table by a transaction of this one change."""
+    return catalog.commit_transaction([_change(table, updates, assertions)])
+
+
+def by_transaction_after(another: Table) -> Send:
+    """Return how to commit by a transaction that changes another table first, likewise."""
+
+    def send(
+        catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+    ) -> Reply:
+        changes = [_change(another, updates, ()), _change(table, updates, assertions)]
+        return catalog.commit_transaction(changes)
+
+    return send
+
+
+def _change(table: Table, updates: Sequence[Json], assertions: Sequence[Json]) -> Json:
+    return {
+        "identifier": table.identifier,
+        "requirements": [*assertions],
+        "updates": [*updates],
+    }
+
+
+def loaded_answer(catalog: Catalog, table: Table) -> Reply:
+    """Load a table that has to be there."""
+    return catalog.load_table(table.namespace, table.name).expect(200)
+
+
+def shown_of(reply: Reply, table: Table) -> Table:
+    """Return a table as an answer shows it."""
+    location = reply.json().get("metadata-location")
+    return replace(table, metadata=view.metadata_in(reply), metadata_location=location)
+
+
+def live(
+    catalog: Catalog, table: Table, visit: Visit, send: Send = by_update, group_size: int = 1
+) -> Table:
+    """Lead a table through its stages, each under all the assertions that are true before it.
+
+    What a load then shows is judged, before ``visit`` is called. A stage that is refused is passed
+    over, unless it was for its assertions. Raises NotOffered where all were refused. A group of
+    stages is one commit.
+    """
+    besides_main, taken = knows_refs(catalog), 0
+    actions: set[str] = set()
+    for ordinal, stage in enumerate(in_groups(stages_of(catalog), group_size)):
+        growth = grown(stage, table.metadata)
+        if growth is None:
+            continue
+        holds = true_assertions(table.metadata, besides_main=besides_main)
+        # The order that they stand in says nothing.
+        holds = holds if ordinal % 2 else holds[::-1]
+        answer = send(catalog, table, growth.updates, holds)
+        sent = {update["action"] for update in growth.updates}
+        if answer.status >= 500 and not sent <= actions:
+            # An update that it has never taken may be one that it does not know; each has a check
+            # of its own, which tells what becomes of it then.
+            table = shown_of(loaded_answer(catalog, table), table)
+            continue
+        if refused(answer, stage.what):
+            table = _expect_held(catalog, table, holds, stage.what, send)
+            continue
+        actions |= sent
+        reply = loaded_answer(catalog, table)
+        after = view.metadata_in(reply)
+        due = as_assigned(table.metadata, growth.due, after)
+        expect_shown(reply, table, due | {m: after.get(m) for m in growth.free}, stage.what)
+        taken += 1
+        table = visit(Step(stage.what, taken, table, shown_of(reply, table), answer))
+    if not taken:
+        raise not_applicable("the catalog refuses every one of these commits")
+    return table
+
+
+def _expect_held(
+    catalog: Catalog, table: Table, holds: Sequence[Json], what: str, send: Send
+) -> Table:
+    """Judge that it was not for its assertions that a commit was refused; return it as it is now.
+
+    They are sent alone, with an update that any catalog takes; if that is refused too, each by
+    itself, so that the one is named that does not hold.
+    """
+    if not send(catalog, table, [set_property("1")], holds).ok:
+        for assertions in (*([each] for each in holds), holds):
+            told = show(assertions[0]) if len(assertions) == 1 else "all assertions together"
+            reply = send(catalog, table, [set_property("1")], assertions)
+            reply.expect(200, 204, detail=f"{told}, which holds, before {what}")
+    return shown_of(loaded_answer(catalog, table), table)

@@ -1,0 +1,195 @@
+"""Answers that are right for one value of a parameter, and built elsewhere for another one."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import alter_answer, wrap
+from icecheck.mock_server.names import split_namespace
+from icecheck.mock_server.state import NamespaceEntry, WarehouseState
+
+Json = dict[str, Any]
+Levels = tuple[str, ...]
+
+
+def _of_refs(call: Call) -> bool:
+    return call.query.get("snapshots") == "refs"
+
+
+@defect(
+    "load-refs-without-location",
+    breaks="loadTable.metadata-location",
+    suffering="Spark with snapshot-loading-mode=refs cannot tell a new version from the old one.",
+)
+def _refs_without_location(registries: Registries) -> None:
+    """With snapshots=refs the answer is built from other metadata, which knows no location."""
+
+    def alter(call: Call, body: Json) -> Json:
+        return {k: v for k, v in body.items() if k != "metadata-location" or not _of_refs(call)}
+
+    alter_answer(registries, "loadTable", alter)
+
+
+@defect(
+    "load-refs-without-properties",
+    breaks="loadTable.snapshots-refs",
+    suffering="Spark with snapshot-loading-mode=refs writes with the settings of no one.",
+)
+def _refs_without_properties(registries: Registries) -> None:
+    """With snapshots=refs the metadata has no properties."""
+
+    def alter(call: Call, body: Json) -> Json:
+        metadata = {**body["metadata"], "properties": {}}
+        return {**body, "metadata": metadata} if _of_refs(call) else body
+
+    alter_answer(registries, "loadTable", alter)
+
+
+@defect(
+    "load-with-access-elsewhere",
+    breaks="loadTable.stable",
+    suffering="PyIceberg asks for credentials with each load, and commits upon no known version.",
+)
+def _with_access_stale(registries: Registries) -> None:
+    """With credentials a table is answered under the name of a metadata file of its own."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        asked = "x-iceberg-access-delegation" in call.request.headers
+        if not asked or outcome.reply.status != 200:
+            return outcome
+        body = json.loads(outcome.reply.body)
+        body["metadata-location"] = f"{body['metadata-location']}.signed"
+        reply = structs.replace(outcome.reply, body=json.dumps(body).encode())
+        return structs.replace(outcome, reply=reply)
+
+    wrap(registries, "loadTable", around)
+
+
+@defect(
+    "drop-purged-still-listed",
+    breaks="dropTable.purge-accepted",
+    suffering="SHOW TABLES lists tables that were purged.",
+)
+def _purged_still_listed(registries: Registries) -> None:
+    """A purge takes another way than a drop, which no listing hears of."""
+    purged: list[tuple[tuple[str, ...], str]] = []
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if call.query.get("purgeRequested") == "true":
+            purged.append((call.namespace, call.name))
+        return outcome
+
+    def listed(call: Call, body: Json) -> Json:
+        more = [{"namespace": [*ns], "name": name} for ns, name in purged if ns == call.namespace]
+        return {**body, "identifiers": [*body["identifiers"], *more]}
+
+    wrap(registries, "dropTable", around)
+    alter_answer(registries, "listTables", listed)
+
+
+# --------------------------------------------------------------------- lists in pages
+
+
+def _in_pages(
+    registries: Registries,
+    operation_id: str,
+    member: str,
+    rows: Callable[[WarehouseState, Call], Iterable[Any]],
+) -> None:
+    """List other rows where pages are asked for, which another statement selects."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        size, token = (call.query.get(key, "") for key in ("pageSize", "pageToken"))
+        paging = {"pageSize", "pageToken"}
+        whole = {key: value for key, value in call.query.items() if key not in paging}
+        outcome = faithful(context, state, structs.replace(call, query=whole))
+        if not size.isdecimal() or not int(size) or not (token or "0").isdecimal():
+            return faithful(context, state, call)
+        found, start = [*rows(state, call)], int(token or 0)
+        end = start + int(size)
+        body = {member: found[start:end], "next-page-token": str(end) if end < len(found) else None}
+        return structs.replace(outcome, reply=replies.json_reply(body))
+
+    wrap(registries, operation_id, around)
+
+
+def _identifiers(
+    belongs: Callable[[Levels, Levels], bool], named: Callable[[NamespaceEntry], Iterable[str]]
+) -> Callable[[WarehouseState, Call], Iterable[Any]]:
+    def rows(state: WarehouseState, call: Call) -> Iterable[Any]:
+        return [
+            {"namespace": [*namespace], "name": name}
+            for namespace, entry in state.namespaces.after(None)
+            if belongs(call.namespace, namespace)
+            for name in named(entry)
+        ]
+
+    return rows
+
+
+def _relations(entry: NamespaceEntry) -> list[str]:
+    return sorted(name for held in (entry.tables, entry.views) for name, _ in held.after(None))
+
+
+def _tables(entry: NamespaceEntry) -> list[str]:
+    return [name for name, _ in entry.tables.after(None)]
+
+
+def _begins_alike(asked: Levels, found: Levels) -> bool:
+    return ".".join(found).startswith(".".join(asked))
+
+
+@defect(
+    "table-pages-by-prefix",
+    breaks="listTables.this-namespace-only",
+    suffering="SHOW TABLES IN sales shows the tables of sales_2025, when there are many.",
+)
+def _pages_by_prefix(registries: Registries) -> None:
+    """Pages of tables are those of every namespace whose name begins alike."""
+    _in_pages(registries, "listTables", "identifiers", _identifiers(_begins_alike, _tables))
+
+
+@defect(
+    "table-pages-have-views",
+    breaks="listTables.no-views",
+    suffering="SHOW TABLES shows views, when there are many tables.",
+)
+def _pages_with_views(registries: Registries) -> None:
+    """Tables and views lie in one relation, of which pages show all."""
+    of_here = _identifiers(lambda asked, found: asked == found, _relations)
+    _in_pages(registries, "listTables", "identifiers", of_here)
+
+
+@defect(
+    "view-pages-have-tables",
+    breaks="listViews.no-tables",
+    suffering="SHOW VIEWS shows tables, when there are many views.",
+)
+def _pages_with_tables(registries: Registries) -> None:
+    """Views and tables lie in one relation, of which pages show all."""
+    of_here = _identifiers(lambda asked, found: asked == found, _relations)
+    _in_pages(registries, "listViews", "identifiers", of_here)
+
+
+@defect(
+    "namespace-pages-of-descendants",
+    breaks="listNamespaces.children-only",
+    suffering="SHOW NAMESPACES IN a shows what is in a.b, when there is much of it.",
+)
+def _pages_of_descendants(registries: Registries) -> None:
+    """Pages of namespaces are of everything below the one that was named."""
+
+    def rows(state: WarehouseState, call: Call) -> Iterable[Any]:
+        asked = call.query.get("parent")
+        parent = split_namespace(asked) if asked else ()
+        every = [namespace for namespace, _ in state.namespaces.after(None)]
+        return [[*n] for n in every if n[: len(parent)] == parent and n != parent]
+
+    _in_pages(registries, "listNamespaces", "namespaces", rows)

@@ -1,0 +1,103 @@
+"""Ways in which plans outlive the tables that they are for."""
+
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.defects.scan_crossings import Place, place_of
+from icecheck.mock_server.planning.plans import Plans
+from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+
+
+def _answer_where_planned(registries: Registries, operation_id: str, reply: Reply) -> None:
+    """Answer so for a table that is gone, if a scan of it was planned once."""
+    planned: set[Place] = set()
+
+    def planning(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        outcome = faithful(context, state, call)
+        planned.add(place_of(call))
+        return outcome
+
+    def asked(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if state.table(call.namespace, call.name) is None and place_of(call) in planned:
+            return Outcome(state, reply)
+        return faithful(context, state, call)
+
+    wrap(registries, "planTableScan", planning)
+    wrap(registries, operation_id, asked)
+
+
+@defect(
+    "plan-result-after-the-drop",
+    breaks="planTableScan.lost-table",
+    suffering="Clients believe that somebody has cancelled their plan, and plan again.",
+)
+def _result_after_the_drop(registries: Registries) -> None:
+    """A plan of a table that is gone is said to be cancelled."""
+    cancelled: dict[str, Any] = {"status": "cancelled"}
+    _answer_where_planned(registries, "fetchPlanningResult", replies.json_reply(cancelled))
+
+
+@defect(
+    "plan-task-after-the-drop",
+    breaks="planTableScan.lost-table",
+    suffering="Queries miss rows, and nothing says so.",
+)
+def _task_after_the_drop(registries: Registries) -> None:
+    """A plan task of a table that is gone gives no files."""
+    empty: dict[str, Any] = {"file-scan-tasks": []}
+    _answer_where_planned(registries, "fetchScanTasks", replies.json_reply(empty))
+
+
+@defect(
+    "plan-cancelled-after-the-drop",
+    breaks="planTableScan.lost-table",
+    suffering="A client that names a former table believes its plan cancelled.",
+)
+def _cancelled_after_the_drop(registries: Registries) -> None:
+    """A plan can be cancelled under every name that its table ever had."""
+    _answer_where_planned(registries, "cancelPlanning", replies.NO_CONTENT)
+
+
+@defect(
+    "plan-task-of-the-former-table",
+    breaks="planTableScan.lost-table",
+    suffering="Queries of a new table read the files of the one before.",
+)
+def _task_of_the_former_table(registries: Registries) -> None:
+    """Plan tasks are looked up by themselves, under whatever table they are handed in."""
+    owners: dict[str, tuple[Plans, tuple[str, str]]] = {}
+
+    def planning(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        outcome = faithful(context, state, call)
+        entry = state.table(call.namespace, call.name)
+        plan_id = msgspec.json.decode(outcome.reply.body).get("plan-id")
+        if entry is not None and plan_id is not None:
+            owners[plan_id] = (context.plans, (context.warehouse, entry.metadata.table_uuid))
+        return outcome
+
+    def asked(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        plan_task = str(sent_json(call).get("plan-task"))
+        known = owners.get(plan_task.rpartition(".")[0])
+        if known is None or state.table(call.namespace, call.name) is None:
+            return faithful(context, state, call)
+        plans, owner = known
+        found = plans.find_task(plan_task, owner, context.clock.now_ms())
+        if found is None:
+            raise Problem(404, "NoSuchPlanTaskException", "Plan task does not exist")
+        view, number = found
+        body = scan_tasks_json(view.page(number), (), view.scan)
+        return Outcome(state, replies.json_reply(body))
+
+    wrap(registries, "planTableScan", planning)
+    wrap(registries, "fetchScanTasks", asked)

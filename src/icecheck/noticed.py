@@ -1,0 +1,92 @@
+"""Who is hurt by a finding: whom the register names, or what Spark and PyIceberg make of it."""
+
+from collections.abc import Mapping
+
+from icecheck.contract import Requirement
+from icecheck.verdict import Finding, Verdict
+
+__all__ = ["NOBODY", "hurt_by"]
+
+NOBODY = "no known client"
+
+_COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
+_STATE_UNKNOWN = frozenset({"500", "502", "504"})
+_SUCCESS_TO_JAVA = frozenset({"200", "202", "204"})
+# Error classes of Java's client, which Spark shows, and of PyIceberg, by status.
+_CLASSES = {
+    "400": ("BadRequestException", "BadRequestError"),
+    "401": ("NotAuthorizedException", "UnauthorizedError"),
+    "403": ("ForbiddenException", "ForbiddenError"),
+    "500": ("ServiceFailureException", "ServerError"),
+    "501": ("UnsupportedOperationException", "NotImplementedError"),
+}
+_OTHER_ERROR = ("RESTException", "RESTError")
+_MISSED = {
+    "404": "that something is missing, so that IF EXISTS and their like fail",
+    "409": "that there is a conflict, so that IF NOT EXISTS fails and commits are not tried again",
+}
+_UNREADABLE = "clients that demand the member, as Spark does of most: the answer cannot be read"
+_BY_SYMPTOM = {
+    "effect-missing:": "every client: what was acknowledged is not what is there",
+    "lost-update": "every client: what was acknowledged is not what is there",
+    "effect-on-another:": "every client: what nobody named is changed",
+    "changed-although-refused": "every client: what was refused is changed all the same",
+    "schema:not-json": "Spark, PyIceberg: an answer that cannot be read fails the statement",
+    "error-code": "Spark: goes by error.code, and takes it for another error",
+}
+
+
+def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[str, ...]:
+    """Return who suffers from what a check found, or that nobody is known to.
+
+    Where the register names no client, the answer itself tells what the two commonest ones do.
+    """
+    proven = [requirements[id_] for id_ in verdict.requirements if id_ in requirements]
+    named = dict.fromkeys(r.hurts for r in proven if r.hurts != NOBODY)
+    if named or not verdict.findings:
+        return tuple(named) or (NOBODY,)
+    finding = verdict.findings[0]
+    if finding.symptom == "schema:required" and any(map(_is_success, verdict.requirements)):
+        return (_UNREADABLE,)
+    return (_noticed(finding, *verdict.operations[:1]),)
+
+
+def _is_success(requirement_id: str) -> bool:
+    return requirement_id.rpartition(".")[2].startswith("2")
+
+
+def _noticed(finding: Finding, operation_id: str = "") -> str:
+    if finding.symptom == "status":
+        return _by_status(finding.expected.split(" or "), finding.actual, operation_id)
+    for start, words in _BY_SYMPTOM.items():
+        if finding.symptom.startswith(start):
+            return words
+    return NOBODY
+
+
+def _by_status(due: list[str], actual: str, operation_id: str) -> str:
+    """Return what comes of a status where others are due."""
+    success_due = all(status.startswith("2") for status in due)
+    if actual.startswith("2"):
+        if not success_due:
+            return "Spark, PyIceberg: see no error; what was to be refused counts as done"
+        if actual in _SUCCESS_TO_JAVA:
+            return NOBODY
+        return f"Spark: RESTException: {actual} is no success to Java's client"
+    if actual in _STATE_UNKNOWN and operation_id in _COMMITS:
+        return (
+            "Spark, PyIceberg: CommitStateUnknownException: the job ends without knowing whether "
+            "its commit is there, and what it has written stays"
+        )
+    java, python = _CLASSES.get(actual, _OTHER_ERROR)
+    if success_due and actual.startswith("4"):
+        missed = "fails, although nothing is wrong with it"
+        if actual in {"404", "409"}:
+            return f"Spark, PyIceberg: the request {missed}"
+        return f"Spark ({java}), PyIceberg ({python}): the request {missed}"
+    for status, words in _MISSED.items():
+        if status in due:
+            return f"Spark ({java}), PyIceberg ({python}): the error does not say {words}"
+    if actual.startswith("5"):
+        return f"Spark ({java}), PyIceberg ({python}): an error that looks like a breakdown"
+    return NOBODY

@@ -1,0 +1,75 @@
+"""The stages of a table's life: the mock refuses none; what is asserted is true, or is not."""
+
+from functools import cache
+
+import pytest
+from tests.kill.killing import mock_session
+
+from icecheck.client import Catalog, Table
+from icecheck.conformance.life_stages import as_assigned, stages_of
+from icecheck.conformance.stage_assertions import nearly_true, true_assertions
+from icecheck.conformance.walking import Send, Step, by_transaction, by_update, given_born, live
+
+ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+
+
+@cache
+def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step, ...], int]:
+    """What a table went through on the faithful mock, and how many stages it should have."""
+    steps: list[Step] = []
+
+    def visit(step: Step) -> Table:
+        steps.append(step)
+        return step.table
+
+    with mock_session() as (_, session):
+        catalog = Catalog(session, "life")
+        due = sum(1 for _ in stages_of(catalog))
+        live(catalog, given_born(catalog), visit, send, group_size)
+        catalog.undo()
+    return tuple(steps), due
+
+
+@pytest.mark.parametrize("send", [by_update, by_transaction])
+def test_the_mock_takes_every_stage(send: Send) -> None:
+    steps, due = steps_on_the_mock(send)
+    assert [step.ordinal for step in steps] == [*range(1, due + 1)]
+
+
+def test_the_mock_takes_stages_in_groups() -> None:
+    steps, due = steps_on_the_mock(by_update, 3)
+    assert len(steps) == -(-due // 3)
+
+
+def test_what_is_current_is_not_always_what_came_last() -> None:
+    steps, _ = steps_on_the_mock(by_update)
+    lagging = {
+        pointer
+        for step in steps
+        for pointer, members, id_member in (
+            ("current-schema-id", "schemas", "schema-id"),
+            ("default-spec-id", "partition-specs", "spec-id"),
+            ("default-sort-order-id", "sort-orders", "order-id"),
+            ("current-snapshot-id", "snapshots", "snapshot-id"),
+        )
+        if (there := step.table.metadata[members])
+        and step.table.metadata[pointer] != there[-1][id_member]
+    }
+    assert len(lagging) == 4
+
+
+def test_nothing_that_is_nearly_true_is_true() -> None:
+    steps, _ = steps_on_the_mock(by_update)
+    for step in steps:
+        holds = true_assertions(step.table.metadata, besides_main=True)
+        wrong = [*nearly_true(step.table.metadata, ANOTHER, besides_main=True)]
+        assert [each for each in wrong if each.assertion in holds or each.truth not in holds] == []
+
+
+def test_a_server_may_give_its_own_ids_to_what_is_new() -> None:
+    old = {"type": "struct", "schema-id": 0, "fields": []}
+    column = {"id": 1, "name": "a", "type": "int", "required": False}
+    sent = {"type": "struct", "schema-id": 1, "fields": [column]}
+    due = {"schemas": [old, sent], "current-schema-id": 1}
+    after = {"schemas": [old, {**sent, "schema-id": 7}], "current-schema-id": 7}
+    assert as_assigned({"schemas": [old]}, due, after) == after

@@ -1,0 +1,128 @@
+"""Strangers, tokens and spellings: what is forged is nobody's, and no lawful catalog is blamed."""
+
+from typing import Any
+
+import pytest
+from tests.kill.killing import (
+    ADDRESS,
+    CREDENTIAL,
+    TOKEN,
+    WAREHOUSE,
+    checks_of,
+    mock_session,
+    run_check,
+    words,
+)
+
+from icecheck.client import Catalog
+from icecheck.conformance.forged_tokens import claims_of, forged_tokens, own_token, unsigned_jwt
+from icecheck.judge import judge
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.state import WarehouseState
+from icecheck.session import open_session
+from icecheck.target import Target
+from icecheck.verdict import Level, SkipKind, Verdict
+from icecheck.verdict import Outcome as Ending
+
+CHECKS = {
+    check.id: check
+    for check in checks_of("test_strangers", "test_token_answers", "test_load_combinations")
+}
+
+
+def verdict_on(mock: MockCatalog, check_id: str, **target: Any) -> Verdict:
+    options = {"token": TOKEN, **target}
+    session = open_session(
+        Target(ADDRESS, warehouse=WAREHOUSE, **options),
+        run_id="kill",
+        transport=mock.httpx_transport(),
+    )
+    try:
+        return judge(CHECKS[check_id], Catalog(session, check_id))
+    finally:
+        session.close()
+        mock.stop()
+
+
+# ------------------------------------------------------------------------------- forging
+
+
+def test_the_claims_of_a_token_are_read_and_those_of_anything_else_are_none() -> None:
+    assert claims_of(unsigned_jwt({"sub": "a", "exp": 7})) == {"sub": "a", "exp": 7}
+    assert claims_of("opaque") is None
+    assert claims_of("not.a.jwt") is None
+    assert claims_of("e30.Ww.e30") is None  # whose claims are a list
+
+
+@pytest.mark.parametrize("kind", ["signed", "opaque"])
+def test_a_forged_token_is_not_the_token_and_is_not_shown(kind: str) -> None:
+    given: Any = {"credential": CREDENTIAL} if kind == "signed" else {"token": TOKEN}
+    client_id, _, secret = CREDENTIAL.partition(":")
+    oauth2 = OAuth2Settings(clients=(Client(client_id, secret),))
+    mock = MockCatalog(seed=1, token=TOKEN, oauth2=oauth2)
+    session = open_session(
+        Target(ADDRESS, warehouse=WAREHOUSE, **given),
+        run_id="kill",
+        transport=mock.httpx_transport(),
+    )
+    catalog = Catalog(session, "forging")
+    own, forged = own_token(catalog), forged_tokens(catalog)
+    assert own is not None
+    assert own not in forged.values()
+    assert len(set(forged.values())) == len(forged) == (6 if kind == "signed" else 4)
+    for token in forged.values():
+        headers = {"Authorization": f"Bearer {token}"}
+        assert catalog.call("listNamespaces", headers=headers).status == 401
+        assert token not in repr(session.exchanges)
+    session.close()
+    mock.stop()
+
+
+# -------------------------------------------------------------------------------- lawful
+
+
+@pytest.mark.parametrize("check_id", ["auth.strangers-on-every-route", "auth.strangers-are-told"])
+def test_a_catalog_that_is_open_to_anybody_is_not_asked_for_strangers(check_id: str) -> None:
+    verdict = verdict_on(MockCatalog(seed=1), check_id)
+    assert verdict.skip is not None
+    assert verdict.skip.kind is SkipKind.NOT_APPLICABLE
+
+
+def _without_signing(registries: Registries) -> None:
+    """Remote signing is unheard of."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if "remote-signing" in call.request.headers.get("x-iceberg-access-delegation", ""):
+            raise Problem(400, "BadRequestException", "Unsupported access delegation mode")
+        return faithful(context, state, call)
+
+    wrap(registries, "loadTable", around)
+
+
+def test_who_refuses_a_mechanism_is_told_by_no_must() -> None:
+    for check_id in ("loadTable.every-combination", "etag.every-combination"):
+        with mock_session() as (mock, session):
+            _without_signing(mock.registries)
+            verdict = judge(CHECKS[check_id], Catalog(session, check_id))
+        assert verdict.level is Level.MUST
+        assert words([verdict]) == []
+    with mock_session() as (mock, session):
+        _without_signing(mock.registries)
+        refused = CHECKS["loadTable.access-however-asked"]
+        verdict = judge(refused, Catalog(session, refused.id))
+    assert (verdict.outcome, verdict.level) == (Ending.FAIL, Level.INTEROP)
+
+
+# ------------------------------------------------------------------------------- symptoms
+
+
+def test_a_leak_says_which_form_of_which_operation_and_to_whom() -> None:
+    verdict = run_check(CHECKS["auth.strangers-on-every-route"], ["auth-purge-open"])
+    assert verdict.findings[0].symptom == "leak:without-credentials"
+    assert "dropTable (purgeRequested=true)" in verdict.findings[0].detail
+    verdict = run_check(CHECKS["auth.strangers-on-every-route"], ["auth-signature-unchecked"])
+    assert verdict.findings[0].symptom == "leak:forged-token"
+    assert verdict.findings[0].detail == "answered to an expired token: commitTransaction"
