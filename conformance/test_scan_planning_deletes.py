@@ -225,8 +225,6 @@ def _given_sizes(files: ManifestFiles) -> tuple[int, dict[str, Json]]:
             "record-count": 10,
             "spec-id": spec_id,
             "partition": [file.category],
-            "file-format": "parquet",
-            "content": "data",
         }
         for file in made
     }

@@ -101,10 +101,10 @@ def _expect_forms_agree(looks: list[Asked], unnamed: Answers, before: Answers) -
     if leaks:
         raise _leak("leak:without-credentials", "401 or 403", leaks, "without credentials")
     for each in open_to_all:
-        reply = unnamed[str(each)]
-        if each.operation_id in _ANYBODYS:
+        reply, due = unnamed[str(each)], before[str(each)]
+        if each.operation_id in _ANYBODYS or not reply.ok or not due.ok:
             continue
-        if reply.ok and (is_altered(reply, before[str(each)]) or not each.lists_it(reply)):
+        if is_altered(reply, due) or (each.lists_it(due) and not each.lists_it(reply)):
             raise reply.violation(
                 "leak:altered-success",
                 "401 or 403, or the same answer as with credentials",

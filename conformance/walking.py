@@ -171,4 +171,6 @@ def _expect_held(
             told = show(assertions[0]) if len(assertions) == 1 else "all assertions together"
             reply = send(catalog, table, [set_property("1")], assertions)
             reply.expect(200, 204, detail=f"{told}, which holds, before {what}")
-    return shown_of(loaded_answer(catalog, table), table)
+    reply = loaded_answer(catalog, table)
+    expect_shown(reply, table, {}, what, symptom="changed-although-refused")
+    return shown_of(reply, table)

@@ -86,6 +86,7 @@ class Observer:
             if self.tags[thing][tag] != held.state:
                 told = "the tag is one of another version, or of another table"
                 raise self._violation(reply, thing, "entity-tag", "200", "304", told)
+            self._saw(thing)
             return world
         self._expect_there(reply, thing, held)
         if held is None:
@@ -265,10 +266,7 @@ class Observer:
         what: str = "",
     ) -> Violation:
         about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
-        # Where it was not looked at just before a refused step, an earlier one may have done it.
-        is_new = self.seen_after.get((thing, what), 0) == len(self.doing) - 1
-        near = thing in (self.lists if member == "listing" else self.touched)
-        if not near or (self.refused and not is_new):
+        if thing not in (self.lists if member == "listing" else self.touched):
             symptom = f"changed-beside:{member}"
         elif self.refused:
             symptom = "changed-although-refused"

@@ -67,15 +67,16 @@ class _Walker:
         self.observer.doing.append(f"{step.what} ({names})")
         self.observer.operation = step.operation
         self.observer.refused = not done
-        self.observer.touched = frozenset(step.touched)
+        self.observer.touched = frozenset()
         parents = {Thing("namespace", each.namespace) for each in step.touched}
         self.observer.lists = frozenset({*step.touched, *parents})
         does_not = not reply.ok and (reply.status in step.lawful or self._in_the_way(step, reply))
         before = self.world
+        if not does_not and not reply.ok and reply.status not in step.due:
+            # What an earlier step has done to the same things says more than this refusal.
+            self._look_at(step.touched)
+        self.observer.touched = frozenset(step.touched)
         if not does_not:
-            if not reply.ok and reply.status not in step.due:
-                # What an earlier step has done to the same things says more than this refusal.
-                self._look_at(step.touched)
             reply.expect(*step.due, detail=f"{self.observer.doing[-1]}, as step {self.taken}")
             if step.judge is not None:
                 step.judge(self.world, reply)

@@ -1,14 +1,21 @@
 """The stages of a table's life: the mock refuses none; what is asserted is true, or is not."""
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import pytest
-from tests.kill.killing import mock_session
+from tests.kill.killing import checks_of, mock_session
 
 from icecheck.client import Catalog, Table
 from icecheck.conformance.life_stages import as_assigned, stages_of
 from icecheck.conformance.stage_assertions import nearly_true, true_assertions
 from icecheck.conformance.walking import Send, Step, by_transaction, by_update, given_born, live
+from icecheck.judge import judge
+from icecheck.mock_server.builder import Draft
+from icecheck.mock_server.defects.versions import alter_update
+from icecheck.mock_server.problem import Problem
+from icecheck.verdict import Outcome
 
 ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
@@ -39,6 +46,31 @@ def test_the_mock_takes_every_stage(send: Send) -> None:
 def test_the_mock_takes_stages_in_groups() -> None:
     steps, due = steps_on_the_mock(by_update, 3)
     assert len(steps) == -(-due // 3)
+
+
+def outcome_with(action: str, breaks: Callable[[Any, Draft], bool]) -> Outcome:
+    """What is said of a mock that answers some updates with 500."""
+
+    def breaking(faithful: Callable[[Any, Draft], None], update: Any, draft: Draft) -> None:
+        if breaks(update, draft):
+            raise Problem(500, "InternalServerError", "broken")
+        faithful(update, draft)
+
+    (check,) = [each for each in checks_of("test_states") if each.id == "states.life"]
+    with mock_session() as (mock, session):
+        alter_update(mock.registries, action, breaking)
+        return judge(check, Catalog(session, check.id)).outcome
+
+
+def test_an_update_that_a_catalog_never_takes_is_for_its_own_check() -> None:
+    assert outcome_with("add-encryption-key", lambda _update, _draft: True) is Outcome.PASS
+
+
+def test_an_update_that_breaks_in_some_state_only_is_a_finding() -> None:
+    def is_rollback(update: Any, draft: Draft) -> bool:
+        return update.ref_name == "main" and bool(draft.metadata.refs) and not draft.added_snapshots
+
+    assert outcome_with("set-snapshot-ref", is_rollback) is Outcome.FAIL
 
 
 def test_what_is_current_is_not_always_what_came_last() -> None:

@@ -58,7 +58,7 @@ SAID = {
     ),
     "world-old-children-are-listed-again": (
         "world.namespaces",
-        "effect-missing:listing",
+        "listing",
         'namespaces in a: it has ["a.b"], due is []',
     ),
     "rename-conflict-writes": (

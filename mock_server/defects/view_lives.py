@@ -1,0 +1,323 @@
+"""What servers get wrong in some state of a view only, or where updates of it meet in a commit."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import convert
+from msgspec.structs import replace
+
+from icecheck.mock_server import replies
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.rewriting import (
+    alter_body,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.defects.storing import Body, store_view_otherwise, view_with
+from icecheck.mock_server.model import Schema
+from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.requested import RequestedSchema
+from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.view_builder import ViewDraft, view_schema
+from icecheck.mock_server.view_metadata import ViewMetadata, ViewVersion
+
+Faithful = Callable[[Any, ViewDraft], None]
+Json = dict[str, Any]
+
+_LIFE = "states.view-life"
+_HISTORY = "states.view-history"
+_OTHER_COLUMNS = "A view is read with the columns of another definition."
+_NO_WAY_BACK = "Earlier definitions of a view cannot be looked up or restored."
+
+
+def _alter_update(
+    registries: Registries, action: str, apply: Callable[[Faithful, Any, ViewDraft], None]
+) -> None:
+    faithful = registries.view_updates[action]
+    registries.view_updates[action] = lambda update, draft: apply(faithful, update, draft)
+
+
+def _alter_updates(
+    registries: Registries, change: Callable[[list[Json]], list[Json]], member: str = "updates"
+) -> None:
+    """Let replaceView see another list of updates, or of requirements."""
+
+    def altered(body: Json) -> Json:
+        sent = body.get(member)
+        if not isinstance(sent, list) or not all(isinstance(each, dict) for each in sent):
+            return body
+        return {**body, member: change(sent)}
+
+    alter_request_body(registries, "replaceView", altered)
+
+
+def _current(metadata: ViewMetadata) -> ViewVersion:
+    current = metadata.current_version_id
+    return next(each for each in metadata.versions if each.version_id == current)
+
+
+def _is(action: str) -> Callable[[Json], bool]:
+    return lambda update: update.get("action") == action
+
+
+# ---- updates that meet
+
+
+@defect("view-schemas-are-added-first", breaks=_LIFE, suffering=_OTHER_COLUMNS)
+def _schemas_first(registries: Registries) -> None:
+    """All schemas of a commit are added before its versions: -1 is the last one for each of them."""
+    _alter_updates(registries, lambda sent: sorted(sent, key=lambda u: not _is("add-schema")(u)))
+
+
+@defect(
+    "view-last-added-version-is-that-of-the-commit",
+    breaks=_LIFE,
+    suffering="A definition that was only prepared is what everybody reads.",
+)
+def _current_last(registries: Registries) -> None:
+    """The current version is set when all else of a commit is done: -1 is the last one of all."""
+    _alter_updates(registries, lambda sent: sorted(sent, key=_is("set-current-view-version")))
+
+
+@defect(
+    "view-first-of-two-moves",
+    breaks=_LIFE,
+    suffering="A definition that its author has taken back is what everybody reads.",
+)
+def _first_move(registries: Registries) -> None:
+    """Of several moves of the current version in one commit the first one counts."""
+
+    def first(sent: list[Json]) -> list[Json]:
+        moves = [u for u in sent if _is("set-current-view-version")(u)]
+        return [u for u in sent if u not in moves[1:]]
+
+    _alter_updates(registries, first)
+
+
+@defect(
+    "view-first-requirement-counts",
+    breaks=_LIFE,
+    suffering="A commit goes to a view that has taken another one's place.",
+)
+def _first_requirement(registries: Registries) -> None:
+    """Of several requirements of a commit to a view the first one is looked at."""
+    _alter_updates(registries, lambda sent: sent[:1], "requirements")
+
+
+# ---- what an update names, and what it does not
+
+
+@defect("view-version-of-the-current-schema", breaks=_LIFE, suffering=_OTHER_COLUMNS)
+def _of_current_schema(registries: Registries) -> None:
+    """A version that names a schema by its id gets the one that is current."""
+
+    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
+        version = update.view_version
+        if version.schema_id in {each.schema_id for each in draft.metadata.schemas}:
+            version = replace(version, schema_id=_current(draft.metadata).schema_id)
+        faithful(replace(update, view_version=version), draft)
+
+    _alter_update(registries, "add-view-version", apply)
+
+
+@defect("view-version-in-one-dialect", breaks=_LIFE, suffering="Trino finds no query of its own.")
+def _one_dialect(registries: Registries) -> None:
+    """A version that comes with a summary of its own is kept in its first dialect only."""
+
+    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
+        version = update.view_version
+        if "icecheck.why" in version.summary or len(version.summary) > 2:
+            version = replace(version, representations=version.representations[:1])
+        faithful(replace(update, view_version=version), draft)
+
+    _alter_update(registries, "add-view-version", apply)
+
+
+def _without(schema: Schema, *members: str) -> Any:
+    """Return the top-level fields of a schema without some of their members."""
+    return [
+        [getattr(field, member) for member in field.__struct_fields__ if member not in members]
+        for field in schema.fields
+    ]
+
+
+def _alike(registries: Registries, *members: str) -> None:
+    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
+        sent = view_schema(update.schema, 0)
+        before = draft.metadata.schemas
+        faithful(update, draft)
+        twins = [each for each in before if _without(each, *members) == _without(sent, *members)]
+        if twins and draft.metadata.schemas != before:
+            last = replace(twins[0], schema_id=draft.metadata.schemas[-1].schema_id)
+            draft.change(schemas=(*draft.metadata.schemas[:-1], last))
+
+    _alter_update(registries, "add-schema", apply)
+
+
+@defect(
+    "view-schemas-are-alike-but-for-docs",
+    breaks=_LIFE,
+    suffering="Comments on a view's columns cannot be changed.",
+)
+def _alike_but_for_docs(registries: Registries) -> None:
+    """A schema that differs from one of the view in its docs only is that one."""
+    _alike(registries, "doc")
+
+
+@defect(
+    "view-schemas-are-alike-but-for-nulls",
+    breaks=_LIFE,
+    suffering="Rows with nulls are lost where a view's column has become optional.",
+)
+def _alike_but_for_nulls(registries: Registries) -> None:
+    """A schema that differs from one of the view in what is required only is that one."""
+    _alike(registries, "required")
+
+
+# ---- refusals, answers and names
+
+
+@defect(
+    "view-refused-schemas-stay",
+    breaks=_LIFE,
+    suffering="Every conflict leaves a schema behind, until the view's file is full of them.",
+)
+def _refused_schemas_stay(registries: Registries) -> None:
+    """Schemas are written before the rest of a commit is judged."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            entry, updates = state.view(call.namespace, call.name), sent_json(call).get("updates")
+            if refused.status not in {400, 409} or entry is None or not isinstance(updates, list):
+                raise
+            draft = ViewDraft(entry.metadata, now_ms=context.clock.now_ms())
+            for update in updates:
+                if isinstance(update, dict) and _is("add-schema")(update):
+                    draft.add_schema(convert(update["schema"], RequestedSchema))
+            kept = state.with_view(call.namespace, call.name, view_with(entry, draft.metadata))
+            return Outcome(kept, replies.problem_reply(refused))
+
+    wrap(registries, "replaceView", around)
+
+
+@defect(
+    "view-answers-with-its-current-schema",
+    breaks=_LIFE,
+    suffering="Whoever has just committed to a view takes its other schemas for gone.",
+)
+def _answers_with_current_schema(registries: Registries) -> None:
+    """The answer to a commit has the schema of the current version only."""
+
+    def bare(body: Json) -> Json:
+        metadata = body["metadata"]
+        current = metadata["current-version-id"]
+        used = {v["schema-id"] for v in metadata["versions"] if v["version-id"] == current}
+        kept = [s for s in metadata["schemas"] if s.get("schema-id", 0) in used]
+        return {**body, "metadata": {**metadata, "schemas": kept}}
+
+    alter_body(registries, "replaceView", bare)
+
+
+def _rename_otherwise(
+    registries: Registries, change: Callable[[ViewMetadata], ViewMetadata]
+) -> None:
+    """Let a rename keep a changed view under the new name."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        new = sent_json(call)["destination"]
+        where = tuple(new["namespace"]), new["name"]
+        entry = outcome.state.view(*where)
+        if entry is None:
+            return outcome
+        kept = outcome.state.with_view(*where, view_with(entry, change(entry.metadata)))
+        return replace(outcome, state=kept)
+
+    wrap(registries, "renameView", around)
+
+
+@defect("view-rename-goes-to-the-last-version", breaks=_LIFE, suffering=_OTHER_COLUMNS)
+def _rename_to_last(registries: Registries) -> None:
+    """A renamed view is read in anew, and its last version is the current one."""
+
+    def anew(metadata: ViewMetadata) -> ViewMetadata:
+        return replace(metadata, current_version_id=metadata.versions[-1].version_id)
+
+    _rename_otherwise(registries, anew)
+
+
+@defect(
+    "view-rename-forgets-what-is-not-used",
+    breaks=_LIFE,
+    suffering="A schema that a client has prepared is gone.",
+)
+def _rename_forgets(registries: Registries) -> None:
+    """A view is renamed by making it anew, with its current version and schema."""
+
+    def anew(metadata: ViewMetadata) -> ViewMetadata:
+        current = _current(metadata)
+        schemas = tuple(s for s in metadata.schemas if s.schema_id == current.schema_id)
+        return replace(metadata, schemas=schemas, versions=(current,))
+
+    _rename_otherwise(registries, anew)
+
+
+# ---- what came before
+
+
+@defect("view-rename-begins-a-log", breaks=_HISTORY, suffering=_NO_WAY_BACK)
+def _rename_begins_log(registries: Registries) -> None:
+    """A renamed view has a version log of its current version only."""
+    _rename_otherwise(registries, lambda m: replace(m, version_log=m.version_log[-1:]))
+
+
+@defect("view-way-back-forgets-what-was-later", breaks=_HISTORY, suffering=_NO_WAY_BACK)
+def _way_back_forgets(registries: Registries) -> None:
+    """To make an earlier version current is to undo what came after it."""
+
+    def change(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
+        if before is None or made.current_version_id >= before.current_version_id:
+            return made
+        kept = [v for v in made.versions if v.version_id <= made.current_version_id]
+        return replace(made, versions=tuple(kept))
+
+    store_view_otherwise(registries, "replaceView", change)
+
+
+@defect(
+    "view-current-version-is-of-now",
+    breaks=_HISTORY,
+    suffering="It cannot be told when a view was defined as it is.",
+)
+def _of_now(registries: Registries) -> None:
+    """A version that is made current once more gets the time of that."""
+
+    def change(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
+        if before is None or made.current_version_id == before.current_version_id:
+            return made
+        last = made.version_log[-1].timestamp_ms
+        versions = [
+            replace(v, timestamp_ms=last) if v.version_id == made.current_version_id else v
+            for v in made.versions
+        ]
+        return replace(made, versions=tuple(versions))
+
+    store_view_otherwise(registries, "replaceView", change)
+
+
+@defect("view-schemas-are-collected", breaks=_HISTORY, suffering=_NO_WAY_BACK)
+def _collected(registries: Registries) -> None:
+    """With every new version the schemas are let go that no version uses yet."""
+
+    def change(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
+        if before is None or len(made.versions) == len(before.versions):
+            return made
+        used = {version.schema_id for version in made.versions}
+        kept = [schema for schema in made.schemas if schema.schema_id in used]
+        return replace(made, schemas=tuple(kept))
+
+    store_view_otherwise(registries, "replaceView", change)
