@@ -122,19 +122,6 @@ def _of_current_schema(registries: Registries) -> None:
     _alter_update(registries, "add-view-version", apply)
 
 
-@defect("view-version-in-one-dialect", breaks=_LIFE, suffering="Trino finds no query of its own.")
-def _one_dialect(registries: Registries) -> None:
-    """A version that comes with a summary of its own is kept in its first dialect only."""
-
-    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
-        version = update.view_version
-        if "icecheck.why" in version.summary or len(version.summary) > 2:
-            version = replace(version, representations=version.representations[:1])
-        faithful(replace(update, view_version=version), draft)
-
-    _alter_update(registries, "add-view-version", apply)
-
-
 def _without(schema: Schema, *members: str) -> Any:
     """Return the top-level fields of a schema without some of their members."""
     return [
