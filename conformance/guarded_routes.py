@@ -184,7 +184,7 @@ WRITES = frozenset(
     }
 )
 """Operations that change what others see."""
-ANYBODYS = frozenset({"getConfig", "reportMetrics", "cancelPlanning"})
+ANYBODYS = frozenset({"reportMetrics", "cancelPlanning"})
 """Operations that show and change nothing of anybody's: a catalog may open them as it likes."""
 # Which page is answered, and what a table comes with for its reader, is the catalog's business.
 _READERS_OWN = {

@@ -7,11 +7,14 @@ from typing import Any
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import commit
 from icecheck.conformance.metadata_view import metadata_in, place
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.viewing import some_view
 from icecheck.expect import Reply, show
+from icecheck.probes import offered
 from icecheck.target import Namespace
+from icecheck.verdict import Group
 
 _ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 _REFRESHING = "refresh-credentials-endpoint"
@@ -90,6 +93,23 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
         _expect_one_for(reply, table, credentials)
     if not catalog.target.read_only:
         _expect_those_of_its_successor(catalog, tables[-1])
+
+
+@check(
+    "loadCredentials.covers-a-moved-table",
+    proves="loadCredentials.covers-the-table",
+    group=Group.GENERATED,
+)
+def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
+    """At least one of the credentials of a table that was moved is for its new place."""
+    made = catalog.given_table()
+    _vended(catalog, made)  # those of the old place may be remembered
+    parent, _, leaf = str(made.metadata.get("location", "")).rstrip("/").rpartition("/")
+    update = {"action": "set-location", "location": f"{parent}/moved_{leaf}"}
+    reply = offered(catalog, "table-relocation", commit(catalog, made, [update])).expect(200)
+    moved = Table(made.namespace, made.name, metadata_in(reply), None)
+    reply, credentials = _vended(catalog, moved)
+    _expect_one_for(reply, moved, credentials)
 
 
 def _expect_those_of_its_successor(catalog: Catalog, dropped: Table) -> None:

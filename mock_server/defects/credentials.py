@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import alter_body, answer_status, refuse_as, wrap
 from icecheck.mock_server.state import WarehouseState
@@ -60,6 +60,26 @@ def _of_nothing(registries: Registries) -> None:
 def _neighbour(registries: Registries) -> None:
     """Credentials are for the directory beside the table's."""
     _alter_each(registries, lambda each: each | {"prefix": f"{each['prefix']}-old/"})
+
+
+@defect(
+    "credentials-of-the-place-before",
+    breaks="loadCredentials.covers-the-table",
+    suffering="After a table was moved, clients have credentials, and none that fits.",
+)
+def _place_before(registries: Registries) -> None:
+    """Credentials are kept from when the first were asked for, wherever the table is moved."""
+    kept: dict[str, Reply] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        entry = state.table(call.namespace, call.name)
+        if entry is None:
+            return outcome
+        reply = kept.setdefault(entry.metadata.table_uuid, outcome.reply)
+        return Outcome(outcome.state, reply)
+
+    wrap(registries, "loadCredentials", around)
 
 
 @defect(

@@ -53,6 +53,24 @@ def _is_restricted(request: Request, security: Security) -> bool:
 
 
 @defect(
+    "auth-config-of-strangers",
+    breaks="getConfig.401",
+    suffering="With a wrong token clients learn another address of everything, and then get 404.",
+)
+def _config_of_strangers(registries: Registries) -> None:
+    """Who starts without a valid token is told less, as if that were all there is."""
+    _open(registries, lambda request, _: request.raw_path == "/v1/config")
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        caller = context.security.identify(call.request.headers.get("authorization"))
+        if isinstance(caller, Caller) or context.security.is_open:
+            return faithful(context, state, call)
+        return Outcome(state, replies.json_reply({"defaults": {}, "overrides": {}}))
+
+    wrap(registries, "getConfig", around)
+
+
+@defect(
     "auth-pages-open",
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can read the names of all tables, page by page.",

@@ -63,9 +63,13 @@ class Catalog:
     # ---- names
 
     def new_name(self, hint: str = "") -> str:
-        """Return a name that this run has not used; ``hint`` is put at its end, verbatim."""
+        """Return a name that this run has not used; ``hint`` is put at its end, verbatim.
+
+        Every second one begins with the one before: who looks for beginnings mixes them up.
+        """
         self._names += 1
-        return f"{self.session.owner}_{self._key}_{self._names}{hint}"
+        number = f"{self._names - 1}_{self._names}" if self._names % 2 == 0 else self._names
+        return f"{self.session.owner}_{self._key}_{number}{hint}"
 
     def new_namespace_name(self, hint: str = "") -> Namespace:
         """Return the path of a namespace that does not exist yet."""

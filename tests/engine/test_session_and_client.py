@@ -125,7 +125,16 @@ def test_names_depend_on_the_run_and_the_check_and_on_nothing_else(mock):
     one, again, other = (Catalog(session, c) for c in ("a", "a", "b"))
     assert [one.new_name(), one.new_name()] == [again.new_name(), again.new_name()]
     assert one.new_name() != other.new_name()
-    assert re.fullmatch(r"icecheck_r1_[0-9a-f]{6}_1", other.new_name("")[:-1] + "1")
+    assert re.fullmatch(r"icecheck_r1_[0-9a-f]{6}_1_2", other.new_name())
+    session.close()
+
+
+def test_every_second_name_begins_with_the_one_before_and_none_comes_twice(mock):
+    session = opened(mock, "alike")
+    catalog = Catalog(session, "a")
+    names = [catalog.new_name() for _ in range(30)]
+    assert all(names[k + 1].startswith(f"{names[k]}_") for k in range(0, 30, 2))
+    assert len({*names}) == 30
     session.close()
 
 
