@@ -28,7 +28,7 @@ _LOGS = ("snapshot-log", "metadata-log")
 """Members that begin as they were; a catalog may add to them."""
 _MOVED_EVERY = 3
 """After so many stages the table is dropped and registered again."""
-_OVERWRITTEN_WITH = (2, 11, 5, 20, 8, 14, 17)
+_OVERWRITTEN_WITH = (2, 11, -1, 5, 20, 8, 14, -1)
 """The versions that overwrite a table, one after the other: older ones, and newer ones again."""
 _LOST = "effect-missing:registered-metadata"
 _NOT_OVERWRITTEN = "effect-missing:overwrite"
@@ -58,8 +58,9 @@ def _expect_registered(
 class _Mover:
     """Drops a table now and then, and registers its file under one name or another."""
 
-    def __init__(self, catalog: Catalog, homes: Sequence[Namespace]) -> None:
+    def __init__(self, catalog: Catalog, table: Table, homes: Sequence[Namespace]) -> None:
         self.catalog = catalog
+        self.first = (table.namespace, table.name)
         self.homes = homes
         self.turn = 0
 
@@ -69,14 +70,8 @@ class _Mover:
         return step.table if step.ordinal % _MOVED_EVERY else self._moved(step.table, step.what)
 
     def _moved(self, table: Table, what: str) -> Table:
+        table, where = self._destination(table, what)
         self.turn += 1
-        first, elsewhere = (table.namespace, table.name), self._elsewhere(table)
-        new = self.catalog.new_name()
-        # Under its own name, another one, one elsewhere, or the one that it had before a rename.
-        ends = [first, (table.namespace, new), (elsewhere, new), first]
-        where = ends[self.turn % len(ends)]
-        if self.turn % len(ends) == 3:
-            table = self._renamed(table, what)
         self.catalog.given_dropped(table.namespace, table.name)
         reply = self.catalog.register_table(*where, _file_of(table))
         if 400 <= reply.status < 500:
@@ -85,6 +80,21 @@ class _Mover:
         again = replace(table, namespace=where[0], name=where[1])
         told = f"registered again after {what}"
         return _expect_registered(self.catalog, reply, again, told, _LOST)
+
+    def _destination(self, table: Table, what: str) -> tuple[Table, tuple[Namespace, str]]:
+        """Return a table, which may be renamed now, and the name to register its file under."""
+        here = (table.namespace, table.name)
+        match self.turn % 6:
+            case 2:
+                return table, (table.namespace, self.catalog.new_name())
+            case 4:
+                return table, (self._elsewhere(table), self.catalog.new_name())
+            case 3:  # where it once was
+                return table, self.first
+            case 5:
+                return self._renamed(table, what), self.first
+            case _:
+                return table, here
 
     def _elsewhere(self, table: Table) -> Namespace:
         others = [each for each in self.homes if each != table.namespace]
@@ -104,13 +114,14 @@ class _Mover:
 def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
     """In every state a table comes back from its file whole, and can be committed to as before."""
     require(catalog, "registerTable", "dropTable", "updateTable")
-    table = given_born(catalog)
-    homes = [table.namespace]
-    if has_capability(catalog, "nested-namespaces"):
-        homes.append(catalog.given_namespace())
-    bystander = given_bystander(catalog, table)
-    live(catalog, table, _Mover(catalog, homes).visit)
-    expect_bystander(catalog, bystander)
+    for version in (None, 3) if has_capability(catalog, "format-version-3") else (None,):
+        table = given_born(catalog, version)
+        homes = [table.namespace]
+        if has_capability(catalog, "nested-namespaces"):
+            homes.append(catalog.given_namespace())
+        bystander = given_bystander(catalog, table)
+        live(catalog, table, _Mover(catalog, table, homes).visit)
+        expect_bystander(catalog, bystander)
 
 
 # ---- a table over a table

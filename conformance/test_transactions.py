@@ -105,11 +105,16 @@ def test_every_table_changes(catalog: Catalog) -> None:
 
 @check("transaction.several-namespaces", proves="transaction.several-namespaces")
 def test_tables_of_several_namespaces(catalog: Catalog) -> None:
-    """A transaction changes tables of different namespaces."""
-    tables = [catalog.given_table(), catalog.given_table(catalog.given_namespace())]
-    changes = [change(table, set_property("1")) for table in tables]
+    """A transaction changes tables of different namespaces, also such as have one name."""
+    first = catalog.given_table()
+    elsewhere = catalog.given_namespace()
+    body = bodies.create_table_body(first.name)
+    reply = catalog.given("createTable", lambda: catalog.create_table(elsewhere, body))
+    second = Table(elsewhere, first.name, dict(reply.member("metadata")), None)
+    changes = [change(first, set_property("1")), change(second, set_property("2"))]
     catalog.commit_transaction(changes).expect(200, 204, detail="over two namespaces")
-    expect_loaded(catalog, tables[1], {"properties": {"icecheck": "1"}}, what="transaction")
+    for table, value in ((first, "1"), (second, "2")):
+        expect_loaded(catalog, table, {"properties": {"icecheck": value}}, what="transaction")
 
 
 @check("transaction.same-table-twice", proves="transaction.same-table-twice")

@@ -26,6 +26,8 @@ LAST_ADDED = -1
 _OF_A_VERSION = ("timestamp-ms", "summary")
 _NEW = "the new "
 _SHOWN_MAX = 3
+_CALLED = {"schemas": "schema", "versions": "definition", "current-version-id": "definition"}
+"""As other checks call it: what is lost has one root, whatever showed it."""
 
 
 def state_of(metadata: Json, property_keys: Sequence[str]) -> ViewState:
@@ -163,7 +165,7 @@ def expect_state(
         member = where.partition("/")[0]
         kind = "changed-beside:view-" if is_old else "effect-missing:view-"
         raise reply.violation(
-            symptom or f"{kind}{member}",
+            symptom or f"{kind}{_CALLED.get(member, member)}",
             "the view as it was" if is_old else "what was sent",
             "something else",
             detail=f"{what}: {told}",

@@ -113,7 +113,8 @@ def _dot_splits(registries: Registries) -> None:
 def lower_cased(registries: Registries) -> None:
     """Keep names in lower case, compare them without case, and say so in answers."""
     _misread(registries, str.lower)
-    for operation_id, member in {"createNamespace": "namespace", "createTable": "name"}.items():
+    made = {"createNamespace": "namespace", "createTable": "name", "createView": "name"}
+    for operation_id, member in made.items():
 
         def lowered(body: Body, member: str = member) -> Body:
             return body | {member: _lower(body.get(member))} if member in body else body

@@ -15,12 +15,14 @@ from icecheck.mock_server.metadata import encode
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.view_builder import ViewDraft
 
 __all__ = [
     "AssertionCheck",
     "alter_assertion",
     "alter_update",
     "alter_version",
+    "alter_view_update",
     "body_of",
     "ignore_update",
     "keep_known",
@@ -30,6 +32,7 @@ __all__ = [
 
 Json = dict[str, Any]
 Faithful = Callable[[Any, Draft], None]
+FaithfulToView = Callable[[Any, ViewDraft], None]
 
 
 def body_of(call: Call) -> Json:
@@ -87,6 +90,18 @@ def alter_update(
         apply(faithful, update, draft)
 
     registries.updates[action] = altered
+
+
+def alter_view_update(
+    registries: Registries, action: str, apply: Callable[[FaithfulToView, Any, ViewDraft], None]
+) -> None:
+    """Replace an update of views by a function that gets the faithful one as its first argument."""
+    faithful = registries.view_updates[action]
+
+    def altered(update: Any, draft: ViewDraft) -> None:
+        apply(faithful, update, draft)
+
+    registries.view_updates[action] = altered
 
 
 def ignore_update(

@@ -21,7 +21,7 @@ from icecheck.mock_server.defects.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.storing import Body, store_view_otherwise
-from icecheck.mock_server.defects.versions import with_body
+from icecheck.mock_server.defects.versions import alter_view_update, with_body
 from icecheck.mock_server.problem import Problem, bad_request, commit_failed
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.view_builder import ViewDraft
@@ -31,18 +31,6 @@ Faithful = Callable[[Any, ViewDraft], None]
 
 _UNREADABLE = "The view cannot be read any more."
 _UUID = "assert-view-uuid"
-
-
-def _alter_update(
-    registries: Registries, action: str, apply: Callable[[Faithful, Any, ViewDraft], None]
-) -> None:
-    """Replace an update by a function that gets the faithful one as its first argument."""
-    faithful = registries.view_updates[action]
-
-    def altered(update: Any, draft: ViewDraft) -> None:
-        apply(faithful, update, draft)
-
-    registries.view_updates[action] = altered
 
 
 # -------------------------------------------------------------------------- statuses
@@ -266,7 +254,7 @@ for _action in ("assign-uuid", "upgrade-format-version"):
 )
 def _uuid_reassigned(registries: Registries) -> None:
     """assign-uuid replaces the uuid of an existing view."""
-    _alter_update(
+    alter_view_update(
         registries,
         "assign-uuid",
         lambda _faithful, update, draft: draft.change(view_uuid=update.uuid),
@@ -280,7 +268,7 @@ def _uuid_reassigned(registries: Registries) -> None:
 )
 def _version_99_accepted(registries: Registries) -> None:
     """Any format version of a view is accepted and left as it is."""
-    _alter_update(registries, "upgrade-format-version", lambda _faithful, _update, _draft: None)
+    alter_view_update(registries, "upgrade-format-version", lambda _faithful, _update, _draft: None)
 
 
 @defect(
@@ -290,7 +278,7 @@ def _version_99_accepted(registries: Registries) -> None:
 )
 def _properties_replaced(registries: Registries) -> None:
     """set-properties replaces the whole map of a view."""
-    _alter_update(
+    alter_view_update(
         registries,
         "set-properties",
         lambda _faithful, update, draft: draft.change(properties=dict(update.updates)),
@@ -309,7 +297,7 @@ def _added_version_goes_live(registries: Registries) -> None:
         faithful(update, draft)
         draft.set_current_version(draft.metadata.versions[-1].version_id)
 
-    _alter_update(registries, "add-view-version", apply)
+    alter_view_update(registries, "add-view-version", apply)
 
 
 @defect(
@@ -325,7 +313,7 @@ def _last_added_schema_is_the_first(registries: Registries) -> None:
         known = replace(version, schema_id=max(version.schema_id, 0))
         faithful(replace(update, view_version=known), draft)
 
-    _alter_update(registries, "add-view-version", apply)
+    alter_view_update(registries, "add-view-version", apply)
 
 
 @defect(
@@ -343,7 +331,7 @@ def _unknown_schema_is_the_first(registries: Registries) -> None:
             update = replace(update, view_version=replace(version, schema_id=0))
         faithful(update, draft)
 
-    _alter_update(registries, "add-view-version", apply)
+    alter_view_update(registries, "add-view-version", apply)
 
 
 @defect(
@@ -359,7 +347,7 @@ def _unknown_version_skipped(registries: Registries) -> None:
         if update.view_version_id in known:
             faithful(update, draft)
 
-    _alter_update(registries, "set-current-view-version", apply)
+    alter_view_update(registries, "set-current-view-version", apply)
 
 
 @defect(
@@ -375,7 +363,7 @@ def _last_added_version_unknown(registries: Registries) -> None:
             raise bad_request("Cannot set current version to unknown version: -1")
         faithful(update, draft)
 
-    _alter_update(registries, "set-current-view-version", apply)
+    alter_view_update(registries, "set-current-view-version", apply)
 
 
 @defect(

@@ -16,6 +16,7 @@ from icecheck.mock_server.defects.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.storing import Body, store_view_otherwise, view_with
+from icecheck.mock_server.defects.versions import alter_view_update
 from icecheck.mock_server.model import Schema
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.requested import RequestedSchema
@@ -30,13 +31,6 @@ _LIFE = "states.view-life"
 _HISTORY = "states.view-history"
 _OTHER_COLUMNS = "A view is read with the columns of another definition."
 _NO_WAY_BACK = "Earlier definitions of a view cannot be looked up or restored."
-
-
-def _alter_update(
-    registries: Registries, action: str, apply: Callable[[Faithful, Any, ViewDraft], None]
-) -> None:
-    faithful = registries.view_updates[action]
-    registries.view_updates[action] = lambda update, draft: apply(faithful, update, draft)
 
 
 def _alter_updates(
@@ -67,7 +61,7 @@ def _is(action: str) -> Callable[[Json], bool]:
 
 @defect("view-schemas-are-added-first", breaks=_LIFE, suffering=_OTHER_COLUMNS)
 def _schemas_first(registries: Registries) -> None:
-    """All schemas of a commit are added before its versions: -1 is the last one for each of them."""
+    """All schemas of a commit are added before its versions: -1 is the last one for all."""
     _alter_updates(registries, lambda sent: sorted(sent, key=lambda u: not _is("add-schema")(u)))
 
 
@@ -119,7 +113,7 @@ def _of_current_schema(registries: Registries) -> None:
             version = replace(version, schema_id=_current(draft.metadata).schema_id)
         faithful(replace(update, view_version=version), draft)
 
-    _alter_update(registries, "add-view-version", apply)
+    alter_view_update(registries, "add-view-version", apply)
 
 
 def _without(schema: Schema, *members: str) -> Any:
@@ -140,7 +134,7 @@ def _alike(registries: Registries, *members: str) -> None:
             last = replace(twins[0], schema_id=draft.metadata.schemas[-1].schema_id)
             draft.change(schemas=(*draft.metadata.schemas[:-1], last))
 
-    _alter_update(registries, "add-schema", apply)
+    alter_view_update(registries, "add-schema", apply)
 
 
 @defect(

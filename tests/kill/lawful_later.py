@@ -96,7 +96,7 @@ def _knows_more_of_tables(registries: Registries) -> None:
     """A table comes with where its scans are planned, how to sign, and the rows of snapshots."""
 
     def shown(body: Body) -> Body:
-        snapshots = [s | {"added-rows": 0} for s in body["metadata"].get("snapshots", [])]
+        snapshots = [{"added-rows": 0} | s for s in body["metadata"].get("snapshots", [])]
         metadata = body["metadata"] | ({"snapshots": snapshots} if snapshots else {})
         return body | {
             "metadata": metadata,
