@@ -5,6 +5,7 @@ Appendix B); a test computes all of them again with another library.
 """
 
 import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -14,7 +15,16 @@ from uuid import UUID
 from icecheck import bodies
 from icecheck.conformance.manifest_files import Layout
 
-__all__ = ["FIELDS", "LAYOUT", "Part", "PartitionField", "avro_value"]
+__all__ = [
+    "FIELDS",
+    "LAYOUT",
+    "Part",
+    "PartitionField",
+    "avro_value",
+    "fields_of",
+    "layout_of",
+    "same",
+]
 
 Json = Any
 
@@ -240,18 +250,35 @@ def avro_value(result_type: str, told: Json) -> Any:
             return told
 
 
-FIELDS = tuple(
-    PartitionField(f"c{at}", *row) for at, row in enumerate(_ROWS, start=1)
-)  # every column has one field, for a spec with two of one column may be refused
-LAYOUT = Layout(
-    bodies.schema(*(bodies.struct_field(int(f.column[1:]), f.column, f.type) for f in FIELDS)),
-    bodies.partition_spec(
-        *(
-            bodies.partition_field(at, field.transform, f"p{at}", 999 + at)
-            for at, field in enumerate(FIELDS, start=1)
-        )
-    ),
-    tuple(_avro_type(field) for field in FIELDS),
-    tuple(_summary(field) for field in FIELDS),
-)
-"""A manifest of this layout has both partitions of each field, so that its summary is known."""
+def fields_of(rows: Iterable[_Row]) -> tuple[PartitionField, ...]:
+    """Return a partition field with a column of its own for each row."""
+    # One column has one field, for a spec with two of one column may be refused.
+    return tuple(PartitionField(f"c{at}", *row) for at, row in enumerate(rows, start=1))
+
+
+def layout_of(fields: Sequence[PartitionField]) -> Layout:
+    """Return the layout of a table with these fields.
+
+    A manifest of it has both partitions of each field, so that its summary is known.
+    """
+    columns = (bodies.struct_field(int(f.column[1:]), f.column, f.type) for f in fields)
+    return Layout(
+        bodies.schema(*columns),
+        bodies.partition_spec(
+            *(
+                bodies.partition_field(at, field.transform, f"p{at}", 999 + at)
+                for at, field in enumerate(fields, start=1)
+            )
+        ),
+        tuple(_avro_type(field) for field in fields),
+        tuple(_summary(field) for field in fields),
+    )
+
+
+def same(type_: str, after: Json, before: Json) -> _Row:
+    """Return the row of an identity: two values of a column that are partitions."""
+    return type_, "identity", _one(after), _one(before)
+
+
+FIELDS = fields_of(_ROWS)
+LAYOUT = layout_of(FIELDS)

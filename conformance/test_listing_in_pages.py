@@ -6,6 +6,7 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Query
 from icecheck.conformance.arranging import given_namespace_at
+from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
 from icecheck.conformance.reading import namespaces_in, next_page_token, tables_in
 from icecheck.conformance.viewing import given_view, list_views
 from icecheck.expect import Reply, show
@@ -84,3 +85,61 @@ def test_pages_hold_children(catalog: Catalog) -> None:
     for above in (due[0], _lookalike(catalog, parent)):
         given_namespace_at(catalog, (*above, catalog.new_name()))
     _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)
+
+
+# ------------------------------------------------------- pages that are asked for in other sizes
+
+_SIZES = (3, 1, 2)
+"""The first page is asked for with the greatest size; the smaller ones bind those after it."""
+_ENTRIES = 6
+
+
+def _expect_each_bound(place: Place) -> None:
+    """Judge that a page holds no more than it was asked to, whatever the page before was asked."""
+    token: str | None = ""
+    for size in _SIZES:
+        reply = place.ask([("pageToken", token or ""), ("pageSize", str(size))])
+        if token and reply.status == 400:  # whether a size may change is not said
+            return
+        reply.expect(200)
+        if place.count(reply) > size:
+            detail = f"pageSize {size}, after pages of other sizes {show([*_SIZES])}"
+            raise reply.violation(
+                "page-too-long", "at most pageSize entries", "more", detail=detail
+            )
+        token = next_page_token(reply)
+        if not token:
+            return
+
+
+@check(
+    "listNamespaces.page-size-of-each-page",
+    proves="listNamespaces.page-size-bound",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_each_page_of_namespaces_has_its_own_size(catalog: Catalog) -> None:
+    """A page of namespaces is as long as it was asked to be, not as the page before it."""
+    _expect_each_bound(namespaces_placed(catalog, _ENTRIES))
+
+
+@check(
+    "listTables.page-size-of-each-page",
+    proves="listTables.page-size-bound",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
+    """A page of tables is as long as it was asked to be, not as the page before it."""
+    _expect_each_bound(tables_placed(catalog, _ENTRIES))
+
+
+@check(
+    "listViews.page-size-of-each-page",
+    proves="listViews.page-size-bound",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
+    """A page of views is as long as it was asked to be, not as the page before it."""
+    _expect_each_bound(views_placed(catalog, _ENTRIES))

@@ -13,6 +13,7 @@ from icecheck.conformance.committing import set_property
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.probes import has_capability
+from icecheck.repeated import SNAPSHOTS, repeated
 from icecheck.verdict import Group
 
 _MARK = "icecheck.mark"
@@ -70,6 +71,16 @@ def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
         if asked.snapshots != "refs":
             pairs.append((view.settled(was, _MARK), view.settled(now, _MARK)))
         lost = {each for before, after in pairs for each in before if before[each] != after[each]}
+        for member, twice in repeated(now):
+            if member != SNAPSHOTS:  # what else is listed twice is a passive check's business
+                continue
+            raise reply.violation(
+                "listed-twice",
+                "each id once",
+                "one of them again",
+                detail=f"{asked}, {stage}: {member}: {twice}",
+                pointer=f"/metadata/{member}",
+            )
         told = object_in(reply).get("metadata-location")
         if told is not None and told != location:
             lost.add("metadata-location")
@@ -102,11 +113,18 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
         if has_capability(catalog, "tags"):
             table = catalog.given_commit(table, [bodies.snapshot_ref(first, "kept", "tag")])
         yield "with two snapshots", table
+        if has_capability(catalog, "tags"):
+            tags = [bodies.snapshot_ref(first, name, "tag") for name in ("again", "also")]
+            yield "with a snapshot that three tags name", catalog.given_commit(table, tags)
     except (Blocked, NotOffered, KeyError):
         return
 
 
-@check("loadTable.every-combination", proves="loadTable.stable", group=Group.GENERATED)
+@check(
+    "loadTable.every-combination",
+    proves=("loadTable.stable", "metadata.snapshots-once"),
+    group=Group.GENERATED,
+)
 def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
     """Snapshots and access mechanisms, in any combination, change nothing else of a table."""
     for stage, table in _stages(catalog):

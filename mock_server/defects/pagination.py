@@ -264,3 +264,23 @@ def _used_up(registries: Registries, operation_id: str) -> None:
         return outcome
 
     wrap(registries, operation_id, around)
+
+
+@_of_each(
+    "size-of-the-first",
+    breaks="page-size-bound",
+    suffering="Answers outgrow what was asked for.",
+)
+def _size_of_the_first(registries: Registries, operation_id: str) -> None:
+    """A token remembers the greatest pageSize of its list, and later pages have that size."""
+    sizes: dict[str, int] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        asked = call.query.get("pageSize", "")
+        size = max(sizes.get(call.query.get("pageToken", ""), 0), int(asked or 0))
+        outcome = faithful(context, state, _with_query(call, pageSize=str(size)) if size else call)
+        if following := json.loads(outcome.reply.body).get("next-page-token"):
+            sizes[following] = size
+        return outcome
+
+    wrap(registries, operation_id, around)

@@ -122,11 +122,14 @@ def _fold_choices(groups: list[Gathering]) -> list[Gathering]:
 
 
 def _fold_one_demand(groups: list[Gathering]) -> list[Gathering]:
-    """Make one cause of the ways in which one status of one operation is missed."""
+    """Make one cause of the ways in which one status of one operation is missed.
+
+    The operation is the one that was seen to answer: a walk is about many.
+    """
     first: dict[tuple[str, str], Gathering] = {}
     kept = []
     for group in groups:
-        operations = {v.operations[:1] for v in group.members.values()}
+        operations = {_seen(v) for v in group.members.values()}
         if group.symptom != "status" or len(operations) != 1 or operations == {()}:
             kept.append(group)
             continue
@@ -138,6 +141,12 @@ def _fold_one_demand(groups: list[Gathering]) -> list[Gathering]:
             _take_over(whole, group)
             whole.actual = " or ".join(sorted({*whole.actual.split(" or "), group.actual}))
     return kept
+
+
+def _seen(verdict: Verdict) -> tuple[str, ...]:
+    """Return the operation whose answer a failed check ends with."""
+    last = verdict.evidence[-1].operation if verdict.evidence else None
+    return verdict.operations[:1] if last is None else (last,)
 
 
 def _value(group: Gathering) -> tuple[str, str, str] | None:

@@ -9,6 +9,7 @@ from icecheck import error_types
 from icecheck.contract import Contract, Level, Response
 from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step, as_curl
+from icecheck.repeated import SNAPSHOTS, repeated
 from icecheck.schema import SchemaJudge, has_strict_reading
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
 from icecheck.weather import foreign_words
@@ -36,6 +37,14 @@ _WIRE = {
     "http.no-body-on-204": (
         "An answer with status 204 has no body",
         "http.no-body-on-204",
+    ),
+    "metadata.snapshots-once": (
+        "No metadata lists a snapshot twice",
+        "metadata.snapshots-once",
+    ),
+    "metadata.ids-once": (
+        "Nothing that has an id is listed twice in metadata",
+        "metadata.ids-once",
     ),
 }
 
@@ -97,6 +106,7 @@ def observe(
         due = not blamed(exchange)
         if due:
             _observe_schema(exchange, schemas, observed)
+            _observe_repeats(exchange, schemas, observed)
         _observe_wire(exchange, observed, due=due)
     return observed
 
@@ -226,6 +236,30 @@ def _due(kind: str, pointer: str) -> str:
             return "a JSON body"
         case _:
             return f"the documented {kind} at {pointer or 'the top'}"
+
+
+def _observe_repeats(
+    exchange: Exchange, schemas: SchemaJudge, observed: dict[str, Observed]
+) -> None:
+    if exchange.status != 200 or b'"metadata"' not in exchange.response_body:
+        return
+    body = _parsed(exchange.response_body)
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    if not isinstance(metadata, dict) or not _answers_a_proper_request(exchange, schemas):
+        return
+    for check_id in ("metadata.snapshots-once", "metadata.ids-once"):
+        observed.setdefault(check_id, Observed()).seen += 1
+    for member, told in repeated(metadata):
+        check_id = "metadata.snapshots-once" if member == SNAPSHOTS else "metadata.ids-once"
+        finding = Finding(
+            symptom="listed-twice",
+            expected="each id once",
+            actual="one of them again",
+            detail=f"{member} of {exchange.operation}: {told}",
+            pointer=f"/metadata/{member}",
+            exchange=exchange.ordinal,
+        )
+        _add(observed[check_id], (str(exchange.operation), member), finding, exchange)
 
 
 def _observe_wire(exchange: Exchange, observed: dict[str, Observed], *, due: bool) -> None:

@@ -97,6 +97,25 @@ def test_one_status_of_one_operation_that_is_missed_in_two_ways_is_one_cause():
     assert only.title == "Answers 2xx or 400 where 409 is due"
 
 
+def test_the_operation_that_is_missed_is_the_one_that_answered_last():
+    asked = Evidence(1, "do", "dropNamespace", "DELETE http://c.test/x", 400, "", "", "", "")
+    walk = {"operations": ("createNamespace", "dropNamespace"), "evidence": (asked,)}
+    (only,) = causes(
+        verdict("walk", finding=("status", "409", "400"), **walk),
+        verdict("holds", finding=("status", "409", "200"), operations=("dropNamespace",)),
+    )
+    assert only.members == ("holds", "walk") or only.members == ("walk", "holds")
+
+
+def test_plans_of_other_files_are_one_cause_whatever_files_they_are():
+    first, second = causes(
+        verdict("range", finding=("planned-files", '["b"]', '["a", "b"]')),
+        verdict("names", finding=("planned-files", '["a"]', "[]")),
+        verdict("offset", finding=("planned-file:content-offset", "4", "44")),
+    )
+    assert {first.members, second.members} == {("range", "names"), ("offset",)}
+
+
 def test_a_name_that_is_given_twice_is_one_cause_with_or_without_a_race():
     raced = verdict("race", finding=("anomaly:duplicate-success", "one success", "several"))
     again = verdict("again", finding=("status", "409", "200"))
