@@ -42,13 +42,13 @@ _TITLES = {
     "names-run-together": "Takes names for other names, or gives them back altered",
     "changed-although-refused": "Refuses a request and changes something all the same",
     "planned-files": "Plans other files than those that the scan is about",
+    "planned-file": "Tells of planned files what is not so",
     SYMPTOM: "Claims operations and answers them with {actual}, as if nobody had written them",
     ONE_ANSWER: "Answers {actual}, whatever is asked, where {expected} are due",
 }
 _TITLE_STARTS = {
     "prerequisite:": "An arrange step fails ({what}), so that what builds on it cannot be judged",
     "schema:": "Answers do not have the documented shape ({what})",
-    "planned-file:": "Tells of planned files what is not so: {what}",
     "effect-missing:": "Accepts a change and does not carry it out: {what}",
     "effect-on-another:": "A change reaches more than it names: {what}",
     "anomaly:": "Clients that work at the same time are told what cannot be true together: {what}",
@@ -138,8 +138,11 @@ def _key(finding: Finding) -> tuple[str, str, str]:
     if symptom.startswith("schema:"):
         # Required members left out of forty bodies are one sloppy serialiser.
         return (symptom, "the documented shape", "another shape")
-    if symptom.startswith("planned-file"):
+    if symptom == "planned-files":
         return (symptom, "what the scan is about", "something else")
+    if symptom.startswith("planned-file:"):
+        # Members of planned files come out of one serialiser, as those of bodies do.
+        return ("planned-file", "what is known of it", "something else")
     if symptom.startswith(_VALUES_ASIDE):
         return (symptom, "the change, and nothing else", "another state")
     if symptom == "status":

@@ -65,10 +65,12 @@ class Catalog:
     def new_name(self, hint: str = "") -> str:
         """Return a name that this run has not used; ``hint`` is put at its end, verbatim.
 
-        Every second one begins with the one before: who looks for beginnings mixes them up.
+        They come by threes: two begin with the first, and differ in their last character. Who looks
+        for the beginning of a name, or for a pattern, mixes them up.
         """
         self._names += 1
-        number = f"{self._names - 1}_{self._names}" if self._names % 2 == 0 else self._names
+        first = self._names - (self._names - 1) % 3
+        number = first if first == self._names else f"{first}_{self._names}"
         return f"{self.session.owner}_{self._key}_{number}{hint}"
 
     def new_namespace_name(self, hint: str = "") -> Namespace:

@@ -129,11 +129,14 @@ def test_names_depend_on_the_run_and_the_check_and_on_nothing_else(mock):
     session.close()
 
 
-def test_every_second_name_begins_with_the_one_before_and_none_comes_twice(mock):
+def test_names_come_by_threes_that_are_alike_and_none_comes_twice(mock):
     session = opened(mock, "alike")
     catalog = Catalog(session, "a")
     names = [catalog.new_name() for _ in range(30)]
-    assert all(names[k + 1].startswith(f"{names[k]}_") for k in range(0, 30, 2))
+    for first, second, third in zip(names[::3], names[1::3], names[2::3], strict=True):
+        assert second.startswith(f"{first}_")
+        assert third.startswith(f"{first}_")
+    assert names[1][:-1] == names[2][:-1]
     assert len({*names}) == 30
     session.close()
 
