@@ -13,6 +13,8 @@ from icecheck.verdict import Cause, Finding, Group, Outcome, Verdict
 
 NAMES = [catalog.name for catalog in CATALOGS]
 JUDGED = {"pass", "fail"}
+# Which of its many operations answered is told by the exchanges, which no record has.
+WALKS = ("states.", "world.")
 CONTRACT = load()
 
 
@@ -27,7 +29,7 @@ def verdicts(name: str) -> list[Verdict]:
     """The verdicts of a record, without their exchanges, which no record has."""
     made = []
     for check in recording.read(name)["checks"]:
-        if check["outcome"] not in JUDGED:
+        if check["outcome"] not in JUDGED or check["id"].startswith(WALKS):
             continue
         passive = check["id"] not in proven()
         _, _, rest = check["id"].partition("schema.")

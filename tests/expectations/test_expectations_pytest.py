@@ -140,7 +140,7 @@ def test_a_passive_failure_that_is_known_does_not_fail_the_run(verify, mock, tmp
 
 
 def test_failures_by_cause_are_xfail(verify, broken):
-    text = entry().replace('check = "reportMetrics.*"', 'cause = "status-4*"')
+    text = entry().replace('check = "reportMetrics.*"', 'cause = "one-answer-4*"')
     done = verify(broken, text)
     assert done.returncode == 0, done.stdout
     assert " xfailed" in done.stdout
