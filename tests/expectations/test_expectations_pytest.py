@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects.rewriting import refuse_as
 from icecheck.mock_server.problem import Problem
 
 TOKEN = "tok-canary-1"
@@ -139,9 +140,11 @@ def test_a_passive_failure_that_is_known_does_not_fail_the_run(verify, mock, tmp
     assert (row["outcome"], row["expected"], row["unexpected"]) == ("fail", "known-failure", False)
 
 
-def test_failures_by_cause_are_xfail(verify, broken):
-    text = entry().replace('check = "reportMetrics.*"', 'cause = "one-answer-4*"')
-    done = verify(broken, text)
+def test_failures_by_cause_are_xfail(verify, mock):
+    # One refusal alone: what answers 418 to everything is a cause that only a whole run tells.
+    refuse_as(mock.registries, "reportMetrics", 404, 418)
+    text = entry().replace('check = "reportMetrics.*"', 'cause = "status-4*"')
+    done = verify(mock, text)
     assert done.returncode == 0, done.stdout
     assert " xfailed" in done.stdout
 
