@@ -126,8 +126,7 @@ def reads(catalog: Catalog, own: Own) -> list[Asked]:
 
 
 def _reads(catalog: Catalog, own: Own) -> Iterator[Asked]:
-    warehouse = catalog.target.warehouse
-    yield Asked("getConfig", {}, query=[] if warehouse is None else [("warehouse", warehouse)])
+    yield Asked("getConfig", {}, query=catalog.target.warehouse_query)
     yield from _namespace_reads(catalog, own)
     yield from _table_reads(own)
     if own.view is not None:

@@ -58,15 +58,12 @@ def forged_tokens(catalog: Catalog) -> dict[str, str]:
     }
     token = own_token(catalog)
     if token is not None:
-        catalog.call("getConfig", query=_warehouse(catalog), headers=bearer(token))  # it is known
+        # It is known.
+        catalog.call("getConfig", query=catalog.target.warehouse_query, headers=bearer(token))
         made |= _forged(token)
     for forged in made.values():
         catalog.session.connection.redactor.add(forged)
     return made
-
-
-def _warehouse(catalog: Catalog) -> list[tuple[str, str]]:
-    return [("warehouse", catalog.target.warehouse)] if catalog.target.warehouse else []
 
 
 def _forged(token: str) -> dict[str, str]:

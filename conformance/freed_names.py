@@ -10,7 +10,7 @@ from icecheck.client import Catalog
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.metadata_view import metadata_in
-from icecheck.conformance.reading import not_applicable
+from icecheck.conformance.reading import not_applicable, refuses_place
 from icecheck.conformance.viewing import (
     create_view,
     create_view_body,
@@ -31,7 +31,6 @@ ASSERT_CREATE = {"type": "assert-create"}
 PURGE = [("purgeRequested", "true")]
 _TABLE = ("createTable", "loadTable", "dropTable")
 _VIEW = ("createView", "loadView", "dropView")
-_ALREADY_THERE = frozenset({400, 403, 422})
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +251,7 @@ def judge_taking(catalog: Catalog, taking: Taking) -> None:
         if reply.ok:
             seen = taking.look(catalog, freed.namespace, freed.name)
             seen.expect(200, detail=f"the name was free: {freed.how}")
-        elif freed.vacated and taking.places and reply.status in _ALREADY_THERE:
+        elif freed.vacated and taking.places and refuses_place(reply):
             continue  # refused for the place, not for the name
         elif taking.take(catalog, freed.namespace, catalog.new_name()).ok:
             refused.append((freed, reply))

@@ -132,9 +132,7 @@ def _commit_transaction(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
 
 REQUESTS: Mapping[str, Send] = {
     "getConfig": lambda catalog, headers: catalog.call(
-        "getConfig",
-        query=[("warehouse", catalog.target.warehouse)] if catalog.target.warehouse else (),
-        headers=headers,
+        "getConfig", query=catalog.target.warehouse_query, headers=headers
     ),
     "listNamespaces": _named("listNamespaces"),
     "createNamespace": _create_namespace,

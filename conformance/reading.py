@@ -20,8 +20,14 @@ __all__ = [
     "not_applicable",
     "object_in",
     "properties_of",
+    "refuses_place",
     "tables_in",
 ]
+
+
+def refuses_place(reply: Reply) -> bool:
+    """Whether a free name may be refused for its place: where what was renamed still lies."""
+    return reply.status in {400, 403, 422}
 
 
 def not_applicable(reason: str) -> NotOffered:

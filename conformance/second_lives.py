@@ -7,10 +7,18 @@ from typing import Any
 from icecheck import bodies
 from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view
+from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import (
     expect_unlisted,
     not_applicable,
+    refuses_place,
     tables_in,
+)
+from icecheck.conformance.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
 )
 from icecheck.conformance.viewing import (
     VIEW_SCHEMA,
@@ -21,6 +29,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Blocked, NotOffered, Reply, show
+from icecheck.probes import has_capability
 from icecheck.target import Namespace
 
 __all__ = [
@@ -93,7 +102,49 @@ def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
     tags |= warm(catalog, table.namespace, table.name)
     with contextlib.suppress(Blocked, NotOffered):  # one without snapshots has caches too
         table = catalog.given_snapshot(table)
+    if catalog.claims("updateTable"):
+        _furnish(catalog, table)
     return table, tags | warm(catalog, table.namespace, table.name)
+
+
+def _furnish(catalog: Catalog, table: Table) -> None:
+    """Give a table of all that it may have, as far as the catalog takes it."""
+    table = catalog.given_loaded(table)
+    rooms: list[list[Json]] = [_files(table)]
+    with contextlib.suppress(Blocked):  # where ids of columns are not told
+        rooms.append(_layout(table))
+    if has_capability(catalog, "format-version-3"):
+        key = {"key-id": "first", "encrypted-key-metadata": "aWNl"}
+        upgrade = {"action": "upgrade-format-version", "format-version": 3}
+        rooms.append([upgrade, {"action": "add-encryption-key", "encryption-key": key}])
+    with catalog.arranging():
+        for updates in rooms:
+            if updates:
+                catalog.update_table(table.namespace, table.name, updates)
+
+
+def _layout(table: Table) -> list[Json]:
+    column = column_id(table, "id")
+    field = bodies.partition_field(
+        column, "bucket[4]", "first_life", number(table, "last-partition-id") + 1
+    )
+    return [
+        {"action": "add-schema", "schema": wider_schema(table)},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": bodies.sort_order(column)},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+
+
+def _files(table: Table) -> list[Json]:
+    ids = [each["snapshot-id"] for each in table.metadata.get("snapshots") or []]
+    return [
+        *(set_statistics(statistics_file(table, each)) for each in ids),
+        *(set_partition_statistics(partition_statistics_file(table, each)) for each in ids),
+        *(bodies.snapshot_ref(each, "first-life", "tag") for each in ids),
+    ]
 
 
 def expect_no_first_tag(
@@ -140,6 +191,11 @@ def expect_second_table(reply: Reply, uuid: str) -> None:
         "its uuid": str(metadata.get("table-uuid")).lower() == uuid.lower(),
         "its properties": properties.get(MARK) != "second" or FIRST in properties,
         "its snapshots": bool(metadata.get("snapshots") or metadata.get("refs")),
+        "its statistics": bool(metadata.get("statistics") or metadata.get("partition-statistics")),
+        "its encryption keys": bool(metadata.get("encryption-keys")),
+        "its history": bool(metadata.get("snapshot-log")),
+        "its partitions": bool(metadata_view.default_spec(metadata).get("fields")),
+        "its sort order": bool(metadata_view.default_sort_order(metadata).get("fields")),
         "its columns": metadata_view.shape(metadata_view.current_schema(metadata))
         != metadata_view.shape(_OTHER_SCHEMA),
     }
@@ -181,11 +237,12 @@ def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
         )
 
 
-def reused(reply: Reply) -> Reply:
+def reused(reply: Reply, detail: str = "") -> Reply:
     """End the check where what was renamed still lies where the catalog would put the next one."""
-    if reply.status in {400, 403, 422}:
-        raise not_applicable(f"the catalog refuses the old name's location with {reply.status}")
-    return reply.expect(200)
+    if refuses_place(reply):
+        why = f"the catalog refuses the old name's default location with {reply.status}"
+        raise not_applicable(why)
+    return reply.expect(200, detail=detail)
 
 
 def second_view(name: str) -> Json:

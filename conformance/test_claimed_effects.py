@@ -31,6 +31,7 @@ from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import (
     VIEW_SCHEMA,
     add_version,
+    current_versions,
     definition_of,
     given_view,
     loaded_view,
@@ -165,11 +166,7 @@ def test_the_version_added_last_is_current(catalog: Catalog) -> None:
     ]
     _claimed(replace_view(catalog, before, updates))
     after = loaded_view(catalog, before).metadata
-    current = [
-        definition_of(version)
-        for version in after["versions"]
-        if version.get("version-id") == after.get("current-version-id")
-    ]
+    current = [definition_of(version) for version in current_versions(after)]
     due = [definition_of(added["view-version"])]
     equal(current, due, symptom="effect-missing:view-definition")
 

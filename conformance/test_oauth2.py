@@ -6,28 +6,25 @@ from icecheck.conformance.forged_tokens import bearer, unsigned_jwt
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import (
     ACCESS_TOKEN,
-    EXCHANGE,
+    JWT,
     basic,
+    exchange_form,
     own_form,
     post_form,
     token_in,
 )
 from icecheck.expect import Reply, show
 
-_JWT = "urn:ietf:params:oauth:token-type:jwt"
 _UNKNOWN_GRANT = "icecheck-unknown-grant"
 _WRONG_SECRET = "icecheck-wrong-secret"  # noqa: S105 - made up, to be refused
 
 
 def _expect_open(catalog: Catalog, token: str, what: str) -> None:
     """Judge that the catalog does not refuse a token as one it does not know."""
-    reply = catalog.call("getConfig", query=_warehouse(catalog), headers=bearer(token))
+    query = catalog.target.warehouse_query
+    reply = catalog.call("getConfig", query=query, headers=bearer(token))
     if reply.status == 401:
         raise reply.violation("token-not-accepted", "an answer", "401", detail=what)
-
-
-def _warehouse(catalog: Catalog) -> list[tuple[str, str]]:
-    return [("warehouse", catalog.target.warehouse)] if catalog.target.warehouse else []
 
 
 def _expect_error(reply: Reply, code: str, what: str) -> None:
@@ -74,27 +71,21 @@ def test_a_token_is_not_to_be_stored(catalog: Catalog) -> None:
 def test_a_token_is_renewed_by_exchange(catalog: Catalog) -> None:
     """A valid token can be exchanged for another that the catalog accepts, as Java does it."""
     old = token_in(post_form(catalog, own_form(catalog)))
-    form = {
-        "grant_type": EXCHANGE,
-        "subject_token": old,
-        "subject_token_type": ACCESS_TOKEN,
-        "scope": catalog.target.scope,
-    }
-    _expect_open(catalog, token_in(post_form(catalog, form, bearer(old))), "with a renewed token")
+    renewed = post_form(catalog, exchange_form(catalog, old), bearer(old))
+    _expect_open(catalog, token_in(renewed), "with a renewed token")
 
 
 @check("getToken.exchange-for-a-user", proves="getToken.exchange-for-a-user")
 def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
     """What a user's token is exchanged for, with the catalog's own as actor, opens the catalog."""
     actor = token_in(post_form(catalog, own_form(catalog)))
-    form = {
-        "grant_type": EXCHANGE,
-        "subject_token": unsigned_jwt({"sub": "icecheck-user"}),
-        "subject_token_type": _JWT,
-        "actor_token": actor,
-        "actor_token_type": ACCESS_TOKEN,
-        "scope": catalog.target.scope,
-    }
+    form = exchange_form(
+        catalog,
+        unsigned_jwt({"sub": "icecheck-user"}),
+        JWT,
+        actor_token=actor,
+        actor_token_type=ACCESS_TOKEN,
+    )
     reply = post_form(catalog, form, bearer(actor))
     if 400 <= reply.status < 500:
         raise not_applicable(f"the catalog takes no user tokens without a proof ({reply.status})")
@@ -131,12 +122,7 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
 def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
     """The exchange of a made-up token is refused, whoever asks for it."""
     mine = token_in(post_form(catalog, own_form(catalog)))
-    form = {
-        "grant_type": EXCHANGE,
-        "subject_token": "icecheck-made-up",
-        "subject_token_type": ACCESS_TOKEN,
-        "scope": catalog.target.scope,
-    }
+    form = exchange_form(catalog, "icecheck-made-up")
     reply = post_form(catalog, form, bearer(mine))
     if reply.ok and catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
         raise not_applicable("the catalog asks nobody for credentials")

@@ -17,6 +17,7 @@ from icecheck.conformance.walking import (
     knows_refs,
     live,
     loaded_answer,
+    renamed,
     shown_of,
 )
 from icecheck.expect import Reply, equal
@@ -92,22 +93,13 @@ class _Mover:
             case 3:  # where it once was
                 return table, self.first
             case 5:
-                return self._renamed(table, what), self.first
+                return renamed(self.catalog, table, what)[0], self.first
             case _:
                 return table, here
 
     def _elsewhere(self, table: Table) -> Namespace:
         others = [each for each in self.homes if each != table.namespace]
         return others[0] if others else table.namespace
-
-    def _renamed(self, table: Table, what: str) -> Table:
-        if not self.catalog.claims("renameTable"):
-            return table
-        new = replace(table, name=self.catalog.new_name())
-        ends = [(each.namespace, each.name) for each in (table, new)]
-        if refused(self.catalog.rename_table(*ends), f"a rename after {what}"):
-            return table
-        return shown_of(loaded_answer(self.catalog, new), new)
 
 
 @check("states.registered-again", proves="states.registered-again", group=Group.GENERATED)
@@ -132,6 +124,8 @@ def _overwritten(catalog: Catalog, table: Table, version: Table, what: str) -> b
     again = replace(version, namespace=table.namespace, name=table.name)
     where = (table.namespace, table.name, _file_of(version))
     catalog.register_table(*where).expect(409, detail=f"{what}, without overwrite")
+    reply = catalog.register_table(*where, overwrite=False)
+    reply.expect(409, detail=f"{what}, with overwrite: false")
     symptom = "changed-although-refused"
     expect_shown(loaded_answer(catalog, table), table, {}, what, symptom=symptom)
     reply = catalog.register_table(*where, overwrite=True)

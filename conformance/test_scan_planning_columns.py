@@ -19,14 +19,12 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
+from icecheck.conformance.planned_files import HISTORY, IN_A, expect_among, expect_planned
 from icecheck.expect import equal, show
 from icecheck.planned_scan import planned
 from icecheck.verdict import Group
 
 FIELD = bodies.struct_field
-V2 = ("format-version-2",)
-HISTORY = (*V2, "snapshot-history")
-_A = ("a",)  # the partition of all these files
 
 Json = Any
 Schema = dict[str, Json]
@@ -132,7 +130,7 @@ def _walk(files: ManifestFiles) -> Iterator[_Asked]:
         names = (*names, f"{number}.parquet")
         columns = {*_ids_by_name(schema["fields"]).values()}
         bounds = {at: pair for at, pair in BOUNDS.items() if at in columns}
-        snapshot_id = files.append(PlannedFile(names[-1], partition=_A, bounds=bounds))
+        snapshot_id = files.append(PlannedFile(names[-1], partition=IN_A, bounds=bounds))
         written.append((snapshot_id, schema, names, when))
         yield from _questions(written, schema, f"table {when} with a file of its own")
 
@@ -148,10 +146,9 @@ def _questions(
             yield _Asked({"snapshot_id": snapshot_id, **flags}, ids, names, why)
 
 
-def _expect_among(files: ManifestFiles, catalog: Catalog, asked: _Asked, **members: Json) -> None:
+def _expect_found(files: ManifestFiles, catalog: Catalog, asked: _Asked, **members: Json) -> None:
     found = planned(catalog, files.table, **asked.members, **members)
-    names = files.names_of(found.locations)
-    equal(names, sorted(asked.files), symptom="planned-files", detail=asked.why)
+    expect_planned(files, found, asked.files, asked.why)
 
 
 @check(
@@ -171,13 +168,12 @@ def test_names_of_each_schema(catalog: Catalog) -> None:
                 if name != "fleeting"
             ]
             for term in terms:
-                _expect_among(files, catalog, asked, filter=term, select=[*asked.ids])
+                _expect_found(files, catalog, asked, filter=term, select=[*asked.ids])
             if asked.ids["fleeting"] == 5:
                 before = tuple(name for name in asked.files if name == "0.parquet")
                 term = {"type": "starts-with", "term": "fleeting", "value": "k"}
                 found = planned(catalog, files.table, **asked.members, filter=term)
-                left = [n for n in files.names_of(found.locations) if n in before]
-                equal(left, [*before], symptom="planned-files", detail=asked.why)
+                expect_among(files, found, before, asked.why)
 
 
 @check(

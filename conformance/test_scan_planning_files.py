@@ -15,28 +15,14 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
+from icecheck.conformance.planned_files import MANY, V2, expect_among, expect_planned
 from icecheck.expect import NotOffered, equal
-from icecheck.planned_scan import Planned, cancel, expect_state, fetch_result, plan, planned
+from icecheck.planned_scan import cancel, expect_state, fetch_result, plan, planned
 from icecheck.verdict import SkipKind
 
-MANY = 150
-"""So many files that a catalog with plan tasks has a reason to use them."""
-V2 = ("format-version-2",)
 _TASKS = "plan-tasks"
 
 Json = Any
-
-
-def _expect_files(files: ManifestFiles, found: Planned, *names: str, detail: str = "") -> None:
-    """Judge that exactly these files are planned, each once."""
-    planned_names = files.names_of(found.locations)
-    equal(planned_names, sorted(names), symptom="planned-files", detail=detail)
-
-
-def _expect_among(files: ManifestFiles, found: Planned, *names: str, detail: str = "") -> None:
-    """Judge that these are planned, each once; a planner that prunes less plans others too."""
-    of_these = [name for name in files.names_of(found.locations) if name in names]
-    equal(of_these, sorted(names), symptom="planned-files", detail=detail)
 
 
 # ---- which snapshot
@@ -49,7 +35,7 @@ def test_every_file_is_planned(catalog: Catalog) -> None:
         files.append(PlannedFile("a.parquet"), PlannedFile("b.parquet", "b"))
         files.append(PlannedFile("c.parquet"))
         found = planned(catalog, files.table)
-        _expect_files(files, found, "a.parquet", "b.parquet", "c.parquet")
+        expect_planned(files, found, ["a.parquet", "b.parquet", "c.parquet"])
 
 
 @check("planTableScan.file-facts", proves="planTableScan.file-facts", needs=V2)
@@ -58,7 +44,7 @@ def test_facts_of_a_file(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         files.append(PlannedFile("b.parquet", "b", size_bytes=12_345))
         found = planned(catalog, files.table)
-        _expect_files(files, found, "b.parquet")
+        expect_planned(files, found, ["b.parquet"])
         members = found.tasks[0]["data-file"]
         due = {
             "file-size-in-bytes": 12_345,
@@ -77,7 +63,7 @@ def test_removed_files(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet"), PlannedFile("b.parquet", "b"))
         files.remove("a.parquet")
-        _expect_files(files, planned(catalog, files.table), "b.parquet")
+        expect_planned(files, planned(catalog, files.table), ["b.parquet"])
 
 
 @check("planTableScan.snapshot-id", proves="planTableScan.point-in-time", needs=V2)
@@ -86,7 +72,7 @@ def test_point_in_time(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         first = files.append(PlannedFile("a.parquet"))
         files.append(PlannedFile("b.parquet"))
-        _expect_files(files, planned(catalog, files.table, snapshot_id=first), "a.parquet")
+        expect_planned(files, planned(catalog, files.table, snapshot_id=first), ["a.parquet"])
 
 
 @check(
@@ -99,7 +85,7 @@ def test_main_by_default(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet"))
         files.append(PlannedFile("b.parquet"), ref="audit")
-        _expect_files(files, planned(catalog, files.table), "a.parquet")
+        expect_planned(files, planned(catalog, files.table), ["a.parquet"])
 
 
 @check("planTableScan.incremental", proves="planTableScan.incremental", needs=V2)
@@ -111,7 +97,7 @@ def test_incremental(catalog: Catalog) -> None:
         third = files.append(PlannedFile("c.parquet"))
         files.append(PlannedFile("d.parquet"))
         found = planned(catalog, files.table, start_snapshot_id=first, end_snapshot_id=third)
-        _expect_files(files, found, "b.parquet", "c.parquet")
+        expect_planned(files, found, ["b.parquet", "c.parquet"])
 
 
 # ---- filters
@@ -172,7 +158,7 @@ def test_filters_lose_nothing(catalog: Catalog) -> None:
         )
         for what, (filter_, names) in _FILTERS.items():
             found = planned(catalog, files.table, filter=filter_)
-            _expect_among(files, found, *names, detail=f"asked for {what}")
+            expect_among(files, found, names, f"asked for {what}")
 
 
 @check("planTableScan.constant-filters", proves="planTableScan.constant-filters", needs=V2)
@@ -181,7 +167,7 @@ def test_filters_that_are_constant(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
         found = planned(catalog, files.table, filter={"type": "true"})
-        _expect_among(files, found, "a.parquet", "b.parquet", detail="asked for everything")
+        expect_among(files, found, ["a.parquet", "b.parquet"], "asked for everything")
         planned(catalog, files.table, filter={"type": "false"})
 
 
@@ -192,7 +178,7 @@ def test_names_without_case(catalog: Catalog) -> None:
         files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
         filter_ = _predicate("eq", "CATEGORY", value="b")
         found = planned(catalog, files.table, filter=filter_, select=["ID"], case_sensitive=False)
-        _expect_among(files, found, "b.parquet")
+        expect_among(files, found, ["b.parquet"])
 
 
 @check("planTableScan.schemas", proves="planTableScan.schema-of-the-scan", needs=V2)
@@ -215,7 +201,7 @@ def test_schema_of_a_scan(catalog: Catalog) -> None:
             found = planned(
                 catalog, table, filter=filter_, snapshot_id=first, use_snapshot_schema=old
             )
-            _expect_among(files, found, "b.parquet", detail=f"use-snapshot-schema {old}")
+            expect_among(files, found, ["b.parquet"], f"use-snapshot-schema {old}")
 
 
 # ---- delete files
@@ -243,7 +229,7 @@ def test_position_deletes(catalog: Catalog) -> None:
             PlannedFile("anywhere.parquet", content=POSITION_DELETES),
         )
         found = planned(catalog, files.table)
-        _expect_files(files, found, "a.parquet", "b.parquet")
+        expect_planned(files, found, ["a.parquet", "b.parquet"])
         deletes = files.names_of(found.deletes_of(files.location("a.parquet")))
         due = ["anywhere.parquet", "bound.parquet", "named.parquet", "range.parquet"]
         equal(deletes, due, symptom="planned-deletes")
@@ -261,7 +247,7 @@ def test_equality_deletes(catalog: Catalog) -> None:
         )
         files.append(PlannedFile("new.parquet", "a"))
         found = planned(catalog, files.table)
-        _expect_files(files, found, "old.parquet", "elsewhere.parquet", "new.parquet")
+        expect_planned(files, found, ["old.parquet", "elsewhere.parquet", "new.parquet"])
         due = {"old.parquet": ["bare.parquet", "deletes.parquet"]}
         for name in ("old.parquet", "new.parquet", "elsewhere.parquet"):
             deletes = files.names_of(found.deletes_of(files.location(name)))
@@ -277,7 +263,7 @@ def test_large_scan(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         names = _given_many(files)
         found = planned(catalog, files.table)
-        _expect_files(files, found, *names)
+        expect_planned(files, found, names)
         if not found.plan_tasks:
             reason = f"the catalog plans {MANY} files without plan tasks"
             raise NotOffered(reason, SkipKind.NOT_APPLICABLE)

@@ -14,12 +14,12 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import ManifestFiles, PlannedFile, given_files
 from icecheck.conformance.partition_values import FIELDS, LAYOUT, Part, PartitionField
+from icecheck.conformance.planned_files import V2, lost
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Blocked, equal
 from icecheck.planned_scan import planned
 from icecheck.verdict import Group
 
-V2 = ("format-version-2",)
 _AFTER, _BEFORE = "after.parquet", "before.parquet"
 _WITHOUT_ORDER = frozenset({"boolean", "uuid"})  # engines do not agree how UUIDs are ordered
 
@@ -158,8 +158,7 @@ def _filter(predicates: Predicates, fields: Sequence[PartitionField]) -> Json:
 
 
 def _lost(catalog: Catalog, files: ManifestFiles, filter_: Json) -> list[str]:
-    found = files.names_of(planned(catalog, files.table, filter=filter_).locations)
-    return [name for name in (_AFTER, _BEFORE) if found.count(name) != 1]
+    return lost(files, planned(catalog, files.table, filter=filter_), (_AFTER, _BEFORE))
 
 
 @check(
@@ -176,8 +175,8 @@ def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
                 continue
             for field in FIELDS:
                 detail = f"asked for {what}: {field.transform} of {field.type}"
-                lost = _lost(catalog, files, _filter(predicates, [field]))
-                equal(lost, [], symptom="planned-files", detail=detail)
+                left_out = _lost(catalog, files, _filter(predicates, [field]))
+                equal(left_out, [], symptom="planned-files", detail=detail)
             equal(
                 _lost(catalog, files, _filter(predicates, FIELDS)),
                 [],

@@ -13,11 +13,11 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
+from icecheck.conformance.planned_files import V2, expect_planned
 from icecheck.expect import equal
 from icecheck.planned_scan import planned
 
 STRUCT = bodies.struct_field
-V2 = ("format-version-2",)
 ID = 1
 """The column of the suite's manifests that has bounds of numbers."""
 
@@ -116,7 +116,7 @@ def test_residual_of_a_filter(catalog: Catalog) -> None:
         files.append(PlannedFile("a.parquet", "a", (0, 9)))
         filter_ = {"type": "gt-eq", "term": "id", "value": 5}
         found = planned(catalog, files.table, filter=filter_)
-        equal(files.names_of(found.locations), ["a.parquet"], symptom="planned-files")
+        expect_planned(files, found, ["a.parquet"])
         residual = found.tasks[0].get("residual-filter")
         if residual is not None:
             equal(
@@ -133,7 +133,7 @@ def test_statistics_of_columns(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet", "a", (3, 9)))
         found = planned(catalog, files.table, stats_fields=["id"])
-        equal(files.names_of(found.locations), ["a.parquet"], symptom="planned-files")
+        expect_planned(files, found, ["a.parquet"])
         told = found.tasks[0]["data-file"]
         for member, due in STATISTICS.items():
             by_column = told.get(member) or {}
@@ -153,7 +153,7 @@ def test_fields_of_equality_deletes(catalog: Catalog) -> None:
         files.append(PlannedFile("a.parquet"))
         files.append(PlannedFile("d.parquet", content=EQUALITY_DELETES))
         found = planned(catalog, files.table)
-        equal(files.names_of(found.locations), ["a.parquet"], symptom="planned-files")
+        expect_planned(files, found, ["a.parquet"])
         told = [delete.get("equality-ids") for delete in found.tasks[0]["delete-files"]]
         equal(told, [[ID]], symptom="planned-file:equality-ids")
 

@@ -6,6 +6,7 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import PlannedFile, given_files
 from icecheck.conformance.partition_values import Part, PartitionField, fields_of, layout_of, same
+from icecheck.conformance.planned_files import V2
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Blocked, equal
 from icecheck.planned_scan import planned
@@ -47,7 +48,7 @@ def _expect_told(told: Any, due: Any, field: PartitionField, where: str, raw: by
 @check(
     "planTableScan.six-digits",
     proves="planTableScan.six-digits",
-    needs=("format-version-2",),
+    needs=V2,
     group=Group.GENERATED,
 )
 def test_times_of_full_seconds(catalog: Catalog) -> None:

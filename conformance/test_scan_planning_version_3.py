@@ -13,6 +13,7 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
+from icecheck.conformance.planned_files import IN_A, expect_planned, lost
 from icecheck.conformance.planned_history import DRESSES
 from icecheck.expect import equal
 from icecheck.planned_scan import planned
@@ -20,7 +21,6 @@ from icecheck.verdict import Group
 
 FIELD = bodies.struct_field
 V3 = ("format-version-3",)
-_A = ("a",)  # the partition of all these files
 
 Json = Any
 
@@ -76,10 +76,10 @@ def _stored(nanoseconds: int) -> bytes:
 
 def _moments(name: str) -> PlannedFile:
     if name == _UNKNOWN:
-        return PlannedFile(f"{name}.parquet", partition=_A)
+        return PlannedFile(f"{name}.parquet", partition=IN_A)
     low, high = map(_stored, FILES[name])
     bounds = {3: (low, high), 4: (low, high)}
-    return PlannedFile(f"{name}.parquet", partition=_A, bounds=bounds)
+    return PlannedFile(f"{name}.parquet", partition=IN_A, bounds=bounds)
 
 
 @check(
@@ -98,10 +98,9 @@ def test_times_to_the_nanosecond(catalog: Catalog) -> None:
                 value = {"values": values} if "in" in operation else {"value": values[0]}
                 filter_ = {"type": operation, "term": column, **value}
                 found = planned(catalog, files.table, filter=filter_, stats_fields=[column])
-                names = files.names_of(found.locations)
-                lost = [n for n in (*due, _UNKNOWN) if names.count(f"{n}.parquet") != 1]
+                left_out = lost(files, found, (f"{name}.parquet" for name in (*due, _UNKNOWN)))
                 detail = f"asked for {column} {operation} {', '.join(values)}"
-                equal(lost, [], symptom="planned-files", detail=detail)
+                equal(left_out, [], symptom="planned-files", detail=detail)
                 for task in found.tasks:
                     (name,) = files.names_of([task["data-file"]["file-path"]])
                     low, high = FILES.get(name.removesuffix(".parquet"), (0, 0))
@@ -157,8 +156,7 @@ def test_vectors_in_one_file(catalog: Catalog) -> None:
                 detail=f"scan of the snapshot without vectors, with {asked}",
             )
             found = planned(catalog, files.table, snapshot_id=with_vectors, **members)
-            names = files.names_of(found.locations)
-            equal(names, sorted((*VECTORS, _FREE)), symptom="planned-files", detail=asked)
+            expect_planned(files, found, (*VECTORS, _FREE), asked)
             for task in found.tasks:
                 (name,) = files.names_of([task["data-file"]["file-path"]])
                 puffin, vector = VECTORS.get(name, ("", None))

@@ -7,8 +7,9 @@ from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import object_in, tables_in
+from icecheck.conformance.second_principal import second_principal
 from icecheck.conformance.viewing import View, create_view_body, given_view, load_view
-from icecheck.expect import NotOffered, Reply, Violation, equal
+from icecheck.expect import Reply, Violation, equal
 from icecheck.target import Namespace
 
 Headers = Mapping[str, str]
@@ -19,22 +20,6 @@ _READING_TABLES = ("loadTable", "tableExists", "loadCredentials")
 _READING_VIEWS = ("loadView", "viewExists")
 _LISTS = ("listTables", "listViews")
 _OPEN_TO_NOBODY = frozenset({403, 404})
-
-
-def _theirs(catalog: Catalog) -> Headers:
-    """Return the headers of the second principal, who must be somebody to the catalog."""
-    token = catalog.session.connection.second_token()
-    if token is None:
-        raise NotOffered(
-            "no second principal was named: --second-token or --second-credential of somebody who "
-            "has no right to what the run makes"
-        )
-    theirs = {"Authorization": f"Bearer {token}"}
-    warehouse = catalog.target.warehouse
-    query = [] if warehouse is None else [("warehouse", warehouse)]
-    if catalog.call("getConfig", query=query, headers=theirs).status == 401:
-        raise NotOffered("the catalog does not know the second principal: it answers 401")
-    return theirs
 
 
 class _Mine:
@@ -85,7 +70,7 @@ def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Rep
 )
 def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
     """What the run makes is not shown to a principal who has no right to it."""
-    theirs = _theirs(catalog)
+    theirs = second_principal(catalog)
     mine = _Mine(catalog)
     shown = [reply for reply in _reads(catalog, mine, theirs) if reply.ok]
     for reply, name in _lists(catalog, mine, theirs):
@@ -101,7 +86,7 @@ def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
 )
 def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
     """A list is refused to a principal without the right to it, and not answered with less."""
-    theirs = _theirs(catalog)
+    theirs = second_principal(catalog)
     for reply, name in _lists(catalog, _Mine(catalog), theirs):
         if reply.ok and name not in [listed for _, listed in tables_in(reply)]:
             raise reply.violation(
@@ -118,7 +103,7 @@ def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
 )
 def test_a_second_principal_is_told(catalog: Catalog) -> None:
     """A principal without the right is answered 403, or 404 where the name is hidden."""
-    theirs = _theirs(catalog)
+    theirs = second_principal(catalog)
     for reply in _reads(catalog, _Mine(catalog), theirs):
         if not reply.ok and reply.status not in _OPEN_TO_NOBODY:
             reply.expect(403, 404, detail="by a second principal")
@@ -130,7 +115,7 @@ def test_a_second_principal_is_told(catalog: Catalog) -> None:
 )
 def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
     """A write by a principal without the right is refused, and everything is as it was."""
-    theirs = _theirs(catalog)
+    theirs = second_principal(catalog)
     mine = _Mine(catalog)
     table = None if mine.table is None else catalog.loaded(mine.table)
     taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]

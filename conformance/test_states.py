@@ -29,6 +29,7 @@ from icecheck.conformance.walking import (
     knows_refs,
     live,
     loaded_answer,
+    renamed,
     shown_of,
 )
 from icecheck.expect import Reply, equal, show
@@ -212,16 +213,12 @@ class _Onlooker:
 
     def _renamed(self, table: Table, what: str) -> Table:
         """Rename a table, and judge that it is the same one; it may lie elsewhere then."""
-        if not self.catalog.claims("renameTable"):
-            return table
-        new = replace(table, name=self.catalog.new_name())
-        ends = [(each.namespace, each.name) for each in (table, new)]
-        if refused(self.catalog.rename_table(*ends), f"a rename after {what}"):
-            return table
-        reply = loaded_answer(self.catalog, new)
-        named = {"location": view.metadata_in(reply).get("location")}
-        expect_shown(reply, new, named, what, symptom="rename-changed-the-table")
-        return shown_of(reply, new)
+        new, reply = renamed(self.catalog, table, what)
+        if reply is not None:
+            before = replace(table, name=new.name)
+            named = {"location": new.metadata.get("location")}
+            expect_shown(reply, before, named, what, symptom="rename-changed-the-table")
+        return new
 
     def expect_stale(self, table: Table) -> None:
         """Judge that no entity tag of an earlier version is that of the last one."""

@@ -16,7 +16,8 @@ from icecheck.conformance.every_route import (
 from icecheck.conformance.forged_tokens import bearer, forged_tokens, strangers
 from icecheck.conformance.guarded_routes import NOBODY, is_altered, refused
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import NotOffered, Reply, Violation
+from icecheck.conformance.second_principal import second_principal
+from icecheck.expect import Reply, Violation
 from icecheck.verdict import Group
 
 Headers = Mapping[str, str]
@@ -161,18 +162,6 @@ def _missing(catalog: Catalog, own: Own) -> list[Asked]:
 # --------------------------------------------------------------------------- principals
 
 
-def _theirs(catalog: Catalog) -> Headers:
-    """Return the headers of the second principal, who must be somebody to the catalog."""
-    token = catalog.session.connection.second_token()
-    if token is None:
-        raise NotOffered("no second principal was named: --second-token or --second-credential")
-    warehouse = catalog.target.warehouse
-    query = [] if warehouse is None else [("warehouse", warehouse)]
-    if catalog.call("getConfig", query=query, headers=bearer(token)).status == 401:
-        raise NotOffered("the catalog does not know the second principal: it answers 401")
-    return bearer(token)
-
-
 @check(
     "auth.second-principal-after-the-first",
     proves=("auth.other-principal-reads-nothing", "auth.callers-kept-apart"),
@@ -182,7 +171,7 @@ def test_a_second_principal_is_shown_nothing_of_what_the_first_has_just_read(
     catalog: Catalog,
 ) -> None:
     """What one principal has just read is not shown to the other, and is shown to it again."""
-    theirs = _theirs(catalog)
+    theirs = second_principal(catalog)
     own = own_objects(catalog)
     looks = [each for each in reads(catalog, own) if each.operation_id not in _ANYBODYS]
     before = _answered(catalog, looks)
@@ -224,7 +213,7 @@ def _holds(looks: list[Asked], name: str) -> Callable[[Reply], bool]:
 )
 def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> None:
     """No write, in no form, is carried out for a principal who has no right to it."""
-    theirs = _theirs(catalog)
+    theirs = second_principal(catalog)
     own = own_objects(catalog)
     sent = {str(each): each.send(catalog, theirs) for each in _inside(writes(catalog, own))}
     leaks = [(name, reply) for name, reply in sent.items() if reply.ok]

@@ -9,8 +9,9 @@ from icecheck.conformance.forged_tokens import bearer, claims_of, own_token
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import (
     ACCESS_TOKEN,
-    EXCHANGE,
+    JWT,
     basic,
+    exchange_form,
     own_form,
     post_form,
     token_in,
@@ -24,18 +25,10 @@ _FACTOR = 2
 _MARGIN_SECONDS = 60
 _UNKNOWN = {"icecheck-unknown": "a b&c", "x": ""}
 _FORM_WITH_CHARSET = {"Content-Type": "application/x-www-form-urlencoded; charset=UTF-8"}
-_JWT = "urn:ietf:params:oauth:token-type:jwt"
 
 
 def _asks_nobody(catalog: Catalog) -> bool:
     return catalog.call("listNamespaces", headers={"Authorization": ""}).ok
-
-
-def _renewal(catalog: Catalog, token: str) -> dict[str, str]:
-    """The form in which a client asks for its token to be renewed."""
-    scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
-    subject = {"subject_token": token, "subject_token_type": ACCESS_TOKEN}
-    return {"grant_type": EXCHANGE, **subject, **scope}
 
 
 # ------------------------------------------------------------------------- what is told
@@ -76,11 +69,11 @@ def _given(catalog: Catalog) -> Iterator[tuple[str, Reply]]:
     first = post_form(catalog, form).expect(200)
     yield "the client's token", first
     token = token_in(first)
-    renewed = post_form(catalog, _renewal(catalog, token), bearer(token))
+    renewed = post_form(catalog, exchange_form(catalog, token), bearer(token))
     if renewed.ok:
         yield "the renewed token", renewed
         again = token_in(renewed)
-        twice = post_form(catalog, _renewal(catalog, again), bearer(again))
+        twice = post_form(catalog, exchange_form(catalog, again), bearer(again))
         if twice.ok:
             yield "the token that was renewed twice", twice
     by_header = post_form(catalog, *basic(form))
@@ -92,9 +85,9 @@ def _given(catalog: Catalog) -> Iterator[tuple[str, Reply]]:
 def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
     """An exchanged token comes with its type, whether or not one was asked for."""
     token = token_in(post_form(catalog, own_form(catalog)))
-    form = _renewal(catalog, token)
+    form = exchange_form(catalog, token)
     given = 0
-    for wanted in (None, ACCESS_TOKEN, _JWT):
+    for wanted in (None, ACCESS_TOKEN, JWT):
         more = {} if wanted is None else {"requested_token_type": wanted}
         reply = post_form(catalog, {**form, **more}, bearer(token))
         if not reply.ok:
@@ -189,7 +182,7 @@ def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
     """A token request without what its grant needs is refused with 400 or 401."""
     form = own_form(catalog)
     token = token_in(post_form(catalog, form))
-    whole = _renewal(catalog, token)
+    whole = exchange_form(catalog, token)
     incomplete: dict[str, tuple[Form, Form]] = {
         "no client": ({k: v for k, v in form.items() if not k.startswith("client_")}, {}),
         "no secret": ({k: v for k, v in form.items() if k != "client_secret"}, {}),

@@ -1,5 +1,6 @@
 """The names of views: renamed, and shared with tables."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,9 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view
+from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.reading import tables_in
+from icecheck.conformance.second_lives import reused
 from icecheck.conformance.viewing import (
     MARK,
     View,
@@ -25,10 +28,12 @@ from icecheck.conformance.viewing import (
     shared_view,
     view_exists,
 )
-from icecheck.expect import NotOffered, equal
-from icecheck.probes import saw
+from icecheck.expect import NotOffered, Reply, equal
+from icecheck.probes import has_capability, saw
 from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.verdict import Group, SkipKind
+
+_ASSERT_CREATE = {"type": "assert-create"}
 
 
 def _renamed(catalog: Catalog, namespace: Namespace | None = None) -> tuple[View, str]:
@@ -124,12 +129,8 @@ def test_renamed_view_moves(catalog: Catalog) -> None:
 def test_old_name_is_free(catalog: Catalog) -> None:
     """After a rename the old name can be used for another view."""
     view, name = _renamed(catalog)
-    reused = create_view(catalog, view.namespace, create_view_body(view.name))
-    if reused.status in {400, 403, 422}:
-        # The renamed view may still lie where a view of the old name would be put.
-        why = f"the catalog refuses the old name's default location with {reused.status}"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    reused.expect(200, detail="a view under the old name")
+    reply = create_view(catalog, view.namespace, create_view_body(view.name))
+    reused(reply, "a view under the old name")
     expect_view_unchanged(catalog, replace(view, name=name))
 
 
@@ -217,6 +218,36 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
     reply.expect(409)
     _expect_table_stays(catalog, table)
     expect_view_unchanged(catalog, view)
+
+
+@check(
+    "createTable.view-in-every-way",
+    proves="createTable.name-of-a-view-refused",
+    group=Group.GENERATED,
+)
+def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
+    """No commit and no registration makes a table under the name of a view, which stays."""
+    view, table = given_view(catalog), catalog.given_table()
+    where = (view.namespace, view.name)
+    ways: dict[str, Callable[[], Reply]] = {}
+    if has_capability(catalog, "stage-create"):
+        staged = catalog.given_table(stage_create=True)
+        sent = (creation_updates(staged.metadata), [_ASSERT_CREATE])
+        change = {"identifier": view.identifier, "requirements": sent[1], "updates": sent[0]}
+        ways["a commit that creates it"] = lambda: catalog.update_table(*where, *sent)
+        if catalog.claims("commitTransaction"):
+            ways["a transaction"] = lambda: catalog.commit_transaction([change])
+    if catalog.claims("registerTable") and (file := table.metadata_location) is not None:
+        catalog.given_dropped(table.namespace, table.name)
+        ways["a registration"] = lambda: catalog.register_table(*where, file)
+        again = "a registration with overwrite"
+        ways[again] = lambda: catalog.register_table(*where, file, overwrite=True)
+    for how, send in ways.items():
+        reply = send()
+        if reply.ok:
+            raise reply.violation("status", "409", str(reply.status), detail=how)
+        catalog.load_table(*where).expect(404, detail=f"after {how}, which was refused")
+        expect_view_unchanged(catalog, view)
 
 
 @check("loadView.of-a-table", proves="loadView.table-is-no-view")

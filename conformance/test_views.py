@@ -14,6 +14,7 @@ from icecheck.conformance.viewing import (
     VIEW_SCHEMA,
     create_view,
     create_view_body,
+    current_versions,
     definition_of,
     drop_view,
     expect_view_unchanged,
@@ -161,12 +162,7 @@ def test_version_kept(catalog: Catalog) -> None:
     sent, reply = in_dialects(catalog, sent, send)
     reply.expect(200)
     metadata = metadata_view.metadata_in(load_view(catalog, namespace, name).expect(200))
-    current = [
-        version
-        for version in metadata.get("versions") or ()
-        if version.get("version-id") == metadata.get("current-version-id")
-    ]
-    found = [definition_of(version) for version in current]
+    found = [definition_of(version) for version in current_versions(metadata)]
     equal(found, [definition_of(sent)], symptom=_EFFECT)
 
 

@@ -26,6 +26,7 @@ from icecheck.conformance.viewing import (
     FIRST_SQL,
     View,
     add_version,
+    current_versions,
     definition_of,
     given_view,
     loaded_view,
@@ -224,8 +225,8 @@ def test_an_earlier_version_is_current_again(catalog: Catalog) -> None:
 
 def _expect_current(catalog: Catalog, view: View, sql: str) -> None:
     after = loaded_view(catalog, view).metadata
-    shown = [v for v in after["versions"] if v.get("version-id") == after.get("current-version-id")]
-    queries = [definition_of(version)["representations"][0]["sql"] for version in shown]
+    shown = [definition_of(version) for version in current_versions(after)]
+    queries = [definition["representations"][0]["sql"] for definition in shown]
     equal(queries, [sql], symptom="effect-missing:view-definition")
 
 

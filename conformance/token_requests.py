@@ -12,9 +12,11 @@ __all__ = [
     "ACCESS_TOKEN",
     "CLIENT_CREDENTIALS",
     "EXCHANGE",
+    "JWT",
     "asks_here",
     "basic",
     "client_form",
+    "exchange_form",
     "own_form",
     "post_form",
     "token_in",
@@ -23,6 +25,7 @@ __all__ = [
 CLIENT_CREDENTIALS = "client_credentials"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - a type's name
+JWT = "urn:ietf:params:oauth:token-type:jwt"
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -52,6 +55,15 @@ def own_form(catalog: Catalog) -> dict[str, str]:
     """Return the form with which the run's client asks for a token."""
     scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
     return {"grant_type": CLIENT_CREDENTIALS, **client_form(catalog), **scope}
+
+
+def exchange_form(
+    catalog: Catalog, token: str, token_type: str = ACCESS_TOKEN, **more: str
+) -> dict[str, str]:
+    """Return the form in which a token is exchanged for another, its own renewal or a user's."""
+    scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
+    subject = {"subject_token": token, "subject_token_type": token_type}
+    return {"grant_type": EXCHANGE, **subject, **more, **scope}
 
 
 def post_form(

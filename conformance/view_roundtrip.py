@@ -10,6 +10,7 @@ from icecheck.conformance.viewing import (
     MARK,
     View,
     create_view_body,
+    current_versions,
     given_view,
     load_view,
     loaded_view,
@@ -51,9 +52,7 @@ def metadata_of(catalog: Catalog, view: View) -> tuple[Reply, Json]:
 
 def current_version(metadata: Mapping[str, Any]) -> Json:
     """Return the current version of a view, or an empty one."""
-    wanted = metadata.get("current-version-id")
-    versions = metadata.get("versions") or ()
-    return next((dict(each) for each in versions if each.get("version-id") == wanted), {})
+    return next((dict(each) for each in current_versions(metadata)), {})
 
 
 def view_properties(metadata: Mapping[str, Any]) -> Json:

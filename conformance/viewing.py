@@ -20,6 +20,7 @@ __all__ = [
     "add_version",
     "create_view",
     "create_view_body",
+    "current_versions",
     "definition_of",
     "drop_view",
     "expect_view_unchanged",
@@ -271,6 +272,13 @@ def _usable(reply: Reply) -> Json:
 
 
 # -------------------------------------------------------------------------- reading
+
+
+def current_versions(metadata: Mapping[str, Any]) -> list[Json]:
+    """Return the versions that have the current id, as a catalog shows them: it has to be one."""
+    current = metadata.get("current-version-id")
+    versions = metadata.get("versions") or ()
+    return [version for version in versions if version.get("version-id") == current]
 
 
 def version_with(metadata: Json, sql: str) -> Json:

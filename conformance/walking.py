@@ -25,6 +25,7 @@ __all__ = [
     "knows_refs",
     "live",
     "loaded_answer",
+    "renamed",
     "shown_of",
 ]
 
@@ -116,6 +117,21 @@ def shown_of(reply: Reply, table: Table) -> Table:
     """Return a table as an answer shows it."""
     location = reply.json().get("metadata-location")
     return replace(table, metadata=view.metadata_in(reply), metadata_location=location)
+
+
+def renamed(catalog: Catalog, table: Table, what: str) -> tuple[Table, Reply | None]:
+    """Rename a table, and return it as a load then shows it, and that load.
+
+    The same table and no load where the catalog does not rename it.
+    """
+    if not catalog.claims("renameTable"):
+        return table, None
+    new = replace(table, name=catalog.new_name())
+    ends = [(each.namespace, each.name) for each in (table, new)]
+    if refused(catalog.rename_table(*ends), f"a rename after {what}"):
+        return table, None
+    reply = loaded_answer(catalog, new)
+    return shown_of(reply, new), reply
 
 
 def live(

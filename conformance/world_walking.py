@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from icecheck.client import Catalog
+from icecheck.conformance.reading import refuses_place
 from icecheck.conformance.world import KINDS, Thing, World
 from icecheck.conformance.world_observing import Observer
 from icecheck.conformance.world_steps import Step
@@ -18,8 +19,6 @@ EVERYTHING_EVERY = 18
 _REFERENCED = (("snapshots", "refs"),)
 """Every snapshot of a walk is referenced: a load that asks for those shows the same."""
 _SIZES = (1, 0, 2)
-_VACATED = frozenset({400, 403, 422})
-"""How a catalog refuses a name in whose place something still lies that was renamed."""
 
 
 def given_root(catalog: Catalog) -> Namespace:
@@ -106,7 +105,7 @@ class _Walker:
             for each in step.touched
             for kind in KINDS
         )
-        return step.after is not None and vacated and reply.status in _VACATED
+        return step.after is not None and vacated and refuses_place(reply)
 
     # ---- looking
 

@@ -1,6 +1,5 @@
 """Answers that are right for one value of a parameter, and built elsewhere for another one."""
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -58,17 +57,12 @@ def _refs_without_properties(registries: Registries) -> None:
 def _with_access_stale(registries: Registries) -> None:
     """With credentials a table is answered under the name of a metadata file of its own."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        asked = "x-iceberg-access-delegation" in call.request.headers
-        if not asked or outcome.reply.status != 200:
-            return outcome
-        body = json.loads(outcome.reply.body)
-        body["metadata-location"] = f"{body['metadata-location']}.signed"
-        reply = structs.replace(outcome.reply, body=json.dumps(body).encode())
-        return structs.replace(outcome, reply=reply)
+    def alter(call: Call, body: Json) -> Json:
+        if "x-iceberg-access-delegation" not in call.request.headers:
+            return body
+        return {**body, "metadata-location": f"{body['metadata-location']}.signed"}
 
-    wrap(registries, "loadTable", around)
+    alter_answer(registries, "loadTable", alter)
 
 
 @defect(

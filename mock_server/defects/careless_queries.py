@@ -10,7 +10,7 @@ from msgspec import structs
 from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
+from icecheck.mock_server.defects.rewriting import alter_request_body, with_answer, wrap
 from icecheck.mock_server.defects.versions import Faithful, alter_update
 from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
 from icecheck.mock_server.names import split_namespace
@@ -37,8 +37,7 @@ def _children_by_pattern(registries: Registries) -> None:
             if len(namespace) == len(levels) + 1
             and all(p.fullmatch(n) for p, n in zip(patterns, namespace, strict=False))
         ]
-        body = json.dumps({"namespaces": found, "next-page-token": None}).encode()
-        return structs.replace(outcome, reply=structs.replace(outcome.reply, body=body))
+        return with_answer(outcome, {"namespaces": found, "next-page-token": None})
 
     wrap(registries, "listNamespaces", around)
 

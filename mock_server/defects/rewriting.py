@@ -21,6 +21,7 @@ __all__ = [
     "forget_effect",
     "refuse_as",
     "sent_json",
+    "with_answer",
     "wrap",
 ]
 
@@ -34,6 +35,12 @@ def sent_json(call: Call) -> dict[str, Any]:
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
+
+
+def with_answer(outcome: Outcome, body: Any) -> Outcome:
+    """Return an outcome that is answered with another JSON body; all else stays as it is."""
+    reply = msgspec.structs.replace(outcome.reply, body=json.dumps(body).encode())
+    return msgspec.structs.replace(outcome, reply=reply)
 
 
 def wrap(registries: Registries, operation_id: str, around: Around) -> None:
@@ -101,9 +108,7 @@ def alter_body(registries: Registries, operation_id: str, alter: Callable[[Any],
         outcome = faithful(context, state, call)
         if not outcome.reply.body:
             return outcome
-        body = json.dumps(alter(json.loads(outcome.reply.body))).encode()
-        reply = msgspec.structs.replace(outcome.reply, body=body)
-        return msgspec.structs.replace(outcome, reply=reply)
+        return with_answer(outcome, alter(json.loads(outcome.reply.body)))
 
     wrap(registries, operation_id, around)
 
@@ -117,9 +122,7 @@ def alter_answer(
         outcome = faithful(context, state, call)
         if not outcome.reply.body:
             return outcome
-        body = json.dumps(alter(call, json.loads(outcome.reply.body))).encode()
-        reply = msgspec.structs.replace(outcome.reply, body=body)
-        return msgspec.structs.replace(outcome, reply=reply)
+        return with_answer(outcome, alter(call, json.loads(outcome.reply.body)))
 
     wrap(registries, operation_id, around)
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import httpx
-
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.connection import Wire
@@ -162,9 +160,7 @@ class Breaker:
     def _answers_again(self) -> bool:
         """Ask for the config until there is an answer, whatever it is, or patience ends."""
         target, connection = self._session.target, self._session.connection
-        url = f"{target.base_url}/v1/config"
-        if target.warehouse is not None:
-            url += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
+        url = f"{target.base_url}{target.config_path}"
         asking = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
         started, waited, pause = self._now(), 0.0, _FIRST_PAUSE_SECONDS
         while True:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from icecheck.contract import Level, Requirement
 from icecheck.folding import Gathering, fold
@@ -10,6 +11,8 @@ from icecheck.unserved import ONE_ANSWER, SYMPTOM, named_by_endpoint, named_by_o
 from icecheck.verdict import CREDENTIALS, TARGET, Cause, Finding, Outcome, Verdict
 
 __all__ = ["causes_of", "severity_of"]
+
+T = TypeVar("T")
 
 _LEVELS = {Level.MUST: 0, Level.SHOULD: 1, Level.INTEROP: 2}
 
@@ -53,7 +56,7 @@ _TITLE_STARTS = {
     "effect-on-another:": "A change reaches more than it names: {what}",
     "anomaly:": "Clients that work at the same time are told what cannot be true together: {what}",
 }
-# Symptoms of one root cause, whatever member they name.
+# Symptoms of one root cause, whatever member they name; a start stands for all that begin so.
 _FAMILY = {
     "body-is-no-json": "schema:not-json",
     "member-missing": "schema:required",
@@ -61,12 +64,24 @@ _FAMILY = {
     "name-altered": "names-run-together",
     "cut-short-without-token": "page-tokens",
     "last-page-token": "page-tokens",
+    # Members of planned files come out of one serialiser, as those of bodies do.
+    "planned-file:": "planned-file",
 }
-# Symptoms that say all there is to say: what was expected and came differs by the check's data.
-_VALUES_ASIDE = (
-    "effect-missing:", "effect-on-another:", "changed-although-refused", "lost-update",
-    "names-run-together", "page-tokens",
-)  # fmt: skip
+# Symptoms, or starts of them, that say all there is to say, and what is told of each as expected
+# and as what came: the values themselves differ by the check's data.
+_CHANGE = ("the change, and nothing else", "another state")
+_VALUES_ASIDE = {
+    # Required members left out of forty bodies are one sloppy serialiser.
+    "schema:": ("the documented shape", "another shape"),
+    "planned-files": ("what the scan is about", "something else"),
+    "planned-file": ("what is known of it", "something else"),
+    "effect-missing:": _CHANGE,
+    "effect-on-another:": _CHANGE,
+    "changed-although-refused": _CHANGE,
+    "lost-update": _CHANGE,
+    "names-run-together": _CHANGE,
+    "page-tokens": _CHANGE,
+}
 _OF_OPERATIONS = (f"{SYMPTOM}.", f"{ONE_ANSWER}.")
 _NAMED_BY_SYMPTOM = (
     "schema:", "prerequisite:", TARGET, CREDENTIALS, "same-answer", "never-refuses",
@@ -134,20 +149,17 @@ def _group(groups: dict[tuple[str, str, str], Gathering], key: tuple[str, str, s
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:
-    symptom = _FAMILY.get(finding.symptom, finding.symptom)
-    if symptom.startswith("schema:"):
-        # Required members left out of forty bodies are one sloppy serialiser.
-        return (symptom, "the documented shape", "another shape")
-    if symptom == "planned-files":
-        return (symptom, "what the scan is about", "something else")
-    if symptom.startswith("planned-file:"):
-        # Members of planned files come out of one serialiser, as those of bodies do.
-        return ("planned-file", "what is known of it", "something else")
-    if symptom.startswith(_VALUES_ASIDE):
-        return (symptom, "the change, and nothing else", "another state")
+    symptom = _of_symptom(_FAMILY, finding.symptom) or finding.symptom
     if symptom == "status":
         return (symptom, *_statuses(finding.expected, finding.actual))
-    return (symptom, finding.expected, finding.actual)
+    told = _of_symptom(_VALUES_ASIDE, symptom)
+    return (symptom, *(told or (finding.expected, finding.actual)))
+
+
+def _of_symptom(known: Mapping[str, T], symptom: str) -> T | None:
+    """Return what is known of a symptom, or of its start up to the colon."""
+    start, colon, _ = symptom.partition(":")
+    return known.get(symptom) or known.get(start + colon)
 
 
 def _statuses(expected: str, actual: str) -> tuple[str, str]:
@@ -237,8 +249,9 @@ def _slug(group: Gathering) -> str:
     parts = [group.symptom]
     if group.symptom == "status":
         parts += [group.actual, "for", group.expected]
-    elif not group.symptom.startswith((*_VALUES_ASIDE, *_NAMED_BY_SYMPTOM)):
-        parts += [group.actual]
+    elif not group.symptom.startswith(_NAMED_BY_SYMPTOM):
+        told = _of_symptom(_VALUES_ASIDE, group.symptom)
+        parts += [] if told == _CHANGE else [group.actual]
     text = "-".join(parts).lower()
     kept = "".join(c if c.isalnum() or c in ".:-" else "-" for c in text)
     while "--" in kept:

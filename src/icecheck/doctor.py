@@ -93,9 +93,7 @@ def _asked(url: str, target: Target, transport: httpx.BaseTransport | None) -> E
     """Ask for a config below a URL of the same host; return the last thing that came."""
     exchanges: list[Exchange] = []
     connection = Connection(target, transport)
-    asked = f"{url}/v1/config"
-    if target.warehouse is not None:
-        asked += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
+    asked = f"{url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", asked, {}, None)
     with contextlib.suppress(Unreachable, TargetUnusable):
         connection.send(wire, exchanges.append)

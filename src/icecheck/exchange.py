@@ -125,16 +125,18 @@ class Redactor:
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""
-        request_body = exchange.request_body
+        sent, answer = exchange.request_body, exchange.response_body
+        names_some = _may_name_secrets(answer)
         with self._lock:
-            self._learn(exchange.response_body)
+            if names_some:
+                self._learn(answer)
             return replace(
                 exchange,
                 url=self._text(exchange.url),
                 request_headers=self._headers(exchange.request_headers),
-                request_body=None if request_body is None else self._body(request_body),
+                request_body=None if sent is None else self._body(sent, _may_name_secrets(sent)),
                 response_headers=self._headers(exchange.response_headers),
-                response_body=self._body(exchange.response_body),
+                response_body=self._body(answer, names_some),
                 error=None if exchange.error is None else self._text(exchange.error),
             )
 
@@ -148,7 +150,7 @@ class Redactor:
         return _digest(text) if _SECRET_KEY.search(name) else self.text(text)
 
     def _learn(self, body: bytes) -> None:
-        if body.lstrip()[:1] not in {b"{", b"["} or not _may_name_secrets(body):
+        if body.lstrip()[:1] not in {b"{", b"["}:
             return
         try:
             found = list(_vended_in(json.loads(body)))
@@ -179,14 +181,14 @@ class Redactor:
     def _holds_secret(self, text: str) -> bool:
         return any(secret in text for secret in (*self._given, *self._vended))
 
-    def _body(self, body: bytes) -> bytes:
+    def _body(self, body: bytes, names_some: bool) -> bytes:
         try:
             text = body.decode()
         except UnicodeDecodeError:
             # Latin-1 gives every byte back, and what is ASCII in it is found.
             return self.text(body.decode("latin-1")).encode("latin-1")
         if text.lstrip()[:1] in {"{", "["}:
-            if not _may_name_secrets(body) and not self._holds_secret(text):
+            if not names_some and not self._holds_secret(text):
                 return body
             try:
                 parsed = json.loads(text)

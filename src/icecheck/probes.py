@@ -10,9 +10,10 @@ from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
 from icecheck.table import Table
 from icecheck.verdict import SkipKind
 
-__all__ = ["CAPABILITIES", "Trait", "has_capability", "is_refusal", "offered", "saw"]
+__all__ = ["CAPABILITIES", "DOES_NOT", "Trait", "has_capability", "is_refusal", "offered", "saw"]
 
-_REFUSALS = frozenset({400, 403, 405, 406, 422, 501})
+DOES_NOT = frozenset({400, 403, 405, 406, 422, 501})
+"""How a catalog says that it does not do something, where the document leaves that to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def saw(catalog: Catalog, name: str, *, present: bool) -> None:
 
 def is_refusal(reply: Reply) -> bool:
     """Whether an answer says that the catalog does not do this: never a 404, 409 or a breakdown."""
-    return reply.status in _REFUSALS
+    return reply.status in DOES_NOT
 
 
 def offered(catalog: Catalog, name: str, reply: Reply) -> Reply:

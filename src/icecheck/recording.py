@@ -1,5 +1,6 @@
 """pytest in, verdicts out: a pytest item that is a check calls the judge."""
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -98,11 +99,10 @@ class Recorder:
                 worker=self.worker,
                 ledger=self.ledger,
             )
-            try:
+            with contextlib.ExitStack() as undo:
+                undo.callback(session.close)
                 refuse_to_litter(session)
-            except BaseException:
-                session.close()
-                raise
+                undo.pop_all()
         except TargetUnusable as unusable:
             self._unusable = unusable
             raise

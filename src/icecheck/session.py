@@ -1,9 +1,10 @@
 """One conversation with one catalog: its offer, the isolation found by probe, what is left."""
 
+import contextlib
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -185,9 +186,8 @@ def open_session(
     connection = Connection(target, transport)
     recorded: list[Exchange] = []
     owner = f"icecheck_{run_id}"
-    journal: LedgerFile | None = None
-    root = Ledger(owner)
-    try:
+    with contextlib.ExitStack() as undo, _told_if_unreachable(target):
+        undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = Offer.read(config, target)
         token = offer.overrides.get("token", offer.defaults.get("token"))
@@ -197,6 +197,8 @@ def open_session(
         connection.second_token()  # one that cannot be had is told at once
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         root = Ledger(owner, journal)
+        if journal is not None:
+            undo.callback(lambda: journal.close(keep=len(root) > 0))
         session = Session(
             target=sent_to,
             connection=connection,
@@ -218,13 +220,7 @@ def open_session(
         for one in recorded:
             session.record(one)
         session.isolation = isolate(session, worker)
-    except BaseException as ending:
-        connection.close()
-        if journal is not None:
-            journal.close(keep=len(root) > 0)
-        if isinstance(ending, Unreachable):
-            raise TargetUnusable(_say_unreachable(target, str(ending))) from None
-        raise
+        undo.pop_all()
     return session
 
 
@@ -243,21 +239,24 @@ def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
 def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> dict[str, Any]:
     """Ask for the config once, hang up, and return it; TargetUnusable when there is no catalog."""
     connection = Connection(target, transport)
-    try:
+    with contextlib.closing(connection), _told_if_unreachable(target):
         _, config = _fetch_config(connection, target, lambda _: None)
+    return config
+
+
+@contextlib.contextmanager
+def _told_if_unreachable(target: Target) -> Iterator[None]:
+    """Say of a target without an answer what to do about it."""
+    try:
+        yield
     except Unreachable as trouble:
         raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
-    finally:
-        connection.close()
-    return config
 
 
 def _fetch_config(
     connection: Connection, target: Target, record: Callable[[Exchange], None]
 ) -> tuple[Exchange, dict[str, Any]]:
-    url = f"{target.base_url}/v1/config"
-    if target.warehouse is not None:
-        url += "?" + str(httpx.QueryParams({"warehouse": target.warehouse}))
+    url = f"{target.base_url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
     exchange = connection.send(wire, record)
     where = f"GET {url}"

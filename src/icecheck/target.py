@@ -180,6 +180,17 @@ class Target:
         return self.url.rstrip("/")
 
     @property
+    def warehouse_query(self) -> tuple[tuple[str, str], ...]:
+        """The query with which the config is asked for: the warehouse, if one was named."""
+        return () if self.warehouse is None else (("warehouse", self.warehouse),)
+
+    @property
+    def config_path(self) -> str:
+        """What is appended to a base URL to ask for the config."""
+        query = self.warehouse_query
+        return "/v1/config" + (f"?{httpx.QueryParams(query)}" if query else "")
+
+    @property
     def safety(self) -> str:
         """How much a run may do to the catalog."""
         if self.disruptive:

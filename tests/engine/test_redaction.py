@@ -1,11 +1,14 @@
 """Secrets are taken out wherever they turn up: by where they stand, and then by their value."""
 
 import json
+import string
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from icecheck.evidence import finding_without_secrets
-from icecheck.exchange import Exchange, Redactor, Step, is_secret_header
+from icecheck.exchange import _HINTS, _SECRET_KEY, Exchange, Redactor, Step, is_secret_header
 from icecheck.target import Target
 from icecheck.verdict import Finding
 
@@ -50,6 +53,17 @@ def test_a_vended_secret_is_known_by_value_afterwards():
 def test_what_storage_clients_are_given_is_a_secret(member):
     body = json.dumps({"storage-credentials": [{"config": {member: VENDED}}]})
     assert "canary" not in said(Redactor(), body.encode())
+
+
+@settings(max_examples=300, derandomize=True, database=None, deadline=None)
+@given(st.from_regex(_SECRET_KEY, alphabet=f"{string.ascii_letters}{string.digits}.:_-"))
+def test_no_body_with_a_secret_key_is_passed_over_for_want_of_a_hint(key):
+    assert "canary" not in said(Redactor(), json.dumps({key: VENDED}).encode())
+
+
+@pytest.mark.parametrize("hint", [each.decode() for each in _HINTS])
+def test_every_hint_is_one_of_a_secret_key(hint):
+    assert any(_SECRET_KEY.search(hint + rest) for rest in ("", "cookie"))
 
 
 @pytest.mark.parametrize(

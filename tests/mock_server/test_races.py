@@ -1,9 +1,10 @@
 """Threads at once: commits are decided one after another, readers see whole versions."""
 
-import threading
 from collections.abc import Callable
+from functools import partial
 
 import httpx
+from tests.mock_server.together import together
 
 from icecheck.mock_server import MockCatalog
 
@@ -12,25 +13,9 @@ THREADS = 8
 ROUNDS = 25
 
 
-def at_once(work: Callable[[int], None]) -> None:
-    """Run `work(number)` in all threads, starting together; the first failure is raised."""
-    barrier = threading.Barrier(THREADS)
-    failures: list[BaseException] = []
-
-    def run(number: int) -> None:
-        try:
-            barrier.wait()
-            work(number)
-        except BaseException as error:  # noqa: BLE001 - handed to the main thread
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+def at_once(work: Callable[[int], object]) -> None:
+    """Run `work(number)` in all threads, starting together."""
+    together(*(partial(work, number) for number in range(THREADS)))
 
 
 def snapshot_commit(uuid: str, parent: int | None, snapshot_id: int) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 import pytest
+from tests.mock_server.together import together
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.context import Call, Context, Outcome
@@ -83,27 +84,6 @@ def create_tables(send: Send, names: Sequence[str] = TABLES) -> None:
         schema = {"type": "struct", "fields": []}
         body = {"name": name, "schema": schema, "properties": THIN}
         assert send("POST", f"{NAMESPACE}/tables", body)[0] == 200
-
-
-def together(*works: Callable[[], None]) -> None:
-    """Run each in a thread of its own, starting together; the first failure is raised."""
-    barrier = threading.Barrier(len(works))
-    failures: list[BaseException] = []
-
-    def run(work: Callable[[], None]) -> None:
-        try:
-            barrier.wait()
-            work()
-        except BaseException as error:  # noqa: BLE001 - handed to the main thread
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
 
 
 def load(send: Send, table: str) -> Head:

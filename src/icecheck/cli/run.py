@@ -135,12 +135,12 @@ def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
     """Run the checks; a run that cannot even begin leaves no half report behind."""
     from icecheck.assembly.run import run_checks
 
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(output.abandon)
         with progress:
-            return run_checks(wanted, progress, on_exchange=output.record)
-    except BaseException:
-        output.abandon()
-        raise
+            run = run_checks(wanted, progress, on_exchange=output.record)
+        undo.pop_all()
+    return run
 
 
 def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Starts the Spark that checks take as ``spark``, from what the command line was told."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 from icecheck.spark.session import SparkWorkbench
 from icecheck.target import Target
@@ -14,9 +15,8 @@ def start_bench(options: Mapping[str, str], target: Target) -> SparkWorkbench:
     Raises SparkUnavailable, whose message says what to install or to change.
     """
     bench = SparkWorkbench.start(jar=options.get("jar"), packages=options.get("packages"))
-    try:
+    with ExitStack() as undo:
+        undo.callback(bench.stop)
         bench.prepare_tls(target)
-    except BaseException:
-        bench.stop()
-        raise
+        undo.pop_all()
     return bench

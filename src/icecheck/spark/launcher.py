@@ -196,14 +196,13 @@ class Jvm:
             start_new_session=True,
         )
         packages = installation.runtime.packages
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.stop)
+            undo.callback(self._process.kill)
             self.port, self.secret = self._gateway(
                 RESOLVE_TIMEOUT_SECONDS if packages else START_TIMEOUT_SECONDS, packages
             )
-        except BaseException:
-            self._process.kill()
-            self.stop()
-            raise
+            undo.pop_all()
 
     @property
     def log_tail(self) -> str:

@@ -76,12 +76,12 @@ class SparkWorkbench:
                 "this process already runs Spark: stop that SparkContext before icecheck's"
             )
         jvm = Jvm(installation, environment)
-        try:
-            return cls(installation, jvm, _connect(jvm, conf or {}))
-        except BaseException:
-            _forget_gateway()
-            jvm.stop()
-            raise
+        with contextlib.ExitStack() as undo:
+            undo.callback(jvm.stop)
+            undo.callback(_forget_gateway)
+            started = cls(installation, jvm, _connect(jvm, conf or {}))
+            undo.pop_all()
+        return started
 
     @property
     def version(self) -> str:
