@@ -149,8 +149,16 @@ def _typed(type_: str) -> Column:
 
 
 def _with_default(at: int, type_: str, value: Any) -> Column:
-    defaults = {"initial_default": value, "write_default": value}
+    """Rows that are there already have this value, new ones the next of its type."""
+    values = [each for other, each in _DEFAULTS if other == type_]
+    following = values[(values.index(value) + 1) % len(values)]
+    defaults = {"initial_default": value, "write_default": following}
     return lambda ids: STRUCT(next(ids), f"default_{at}", type_, **defaults)
+
+
+def _with_one_default(member: str) -> Column:
+    default: dict[str, Any] = {member: 2**53 + 1}
+    return lambda ids: STRUCT(next(ids), f"only {member}", "long", **default)
 
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
@@ -169,8 +177,9 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 COLUMNS_OF_VERSION_3: dict[str, tuple[Column, ...]] = {
     "types of version 3": tuple(_typed(type_) for type_ in _PRIMITIVES_OF_VERSION_3),
-    "defaults of columns": tuple(
-        _with_default(at, type_, value) for at, (type_, value) in enumerate(_DEFAULTS)
+    "defaults of columns": (
+        *(_with_default(at, type_, value) for at, (type_, value) in enumerate(_DEFAULTS)),
+        *(_with_one_default(member) for member in ("initial_default", "write_default")),
     ),
 }
 """The same, for tables of format version 3."""

@@ -10,6 +10,7 @@ from icecheck.conformance.reading import namespaces_in, tables_in
 from icecheck.conformance.viewing import given_view, list_views
 from icecheck.expect import Reply
 from icecheck.probes import has_capability
+from icecheck.target import Namespace
 
 __all__ = ["ODD", "Place", "namespaces_placed", "tables_placed", "views_placed"]
 
@@ -55,9 +56,14 @@ def namespaces_placed(catalog: Catalog, entries: int = ENTRIES) -> Place:
     return Place(ask, namespaces_in, own, 1 if nested else 2, nested)
 
 
-def tables_placed(catalog: Catalog, entries: int = ENTRIES, ending: str = "") -> Place:
+def tables_placed(
+    catalog: Catalog,
+    entries: int = ENTRIES,
+    ending: str = "",
+    namespace: Namespace | None = None,
+) -> Place:
     """Arrange tables in a namespace of their own, with this ending where the catalog takes it."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_namespace() if namespace is None else namespace
     names = [catalog.new_name(ending)] if ending else []
     if names and not catalog.create_table(namespace, bodies.create_table_body(names[0])).ok:
         names, ending = [], ""
@@ -70,9 +76,11 @@ def tables_placed(catalog: Catalog, entries: int = ENTRIES, ending: str = "") ->
     return Place(ask, tables_in, tuple((namespace, name) for name in names), 1)
 
 
-def views_placed(catalog: Catalog, entries: int = ENTRIES) -> Place:
+def views_placed(
+    catalog: Catalog, entries: int = ENTRIES, namespace: Namespace | None = None
+) -> Place:
     """Arrange views in a namespace of their own."""
-    namespace = catalog.given_namespace()
+    namespace = catalog.given_namespace() if namespace is None else namespace
     views = [given_view(catalog, namespace) for _ in range(entries)]
 
     def ask(query: Query) -> Reply:

@@ -9,6 +9,7 @@ from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
+    "expect_json",
     "expect_levels",
     "expect_namespace_gone",
     "expect_properties",
@@ -59,6 +60,15 @@ def tables_in(reply: Reply) -> list[tuple[Namespace, str]]:
     if not isinstance(listed, list) or not all(_is_identifier(each) for each in listed):
         raise _unusable(reply, "the listing holds something that is no table identifier")
     return sorted((tuple(each["namespace"]), each["name"]) for each in listed)
+
+
+def expect_json(reply: Reply) -> None:
+    """Judge that an answer with a body says that it is JSON."""
+    if not reply.exchange.response_body:
+        return
+    media = (reply.header("content-type") or "none").split(";")[0].strip().lower()
+    if media != "application/json":
+        raise reply.violation("schema:not-json", "application/json", media)
 
 
 def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: str) -> None:

@@ -18,8 +18,14 @@ from icecheck.conformance.guarded_routes import (
     of_table,
     refused,
 )
-from icecheck.conformance.reading import namespaces_in, not_applicable, tables_in
+from icecheck.conformance.reading import (
+    expect_json,
+    namespaces_in,
+    not_applicable,
+    tables_in,
+)
 from icecheck.expect import Reply, Violation
+from icecheck.verdict import Group
 
 
 def _require_credentials(catalog: Catalog) -> None:
@@ -37,6 +43,17 @@ def test_a_false_token_is_refused(catalog: Catalog) -> None:
     # Reading may be open to everybody, where writing is not.
     operation_id = "createNamespace" if catalog.claims("createNamespace") else "listNamespaces"
     _expect_unauthorized(REQUESTS[operation_id](catalog, FALSE_TOKEN))
+
+
+@check("auth.refusals-are-json", proves="http.json-content-type", group=Group.GENERATED)
+def test_refusals_of_strangers_are_json(catalog: Catalog) -> None:
+    """A refusal of an invalid token says application/json, on every route."""
+    _require_credentials(catalog)
+    for operation_id, send in REQUESTS.items():
+        if catalog.claims(operation_id):
+            reply = send(catalog, FALSE_TOKEN)
+            if reply.status in {401, 403} and reply.exchange.method != "HEAD":
+                expect_json(reply)
 
 
 @check("auth.refused-changes-nothing", proves="auth.refused-changes-nothing")

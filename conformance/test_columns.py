@@ -20,7 +20,7 @@ from icecheck.expect import Reply, containing, show
 STRUCT = bodies.struct_field
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
 
-# The value of each type in the form that the document gives it, as initial and as write default.
+# The value of each type in the form that the document gives it.
 DEFAULTS: dict[str, Any] = {
     "boolean": True,
     "int": 42,
@@ -138,12 +138,21 @@ def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
 
 
 def with_defaults(first_id: int) -> list[Json]:
-    """Return a column of each type whose name is its type, with both defaults, and empty ones."""
-    named = [(f"a {type_}", type_, value) for type_, value in DEFAULTS.items()]
-    named += [(f"an empty {type_}", type_, value) for type_, value in EMPTY_DEFAULTS.items()]
+    """Return a column of each type whose name is its type, with both defaults, and empty ones.
+
+    Where a type has an empty value, old rows have the one and new rows the other.
+    """
+    named = [
+        (f"a {type_}", type_, value, EMPTY_DEFAULTS.get(type_, value))
+        for type_, value in DEFAULTS.items()
+    ]
+    named += [
+        (f"an empty {type_}", type_, value, DEFAULTS[type_])
+        for type_, value in EMPTY_DEFAULTS.items()
+    ]
     return [
-        STRUCT(first_id + at, name, type_, initial_default=value, write_default=value)
-        for at, (name, type_, value) in enumerate(named)
+        STRUCT(first_id + at, name, type_, initial_default=initial, write_default=write)
+        for at, (name, type_, initial, write) in enumerate(named)
     ]
 
 

@@ -5,8 +5,8 @@ from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import expect_unchanged, set_property
-from icecheck.conformance.reading import expect_levels, not_applicable
-from icecheck.expect import ABSENT, Blocked, Reply, find, show
+from icecheck.conformance.reading import expect_json, expect_levels, not_applicable
+from icecheck.expect import ABSENT, Reply, find, show
 
 _MEMBERS = {"message": str, "type": str, "code": int}
 _UNKNOWN_UPDATE = {"action": "set-icecheck-option", "option": "none"}
@@ -41,20 +41,8 @@ def _expect_envelope(reply: Reply) -> None:
 def test_bodies_say_that_they_are_json(catalog: Catalog) -> None:
     """An answer with a JSON body says application/json, a success as well as an error."""
     table = catalog.some_table()
-    _expect_json(catalog.load_table(table.namespace, table.name).expect(200))
-    _expect_json(catalog.load_table(table.namespace, catalog.new_name()).expect(404))
-
-
-@check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
-def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> None:
-    """Where a table is put into a missing namespace, the error's type says namespace."""
-    table = catalog.shared_table()
-    missing = catalog.new_namespace_name()
-    body = bodies.create_table_body(catalog.new_name())
-    _expect_no_such_namespace(catalog.create_table(missing, body))
-    if table.metadata_location is not None:
-        name = catalog.new_name()
-        _expect_no_such_namespace(catalog.register_table(missing, name, table.metadata_location))
+    expect_json(catalog.load_table(table.namespace, table.name).expect(200))
+    expect_json(catalog.load_table(table.namespace, catalog.new_name()).expect(404))
 
 
 @check("error.unknown-members", proves="error.unknown-members")
@@ -115,26 +103,3 @@ def _expect_names_refuse(catalog: Catalog, table: Table) -> None:
         no_file = f"{table.metadata_location.rpartition('/')[0]}/{missing}.metadata.json"
         reply = catalog.register_table(table.namespace, table.name, no_file)
         reply.expect(400, 404, 409, detail="no file, under a name that is taken")
-
-
-def _expect_json(reply: Reply) -> None:
-    media = (reply.header("content-type") or "none").split(";")[0].strip().lower()
-    if media != "application/json":
-        raise reply.violation("schema:not-json", "application/json", media)
-
-
-def _expect_no_such_namespace(reply: Reply) -> None:
-    operation = reply.exchange.operation
-    if reply.status != 404:
-        reason = f"a missing namespace is answered {reply.status}"
-        raise Blocked(f"{operation}.404", reason, exchange=reply.exchange.ordinal)
-    said = reply.member("error", "type")
-    if said != "NoSuchNamespaceException":
-        # Worded as the judgement of all other type names: one server's names are one cause.
-        raise reply.violation(
-            "error-type",
-            "the type name that the document gives",
-            "another name",
-            pointer="/error/type",
-            detail=f"{operation}.404 says {show(said)}, due is NoSuchNamespaceException",
-        )

@@ -3,40 +3,9 @@
 from typing import Any
 
 from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client import NO_BODY, Catalog
+from icecheck.conformance.metrics_reports import commit_report, scan_report
 from icecheck.target import Namespace
-
-COUNTER = {"unit": "count", "value": 1}
-TIMER = {"count": 1, "time-unit": "nanoseconds", "total-duration": 2644235116}
-
-
-def scan_report(table: Table, filter_: Any = None) -> dict[str, Any]:
-    """Return a scan report with every member of the schema, as Java sends it."""
-    wanted = {"type": "eq", "term": "id", "value": 1} if filter_ is None else filter_
-    return {
-        "report-type": "scan-report",
-        "table-name": ".".join((*table.namespace, table.name)),
-        "snapshot-id": 7_000_000_000_000_000_001,
-        "filter": wanted,
-        "schema-id": 0,
-        "projected-field-ids": [1, 2],
-        "projected-field-names": ["id", "data"],
-        "metrics": {"total-planning-duration": TIMER, "result-data-files": COUNTER},
-        "metadata": {"engine-name": "icecheck"},
-    }
-
-
-def commit_report(table: Table) -> dict[str, Any]:
-    """Return a commit report with every member of the schema."""
-    return {
-        "report-type": "commit-report",
-        "table-name": ".".join((*table.namespace, table.name)),
-        "snapshot-id": 7_000_000_000_000_000_001,
-        "sequence-number": 1,
-        "operation": "append",
-        "metrics": {"total-duration": TIMER, "attempts": COUNTER},
-        "metadata": {"engine-name": "icecheck"},
-    }
 
 
 @check("reportMetrics.succeeds", proves="reportMetrics.204")

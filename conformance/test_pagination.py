@@ -108,8 +108,9 @@ def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
 @check("listTables.empty-token-starts", proves="listTables.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of tables, or with all of them."""
-    _expect_nothing(tables_placed(catalog, 0))
-    _expect_start(tables_placed(catalog))
+    namespace = catalog.given_namespace()
+    _expect_nothing(tables_placed(catalog, 0, namespace=namespace))
+    _expect_start(tables_placed(catalog, namespace=namespace))
 
 
 @check("listTables.bad-page-size", proves="listTables.400")
@@ -151,8 +152,9 @@ def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
 @check("listViews.empty-token-starts", proves="listViews.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of views, or with all of them."""
-    _expect_nothing(views_placed(catalog, 0))
-    _expect_start(views_placed(catalog))
+    namespace = catalog.given_namespace()
+    _expect_nothing(views_placed(catalog, 0, namespace=namespace))
+    _expect_start(views_placed(catalog, namespace=namespace))
 
 
 @check("listViews.bad-page-size", proves="listViews.400")

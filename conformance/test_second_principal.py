@@ -11,6 +11,7 @@ from icecheck.conformance.second_principal import second_principal
 from icecheck.conformance.viewing import View, create_view_body, given_view, load_view
 from icecheck.expect import Reply, Violation, equal
 from icecheck.target import Namespace
+from icecheck.verdict import Group
 
 Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]
@@ -100,6 +101,7 @@ def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
 @check(
     "auth.second-principal-is-told",
     proves="auth.other-principal-refused-as-such",
+    group=Group.GENERATED,
 )
 def test_a_second_principal_is_told(catalog: Catalog) -> None:
     """A principal without the right is answered 403, or 404 where the name is hidden."""

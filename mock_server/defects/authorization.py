@@ -49,6 +49,24 @@ def is_at(request: Request, operation_id: str) -> bool:
     return request.method == operation.method and bool(re.fullmatch(pattern, request.raw_path))
 
 
+@defect(
+    "auth-page-for-strangers",
+    breaks="http.json-content-type",
+    suffering="Clients show a page of HTML instead of asking for a new token.",
+)
+def _page_for_strangers(registries: Registries) -> None:
+    """A proxy in front looks at tokens, and refuses them with a page of its own."""
+    faithful = registries.gates[_GATE]
+
+    def gate(request: Request, security: Security) -> Reply | None:
+        refusal = faithful(request, security)
+        if refusal is None:
+            return None
+        return Reply(refusal.status, (("content-type", "text/html"),), b"<html>Stop</html>")
+
+    registries.gates[_GATE] = gate
+
+
 # ------------------------------------------------------------------------ no credentials
 
 

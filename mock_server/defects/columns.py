@@ -155,6 +155,26 @@ def _initial_default_lost(registries: Registries) -> None:
     _alter_added_schema(registries, without)
 
 
+@defect(
+    "column-one-default",
+    breaks="createTable.defaults-kept",
+    suffering="Rows written without the column get the value that is meant for old rows.",
+)
+def _one_default(registries: Registries) -> None:
+    """A column has one default: that for writing becomes what old rows read."""
+
+    def same(field: Json) -> Json:
+        both = all(field.get(member) is not None for member in _DEFAULTS)
+        return field | {_DEFAULTS[1]: field[_DEFAULTS[0]]} if both else field
+
+    def altered(body: Json) -> Json:
+        schema = body.get("schema")
+        return {**body, "schema": _fields_as(same)(schema)} if isinstance(schema, dict) else body
+
+    alter_request_body(registries, "createTable", altered)
+    _alter_added_schema(registries, _fields_as(same))
+
+
 # ---- large ones
 
 

@@ -1,7 +1,7 @@
 """Ways in which servers say no badly, or say no where they should not."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -109,6 +109,90 @@ def _missing_namespace_as_table(registries: Registries) -> None:
 
     for operation_id in ("createTable", "registerTable"):
         wrap(registries, operation_id, around)
+
+
+def _page_for(registries: Registries, statuses: frozenset[int]) -> None:
+    def page(refused: Problem, reply: Reply) -> Reply:
+        if refused.status not in statuses:
+            return reply
+        return Reply(refused.status, (("content-type", "text/html"),), b"<html>Error</html>")
+
+    for operation_id in [*registries.operations]:
+        alter_error(registries, operation_id, page)
+
+
+@defect(
+    "error-page-of-conflicts",
+    breaks="http.json-content-type",
+    suffering="The Java client cannot tell why a commit failed.",
+)
+def _page_of_conflicts(registries: Registries) -> None:
+    """What is there already, or has changed since, is told in a page of HTML."""
+    _page_for(registries, frozenset({409}))
+
+
+def _every_404_as(registries: Registries, operation_ids: Sequence[str], type_: str) -> None:
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            raise Problem(
+                refused.status, type_ if refused.status == 404 else refused.type, refused.message
+            ) from None
+
+    for operation_id in operation_ids:
+        wrap(registries, operation_id, around)
+
+
+@defect(
+    "error-rename-blames-the-view",
+    breaks="error.type-of-what-is-missing",
+    suffering="Whoever renames a view into a missing namespace is told that the view is missing.",
+)
+def _rename_blames_the_view(registries: Registries) -> None:
+    """Whatever a rename of a view does not find, the error says view."""
+    _every_404_as(registries, ["renameView"], "NoSuchViewException")
+
+
+@defect(
+    "error-rename-blames-the-table",
+    breaks="error.type-of-what-is-missing",
+    suffering="Whoever renames a table into a missing namespace is told that the table is missing.",
+)
+def _rename_blames_the_table(registries: Registries) -> None:
+    """Whatever a rename of a table does not find, the error says table."""
+    _every_404_as(registries, ["renameTable"], "NoSuchTableException")
+
+
+@defect(
+    "error-missing-table-as-namespace",
+    breaks="error.type-of-what-is-missing",
+    suffering="Spark says that the namespace is missing when it is a table.",
+)
+def _missing_table_as_namespace(registries: Registries) -> None:
+    """A table that is missing in a namespace which exists is called a missing namespace."""
+    operations = ["loadTable", "updateTable", "dropTable", "loadCredentials", "reportMetrics"]
+    _every_404_as(registries, operations, "NoSuchNamespaceException")
+
+
+@defect(
+    "error-missing-view-as-namespace",
+    breaks="error.type-of-what-is-missing",
+    suffering="Spark says that the namespace is missing when it is a view.",
+)
+def _missing_view_as_namespace(registries: Registries) -> None:
+    """A view that is missing in a namespace which exists is called a missing namespace."""
+    _every_404_as(registries, ["loadView", "replaceView", "dropView"], "NoSuchNamespaceException")
+
+
+@defect(
+    "error-missing-plan-as-table",
+    breaks="error.type-of-what-is-missing",
+    suffering="An engine gives a scan up for good where it could plan it again.",
+)
+def _missing_plan_as_table(registries: Registries) -> None:
+    """A plan, or a task, that is not known is called a missing table."""
+    _every_404_as(registries, ["fetchPlanningResult", "fetchScanTasks"], "NoSuchTableException")
 
 
 @defect(

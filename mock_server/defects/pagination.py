@@ -9,7 +9,13 @@ import msgspec
 from icecheck.mock_server import problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_answer, alter_body, alter_call, wrap
+from icecheck.mock_server.defects.rewriting import (
+    alter_answer,
+    alter_body,
+    alter_call,
+    with_answer,
+    wrap,
+)
 from icecheck.mock_server.state import WarehouseState
 
 Body = dict[str, Any]
@@ -282,5 +288,104 @@ def _size_of_the_first(registries: Registries, operation_id: str) -> None:
         if following := json.loads(outcome.reply.body).get("next-page-token"):
             sizes[following] = size
         return outcome
+
+    wrap(registries, operation_id, around)
+
+
+# ---- lists that change between two pages
+
+
+def _paged_over(
+    registries: Registries,
+    operation_id: str,
+    start: Callable[[list[Any], Any], int],
+    mark: Callable[[list[Any], int], Any],
+) -> None:
+    """Cut lists into pages by marks: what a page ends with, and where that is in the list now.
+
+    ``start(entries, mark)`` is where the page after a mark begins, ``mark(entries, end)`` what
+    the token of a page that ends there stands for.
+    """
+    member = _LISTS[operation_id]
+    marks: dict[str, Any] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        token = call.query.get("pageToken")
+        if token is None or "pageSize" not in call.query or (token and token not in marks):
+            return faithful(context, state, call)
+        whole = {k: v for k, v in call.query.items() if not k.startswith("page")}
+        outcome = faithful(context, state, msgspec.structs.replace(call, query=whole))
+        entries = json.loads(outcome.reply.body)[member]
+        begin = start(entries, marks[token]) if token else 0
+        end = begin + int(call.query["pageSize"])
+        following = f"{operation_id}-{len(marks)}" if end < len(entries) else None
+        if following is not None:
+            marks[following] = mark(entries, end)
+        body = json.dumps({"next-page-token": following, member: entries[begin:end]}).encode()
+        reply = msgspec.structs.replace(outcome.reply, body=body)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+@_of_each(
+    "after-a-lost-row",
+    breaks="token-while-more",
+    suffering="A list that is read while somebody cleans up ends half-way.",
+)
+def _after_a_lost_row(registries: Registries, operation_id: str) -> None:
+    """A token names the last row of its page; when that row is gone, nothing comes after it."""
+
+    def start(entries: list[Any], last: Any) -> int:
+        return entries.index(last) + 1 if last in entries else len(entries)
+
+    _paged_over(registries, operation_id, start, lambda entries, end: entries[end - 1])
+
+
+@_of_each(
+    "from-a-lost-row",
+    breaks="token-while-more",
+    suffering="A list that is read while somebody cleans up ends half-way.",
+)
+def _from_a_lost_row(registries: Registries, operation_id: str) -> None:
+    """A token names the first row of the next page; when that row is gone, there is no page."""
+
+    def start(entries: list[Any], first: Any) -> int:
+        return entries.index(first) if first in entries else len(entries)
+
+    _paged_over(registries, operation_id, start, lambda entries, end: entries[end])
+
+
+@_of_each(
+    "by-offset",
+    breaks="pages-while-others-drop",
+    suffering="A list that is read while somebody cleans up has gaps.",
+)
+def _by_offset(registries: Registries, operation_id: str) -> None:
+    """A token counts the rows that were shown, and one that is dropped moves the rest."""
+    _paged_over(registries, operation_id, lambda _, offset: int(offset), lambda _, end: end)
+
+
+@_of_each(
+    "numbered",
+    breaks="pages-cover-all",
+    suffering="Clients that change the page size on their way lose entries.",
+)
+def _numbered(registries: Registries, operation_id: str) -> None:
+    """A token is the number of a page, which begins at that many times the size now asked for."""
+    member = _LISTS[operation_id]
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        token, size = call.query.get("pageToken"), call.query.get("pageSize", "")
+        if token is None or not size.isdigit() or (token and not token.isdigit()):
+            return faithful(context, state, call)
+        whole = {k: v for k, v in call.query.items() if not k.startswith("page")}
+        outcome = faithful(context, state, msgspec.structs.replace(call, query=whole))
+        entries = json.loads(outcome.reply.body)[member]
+        begin = int(token or 0) * int(size)
+        end = begin + int(size)
+        following = str(int(token or 0) + 1) if end < len(entries) else None
+        body = {"next-page-token": following, member: entries[begin:end]}
+        return with_answer(outcome, body)
 
     wrap(registries, operation_id, around)

@@ -94,10 +94,12 @@ def test_two_ways_to_be_second_or_none_are_misuse(icecheck):
 
 
 def test_the_bundled_mock_has_a_second_principal(icecheck, tmp_path):
-    result = icecheck("run", "--mock", "--only", "checks", "--check", "auth.second-*")
+    result = icecheck("run", "--mock", "--check", "auth.second-*")
     assert result.exit_code == 0, result.output
     report = json.loads((tmp_path / "icecheck-report" / "run.json").read_text())
-    assert [c["outcome"] for c in report["checks"] if "second" in c["id"]] == ["pass"] * 4
+    outcomes = {c["id"]: c["outcome"] for c in report["checks"] if "second" in c["id"]}
+    assert outcomes.keys() > {f"auth.second-principal-{w}" for w in ("is-told", "reads-nothing")}
+    assert {*outcomes.values()} == {"pass"}
     assert report["target"]["auth"]["principals"] == 2
     [profile] = [p for p in report["profiles"] if p["id"] == "authorization"]
     assert profile["status"] == "conformant"

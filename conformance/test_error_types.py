@@ -1,0 +1,163 @@
+"""The type of an error: it says which of the things that a request names is missing."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from icecheck import bodies
+from icecheck.check import check
+from icecheck.client import Catalog, Table
+from icecheck.conformance.committing import set_property
+from icecheck.conformance.metrics_reports import commit_report
+from icecheck.conformance.reading import expect_json
+from icecheck.conformance.test_scan_planning import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
+from icecheck.conformance.viewing import View, given_view, view_version
+from icecheck.expect import Blocked, NotOffered, Reply, show
+from icecheck.target import Namespace
+from icecheck.verdict import Group
+
+_NAMESPACE = "NoSuchNamespaceException"
+_TABLE = "NoSuchTableException"
+_VIEW = "NoSuchViewException"
+_EXISTS = "AlreadyExistsException"
+_FAILED = "CommitFailedException"
+_WITH_A_BODY = frozenset({401, 403, 404, 406, 409, 422})
+"""What the document answers with an error body; a gateway's own statuses are not among them."""
+_ABSENT_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+
+Json = dict[str, Any]
+Asked = tuple[str, Mapping[str, str | Namespace], Any, str]
+"""An operation, the names in its path, its body, and the type that is due when it is a 404."""
+
+
+@check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
+def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> None:
+    """Where a table is put into a missing namespace, the error's type says namespace."""
+    table = catalog.shared_table()
+    missing = catalog.new_namespace_name()
+    body = bodies.create_table_body(catalog.new_name())
+    _expect_no_such_namespace(catalog.create_table(missing, body))
+    if table.metadata_location is not None:
+        name = catalog.new_name()
+        _expect_no_such_namespace(catalog.register_table(missing, name, table.metadata_location))
+
+
+def _expect_no_such_namespace(reply: Reply) -> None:
+    if reply.status != 404:
+        reason = f"a missing namespace is answered {reply.status}"
+        raise Blocked(f"{reply.exchange.operation}.404", reason, exchange=reply.exchange.ordinal)
+    _expect_type(reply, _NAMESPACE)
+
+
+@check(
+    "error.type-of-what-is-missing",
+    proves="error.type-of-what-is-missing",
+    group=Group.GENERATED,
+)
+def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
+    """Of what a request names one thing is missing, and the type of the 404 says which."""
+    table = catalog.given_table()
+    asked = [*_of_tables(catalog, table)]
+    if catalog.claims("createView"):
+        asked += _of_views(catalog, given_view(catalog, table.namespace))
+    told = 0
+    for operation_id, names, body, due in asked:
+        if not catalog.claims(operation_id):
+            continue
+        reply = catalog.call(operation_id, names, body=body)
+        if reply.status == 404 and reply.exchange.claims_json:
+            _expect_type(reply, due)
+            told += 1
+    if not told:
+        raise NotOffered("no answer was a 404 that claims to be JSON")
+
+
+@check("http.json-refusals", proves="http.json-content-type", group=Group.GENERATED)
+def test_refusals_say_that_they_are_json(catalog: Catalog) -> None:
+    """A refusal with a body says application/json, whatever it refuses; only a 400 need not."""
+    table = catalog.given_table(catalog.given_namespace())
+    asked = [*_of_tables(catalog, table), *_that_conflict(catalog, table)]
+    if catalog.claims("createView"):
+        asked += _of_views(catalog, given_view(catalog, table.namespace))
+    for operation_id, names, body, _ in asked:
+        if catalog.claims(operation_id):
+            reply = catalog.call(operation_id, names, body=body)
+            if reply.status in _WITH_A_BODY:
+                expect_json(reply)
+
+
+def _that_conflict(catalog: Catalog, table: Table) -> Iterator[Asked]:
+    """Ask for what is there already, and commit to a table that has another identity."""
+    inside = {"namespace": table.namespace}
+    same = {"namespace": [*table.namespace], "properties": {}}
+    commit = _commit(table.namespace, table.name, "assert-table-uuid", [set_property("1")])
+    yield "createNamespace", {}, same, _EXISTS
+    yield "createTable", inside, bodies.create_table_body(table.name), _EXISTS
+    yield "updateTable", {**inside, "table": table.name}, commit, _FAILED
+    yield "commitTransaction", {}, {"table-changes": [commit]}, _FAILED
+    yield "dropNamespace", inside, None, "NamespaceNotEmptyException"
+
+
+def _of_tables(catalog: Catalog, table: Table) -> Iterator[Asked]:
+    """Ask about a table that is missing where there is another, and for a missing namespace."""
+    name = catalog.new_name()
+    there: Mapping[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
+    missing = {**there, "table": name}
+    commit = _commit(table.namespace, name, "assert-table-uuid", [set_property("1")])
+    yield "loadTable", missing, None, _TABLE
+    yield "updateTable", missing, commit, _TABLE
+    yield "loadCredentials", missing, None, _TABLE
+    yield "reportMetrics", missing, commit_report(table), _TABLE
+    yield "planTableScan", missing, {}, _TABLE
+    yield "commitTransaction", {}, {"table-changes": [commit]}, _TABLE
+    yield "dropTable", missing, None, _TABLE
+    yield "renameTable", {}, _ends((table.namespace, name), (table.namespace, f"{name}x")), _TABLE
+    nowhere = (catalog.new_namespace_name(), name)
+    yield "renameTable", {}, _ends((table.namespace, table.name), nowhere), _NAMESPACE
+    yield (
+        "fetchPlanningResult",
+        {**there, "plan-id": UNKNOWN_PLAN},
+        None,
+        "NoSuchPlanIdException",
+    )
+    yield "fetchScanTasks", there, {"plan-task": UNKNOWN_PLAN_TASK}, "NoSuchPlanTaskException"
+
+
+def _of_views(catalog: Catalog, view: View) -> Iterator[Asked]:
+    """Ask about a view that is missing where there is another, and for a missing namespace."""
+    name = catalog.new_name()
+    missing: Mapping[str, str | Namespace] = {"namespace": view.namespace, "view": name}
+    version = view_version(namespace=view.namespace)
+    update = {"action": "add-view-version", "view-version": version}
+    commit = _commit(view.namespace, name, "assert-view-uuid", [update])
+    yield "loadView", missing, None, _VIEW
+    yield "replaceView", missing, commit, _VIEW
+    yield "dropView", missing, None, _VIEW
+    yield "renameView", {}, _ends((view.namespace, name), (view.namespace, f"{name}x")), _VIEW
+    nowhere = (catalog.new_namespace_name(), name)
+    yield "renameView", {}, _ends((view.namespace, view.name), nowhere), _NAMESPACE
+
+
+def _commit(namespace: Namespace, name: str, requirement: str, updates: list[Json]) -> Json:
+    return {
+        "identifier": {"namespace": [*namespace], "name": name},
+        "requirements": [{"type": requirement, "uuid": _ABSENT_UUID}],
+        "updates": updates,
+    }
+
+
+def _ends(source: tuple[Namespace, str], destination: tuple[Namespace, str]) -> Json:
+    named = {"source": source, "destination": destination}
+    return {end: {"namespace": [*ns], "name": name} for end, (ns, name) in named.items()}
+
+
+def _expect_type(reply: Reply, due: str) -> None:
+    said = reply.member("error", "type")
+    if said != due:
+        # Worded as the judgement of all other type names: one server's names are one cause.
+        raise reply.violation(
+            "error-type",
+            "the type name that the document gives",
+            "another name",
+            pointer="/error/type",
+            detail=f"{reply.exchange.operation}.404 says {show(said)}, due is {due}",
+        )
