@@ -13,6 +13,7 @@ from icecheck.expect import (
     Reply,
     Violation,
     containing,
+    difference,
     lacking,
     one_of,
 )
@@ -79,3 +80,17 @@ def test_a_body_that_differs_is_a_violation_at_its_place(expected, body, pointer
     with pytest.raises(Violation) as caught:
         reply({**CONFIG, **body}).expect_json(expected)
     assert caught.value.finding.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "exact", "found"),
+    [
+        ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}, True, None),
+        ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, True, ("/a/1/b", 2, 3)),
+        ({"a": 1}, {"a": 1, "more": 2}, False, None),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, True, ("/a", {"b": 1}, {"b": 1, "c": 2})),
+        (1, True, True, ("", 1, True)),
+    ],
+)
+def test_a_difference_is_told_by_its_place_and_both_values(expected, actual, exact, found):
+    assert difference(expected, actual, exact=exact) == found

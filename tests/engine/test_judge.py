@@ -109,3 +109,16 @@ def test_an_arrange_step_that_this_user_may_not_do_is_no_fault(session, monkeypa
     monkeypatch.setattr(session.connection, "send", refused(session, 403))
     verdict = judged(session, lambda catalog: catalog.given_table())
     assert verdict.skip.kind is SkipKind.MISSING_FIXTURE
+
+
+def test_what_was_made_before_a_check_blocks_it_by_its_own_shape(session):
+    def body(catalog):
+        catalog.given_table()
+        made = catalog.exchanges.pop()
+        catalog.groundwork.append(replace(made, response_body=b'{"metadata": {}}'))
+        catalog.list_namespaces().expect(200)
+        raise KeyError("metadata-location")
+
+    verdict = judged(session, body)
+    assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, ("schema.createTable.200",))
+    assert {each.ordinal for each in verdict.evidence} == {0}
