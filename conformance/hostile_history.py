@@ -209,6 +209,7 @@ def set_statistics_of(table: Table) -> list[Make]:
         for at, each in enumerate(LONGS)
     ]
     return [
+        make("a blob of another snapshot", 1, [{"snapshot-id": ids[0]}, {"snapshot-id": ids[-1]}]),
         *sized,
         make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.puffin"),
         make("no blobs' properties", 2, [{"properties": {}}]),
@@ -307,4 +308,4 @@ def remove_encryption_key(table: Table) -> list[Make]:
         return lambda _table: Change("one key of many", update, named)
 
     keys = [key["key-id"] for key in table.metadata.get("encryption-keys") or []]
-    return [make(each) for each in [*keys[1:2], *keys[:1], *keys[3:]]]
+    return [make(each) for each in [*keys[1:2], *keys[:1], *keys[3:], *keys[2:3]]]

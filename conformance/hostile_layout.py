@@ -145,18 +145,26 @@ def add_spec(_table: Table) -> list[Make]:
         ),
         _spec("a decimal that is cut", [("price", "truncate[100]", "price_cut")]),
         _spec("no fields", []),
+        _spec(
+            "field ids that run backwards",
+            [("at", "hour", "back_hour"), ("data", "truncate[9]", "back_data")],
+            step=-1,
+        ),
     ]
 
 
-def _spec(what: str, fields: Sequence[tuple[str, str, str]], *, ids: bool = True) -> Make:
+def _spec(
+    what: str, fields: Sequence[tuple[str, str, str]], *, ids: bool = True, step: int = 1
+) -> Make:
     def adding(table: Table) -> Change:
         first = number(table, "last-partition-id") + 1
+        field_ids = range(first, first + len(fields))[::step]
         sent = bodies.partition_spec(
             *(
                 bodies.partition_field(
-                    column_id(table, column), transform, name, first + at if ids else None
+                    column_id(table, column), transform, name, field_id if ids else None
                 )
-                for at, (column, transform, name) in enumerate(fields)
+                for field_id, (column, transform, name) in zip(field_ids, fields, strict=True)
             ),
             spec_id=_next_id(table, "partition-specs", "spec-id"),
         )
@@ -167,7 +175,7 @@ def _spec(what: str, fields: Sequence[tuple[str, str, str]], *, ids: bool = True
             return {"partition-specs": specs, "last-partition-id": last}
 
         halves = in_halves(fields) if len(fields) > 1 else ()
-        parts = tuple(_spec(what, half, ids=ids) for half in halves)
+        parts = tuple(_spec(what, half, ids=ids, step=step) for half in halves)
         return Change(what, {"action": "add-spec", "spec": sent}, named, parts)
 
     return adding
@@ -210,20 +218,37 @@ def _pointed_at(
 
 
 def remove_schemas(table: Table) -> list[Make]:
-    """Remove schemas one by one and two at once, but for the current one."""
-    return _removed(
-        table, ("schemas", "schema-id"), ("remove-schemas", "schema-ids"), "current-schema-id"
-    )
+    """Remove schemas one by one and two at once, but for the current one; then make one current."""
+    listed, pointer = ("schemas", "schema-id"), "current-schema-id"
+    return [
+        *_removed(table, listed, ("remove-schemas", "schema-ids"), pointer),
+        _last_of_the_rest(listed, "set-current-schema", pointer),
+    ]
 
 
 def remove_specs(table: Table) -> list[Make]:
-    """Remove partition specs one by one and two at once, but for the default one."""
-    return _removed(
-        table,
-        ("partition-specs", "spec-id"),
-        ("remove-partition-specs", "spec-ids"),
-        "default-spec-id",
-    )
+    """Remove specs one by one and two at once, but for the default one; then make one that."""
+    listed, pointer = ("partition-specs", "spec-id"), "default-spec-id"
+    return [
+        *_removed(table, listed, ("remove-partition-specs", "spec-ids"), pointer),
+        _last_of_the_rest(listed, "set-default-spec", pointer),
+    ]
+
+
+def _last_of_the_rest(listed: tuple[str, str], action: str, pointer: str) -> Make:
+    """Point at the last one that is left, whose id is not its place in the list."""
+    members, id_member = listed
+
+    def make(table: Table) -> Change | None:
+        ids = [each.get(id_member, 0) for each in table.metadata.get(members) or []]
+        rest = [each for each in ids if each != table.metadata.get(pointer)]
+        if not rest:
+            return None
+        update = {"action": action, id_member: max(rest)}
+        what = f"the one with id {max(rest)} of {ids}"
+        return Change(what, update, lambda _before, _after: {pointer: max(rest)}, plain=True)
+
+    return make
 
 
 def _removed(

@@ -34,7 +34,7 @@ KEPT = {"icecheck.kept": "1", "icecheck.kept.too": "2"}
 """Properties that a table has before, and that nothing names."""
 ODD_KEPT = {"icecheck.Kept": "3", "icecheck.kept.empty": "", "icecheck.kept.blank": " "}
 """The same, where a catalog takes them."""
-REQUESTS_MAX = 48
+REQUESTS_MAX = 52
 """After so many requests a check begins no further commit; what follows is at most a few loads."""
 
 _WATCHED = (*KEPT, *ODD_KEPT, *string_map())
@@ -45,6 +45,10 @@ _KEYED = (
 )
 _OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log", "snapshot-log"})
 """Members of which nothing is expected."""
+_MEANT_AS_LEFT_OUT = frozenset(
+    {"identifier-field-ids", "doc", "initial-default", "parent-snapshot-id", "encrypted-by-id"}
+)
+"""Members that say something by not being there, so that nothing may be made up for them."""
 _SHOWN_MAX = 3
 
 
@@ -54,13 +58,14 @@ class Change:
 
     ``named`` gets the metadata before and after, and returns the members that the update changes
     as they must be then; from *after* it may only take what a server assigns. ``parts`` are sent
-    instead where the update is refused.
+    instead where the update is refused. What is ``plain`` names what is there, and nothing odd.
     """
 
     what: str
     update: Json
     named: Callable[[Json, Json], Json]
     parts: "tuple[Make, ...]" = ()
+    plain: bool = False
 
 
 Make = Callable[[Table], Change | None]
@@ -92,6 +97,8 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
         if change is None:
             continue
         reply = commit(catalog, table, [change.update])
+        if change.plain:
+            reply.expect(200, detail=change.what)
         if refused(reply, change.what):
             waiting.extend(change.parts)  # after all that is sent as a whole
             expect_as_before(catalog, table, "changed-although-refused", change.what)
@@ -250,6 +257,21 @@ def _differences(due: Json, seen: Json, was: Json) -> Iterator[_Difference]:
         for key in {**wanted, **seen[member]}:
             named, shown = wanted.get(key, ABSENT), seen[member].get(key, ABSENT)
             is_old = was[member].get(key, ABSENT) == named
-            if found := difference(named, shown, exact=is_old):
+            if found := difference(named, shown, exact=is_old) or _made_up(named, shown):
                 pointer, one, other = found
                 yield _Difference(member, f"/{key}{pointer}", one, other, is_old)
+
+
+def _made_up(due: Any, seen: Any, pointer: str = "") -> tuple[str, Any, Any] | None:
+    """Return the first member that nobody sent and that says something, as ``difference`` does."""
+    if isinstance(due, list) and isinstance(seen, list):
+        pairs = [(str(at), *each) for at, each in enumerate(zip(due, seen, strict=False))]
+    elif isinstance(due, dict) and isinstance(seen, dict):
+        for key in _MEANT_AS_LEFT_OUT & (seen.keys() - due.keys()):
+            if seen[key] not in (None, "", []):
+                return f"{pointer}/{key}", ABSENT, seen[key]
+        pairs = [(key, due[key], seen[key]) for key in due.keys() & seen.keys()]
+    else:
+        return None
+    found = (_made_up(one, other, f"{pointer}/{key}") for key, one, other in pairs)
+    return next((each for each in found if each), None)

@@ -88,17 +88,26 @@ def snapshots(metadata: Metadata) -> Growth:
 
 
 def ahead(metadata: Metadata) -> Growth:
-    """Add a snapshot that main does not have, and a branch for it."""
-    snapshot = _snapshot(metadata, 3, metadata["current-snapshot-id"])
-    ref = bodies.snapshot_ref(snapshot["snapshot-id"], AHEAD, "branch", **_RETENTION)
-    return _appended(metadata, ref, snapshot)
+    """Add two snapshots that main does not have, and a branch for the second."""
+    first = _snapshot(metadata, 3, metadata["current-snapshot-id"])
+    ref = bodies.snapshot_ref(first["snapshot-id"], AHEAD, "branch", **_RETENTION)
+    growth = _appended(metadata, ref, first)
+    second = _snapshot({**metadata, **growth.due}, 5, first["snapshot-id"])
+    ref = bodies.snapshot_ref(second["snapshot-id"], AHEAD, "branch", **_RETENTION)
+    further = _appended({**metadata, **growth.due}, ref, second)
+    return Growth([*growth.updates, *further.updates], {**growth.due, **further.due}, further.free)
 
 
 def tagged(metadata: Metadata) -> Growth:
-    """Tag the first snapshot."""
+    """Tag the first snapshot, and the one of the branch that main does not have."""
     first = metadata["snapshots"][0]["snapshot-id"]
-    tag = bodies.snapshot_ref(first, TAG, "tag", max_ref_age_ms=2**53 + 1)
-    return Growth([tag], _with_ref(metadata, tag))
+    tags = [bodies.snapshot_ref(first, TAG, "tag", max_ref_age_ms=2**53 + 1)]
+    if branch := metadata["refs"].get(AHEAD):
+        tags.append(bodies.snapshot_ref(branch["snapshot-id"], TAG.upper(), "tag"))
+    due: Json = {}
+    for tag in tags:
+        due |= _with_ref({**metadata, **due}, tag)
+    return Growth(tags, due)
 
 
 def rolled_back(metadata: Metadata) -> Growth:
@@ -120,10 +129,11 @@ def branch_gone(metadata: Metadata) -> Growth:
 
 
 def snapshot_gone(metadata: Metadata) -> Growth:
-    """Remove the snapshot that was added last, which no ref names any more."""
-    gone = metadata["snapshots"][-1]["snapshot-id"]
+    """Remove the snapshot before the last one added: the tag of the branch names that."""
+    gone = metadata["snapshots"][-2]["snapshot-id"]
     update = {"action": "remove-snapshots", "snapshot-ids": [gone]}
-    return Growth([update], {"snapshots": metadata["snapshots"][:-1]})
+    left = [each for each in metadata["snapshots"] if each["snapshot-id"] != gone]
+    return Growth([update], {"snapshots": left})
 
 
 # ---- what belongs to snapshots, and the table as a whole
@@ -158,11 +168,12 @@ def fewer_files(metadata: Metadata) -> Growth:
 
 
 def keys(metadata: Metadata) -> Growth:
-    """Add two encryption keys."""
-    keys = [
+    """Add two encryption keys, the first of which encrypts the second."""
+    keys: list[Json] = [
         {"key-id": name, "encrypted-key-metadata": encoded, "properties": {"of": name}}
         for name, encoded in (("key-1", "+/+/"), ("key-2", "AA=="))
     ]
+    keys[1]["encrypted-by-id"] = "key-1"
     updates = [{"action": "add-encryption-key", "encryption-key": key} for key in keys]
     known = metadata.get("encryption-keys") or []
     return Growth(updates, {"encryption-keys": [*known, *keys]})

@@ -1,6 +1,6 @@
 """Commits that change a table's definitions, so that what is current is not what came last."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,14 @@ from icecheck.conformance.kept import KEPT
 
 __all__ = [
     "Growth",
+    "bare",
+    "defaults",
+    "evolved",
     "first_again",
     "last_gone",
     "last_of_two",
     "moved",
+    "narrower",
     "of_new_column",
     "one_property_less",
     "orders",
@@ -86,6 +90,8 @@ def _wider(metadata: Metadata) -> tuple[list[Json], int]:
 def schemas(metadata: Metadata) -> Growth:
     """Add two schemas, and make the first of them the current one between the two."""
     made, last = _wider(metadata)
+    [zone] = [f["type"]["fields"][0]["id"] for f in made[0]["fields"] if f["name"] == "spot"]
+    made[0]["identifier-field-ids"] = [*made[0].get("identifier-field-ids", []), zone]
     first, second = ({"action": "add-schema", "schema": each} for each in made)
     due = {
         "schemas": [*metadata["schemas"], *made],
@@ -95,21 +101,76 @@ def schemas(metadata: Metadata) -> Growth:
     return Growth([first, {"action": "set-current-schema", "schema-id": -1}, second], due)
 
 
+def evolved(metadata: Metadata) -> Growth:
+    """Change the columns under the ids that they have, nested ones too, and make that current.
+
+    Two swap their names, one is gone, what was first is last, types are wider, and less is
+    required and identifies a row; earlier schemas, specs and orders mean what they meant.
+    """
+    schema = view.current_schema(metadata)
+    swapped = {"data": "tags", "tags": "data"}
+    fields = [
+        _later({**each, "name": swapped.get(each["name"], each["name"])})
+        for each in schema["fields"]
+        if each["name"] != "sizes"
+    ]
+    return _made_current(metadata, [_keyed_by_id([*fields[1:], fields[0]])])
+
+
+def _keyed_by_id(fields: Sequence[Json]) -> Json:
+    """Return a schema in which the column of that name alone identifies a row."""
+    return bodies.schema(
+        *fields, identifier_field_ids=[each["id"] for each in fields if each["name"] == "id"]
+    )
+
+
+_WIDER = {"int": "long", "float": "double"}
+
+
+def _later(field: Json) -> Json:
+    """Return a column as it is later: of a wider type, its own fields optional and renamed."""
+    inner = field["type"]
+    if isinstance(inner, str):
+        return {**field, "type": _WIDER.get(inner, inner)}
+    if inner["type"] != "struct":
+        return field
+    fields = [
+        _later({**each, "name": f"{each['name']}_later", "required": False, "doc": "later"})
+        for each in inner["fields"]
+    ]
+    return {**field, "required": False, "type": {**inner, "fields": fields}}
+
+
 def _two_specs(metadata: Metadata) -> tuple[list[Json], int]:
     by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
     last, new = metadata["last-partition-id"], _next(metadata, "partition-specs", "spec-id")
+    first, second, third = _field_ids(metadata)
     made = [
         bodies.partition_spec(
-            bodies.partition_field(by_name["id"], f"bucket[{last}]", f"id_{last}", last + 1),
+            bodies.partition_field(by_name["id"], f"bucket[{last + new}]", f"id_{new}", first),
             spec_id=new,
         ),
         bodies.partition_spec(
-            bodies.partition_field(by_name["data"], f"truncate[{last}]", f"data_{last}", last + 2),
-            bodies.partition_field(by_name["at"], "day", f"day_{last}", last + 3),
+            bodies.partition_field(by_name["data"], f"truncate[{last}]", f"data_{new}", second),
+            bodies.partition_field(by_name["at"], "day", f"day_{new}", third),
             spec_id=new + 1,
         ),
     ]
-    return made, last + 3
+    return made, max(last, third)
+
+
+def _field_ids(metadata: Metadata) -> tuple[int, int, int]:
+    """Return ids for the first field of a spec and the two of the next.
+
+    In format version 1 they are numbered in each spec.
+    """
+    if metadata["format-version"] < _SECOND_VERSION:
+        return 1000, 1000, 1001
+    last = metadata["last-partition-id"]
+    return last + 1, last + 2, last + 3
+
+
+_SECOND_VERSION = 2
 
 
 def specs(metadata: Metadata) -> Growth:
@@ -182,7 +243,7 @@ def of_new_column(metadata: Metadata) -> Growth:
     """Add a column, and in the same commit a spec and a sort order of it, all made current."""
     schema, *_ = _wider(metadata)[0]
     column = schema["fields"][-1]
-    field_id = metadata["last-partition-id"] + 1
+    field_id, *_ = _field_ids(metadata)
     spec = bodies.partition_spec(
         bodies.partition_field(column["id"], "bucket[3]", f"{column['name']}_bucket", field_id),
         spec_id=_next(metadata, "partition-specs", "spec-id"),
@@ -203,7 +264,7 @@ def of_new_column(metadata: Metadata) -> Growth:
         "last-column-id": column["id"],
         "partition-specs": [*metadata["partition-specs"], spec],
         "default-spec-id": spec["spec-id"],
-        "last-partition-id": field_id,
+        "last-partition-id": max(field_id, metadata["last-partition-id"]),
         "sort-orders": [*metadata["sort-orders"], order],
         "default-sort-order-id": order_id,
     }
@@ -239,6 +300,74 @@ def last_gone(metadata: Metadata) -> Growth:
     return Growth(updates, {"schemas": schemas, "partition-specs": specs})
 
 
+def narrower(metadata: Metadata) -> Growth:
+    """Drop a column which is in specs and orders, but not in the default ones."""
+    schema = view.current_schema(metadata)
+    [dropped] = [each["id"] for each in schema["fields"] if each["name"] == "at"]
+    used = [*view.default_spec(metadata)["fields"], *view.default_sort_order(metadata)["fields"]]
+    if dropped in {each["source-id"] for each in used}:
+        return Growth([], {})
+    fields = [each for each in schema["fields"] if each["id"] != dropped]
+    return _made_current(metadata, [_keyed_by_id(fields)])
+
+
+def defaults(metadata: Metadata) -> Growth:
+    """Add columns with defaults, one of them nested, and then write others for later rows."""
+    schema, last = view.current_schema(metadata), metadata["last-column-id"]
+
+    def with_defaults(write: int) -> Json:
+        inner = _STRUCT(last + 3, "inner", "long", initial_default=7, write_default=write)
+        outer = _STRUCT(last + 2, "outer", {"type": "struct", "fields": [inner]})
+        own = _STRUCT(last + 1, "own", "long", initial_default=0, write_default=write)
+        return {**schema, "fields": [*schema["fields"], own, outer]}
+
+    growth = _made_current(metadata, [with_defaults(2**53 + 1), with_defaults(0)])
+    return Growth(growth.updates, {**growth.due, "last-column-id": last + 3})
+
+
+def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
+    """Add schemas, and make each of them the current one in its turn."""
+    new = _next(metadata, "schemas", "schema-id")
+    made = [{**each, "schema-id": new + at} for at, each in enumerate(schemas)]
+    updates: list[Json] = []
+    for each in made:
+        updates += [
+            {"action": "add-schema", "schema": each},
+            {"action": "set-current-schema", "schema-id": -1},
+        ]
+    due = {"schemas": [*metadata["schemas"], *made], "current-schema-id": made[-1]["schema-id"]}
+    return Growth(updates, due)
+
+
+def bare(metadata: Metadata) -> Growth:
+    """Make a table unpartitioned and unsorted, by what it has of that or by adding it."""
+    specs, orders = metadata["partition-specs"], metadata["sort-orders"]
+    updates: list[Json] = []
+    spec_ids = [each["spec-id"] for each in specs if not each["fields"]]
+    if not spec_ids:
+        spec = bodies.partition_spec(spec_id=_next(metadata, "partition-specs", "spec-id"))
+        updates.append({"action": "add-spec", "spec": spec})
+        specs = [*specs, spec]
+    spec_id = spec_ids[0] if spec_ids else _LAST_ADDED
+    updates.append({"action": "set-default-spec", "spec-id": spec_id})
+    order_id = 0
+    if all(each["fields"] for each in orders):
+        order_id = _LAST_ADDED
+        orders = [*orders, bodies.sort_order()]
+        updates.append({"action": "add-sort-order", "sort-order": orders[-1]})
+    updates.append({"action": "set-default-sort-order", "sort-order-id": order_id})
+    due = {
+        "partition-specs": specs,
+        "default-spec-id": specs[-1]["spec-id"] if spec_id == _LAST_ADDED else spec_id,
+        "sort-orders": orders,
+        "default-sort-order-id": 0,
+    }
+    return Growth(updates, due)
+
+
+_LAST_ADDED = -1
+
+
 def moved(metadata: Metadata) -> Growth:
     """Give the table another location."""
     location = f"{str(metadata['location']).rstrip('/')}_moved"
@@ -250,4 +379,8 @@ def upgraded(metadata: Metadata) -> Growth:
     if metadata["format-version"] > 2:
         return Growth([], {})
     update = {"action": "upgrade-format-version", "format-version": 3}
-    return Growth([update], {"format-version": 3}, free=("next-row-id",))
+    begun = ("next-row-id",) if metadata["format-version"] > 1 else _OF_LATER_VERSIONS
+    return Growth([update], {"format-version": 3}, free=begun)
+
+
+_OF_LATER_VERSIONS = ("next-row-id", "last-sequence-number")

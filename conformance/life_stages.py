@@ -34,7 +34,7 @@ Metadata = Mapping[str, Any]
 _STRUCT = bodies.struct_field
 _SPOT = {
     "type": "struct",
-    "fields": [_STRUCT(5, "lat", "double", required=True), _STRUCT(6, "lon", "double")],
+    "fields": [_STRUCT(5, "zone", "int", required=True), _STRUCT(6, "lon", "float")],
 }
 _TAGS = {"type": "list", "element-id": 8, "element": "string", "element-required": True}
 _SIZES = {
@@ -57,23 +57,31 @@ class Stage:
     """One step of a table's life, made for the metadata as they then are.
 
     What is done ``alone`` names ids that an earlier commit was told, or is often refused; what is
-    ``late`` came into the document late, and not every catalog knows it.
+    ``late`` came into the document late, and not every catalog knows it; what is ``due`` cannot be
+    refused where the stages before it were taken.
     """
 
     what: str
     make: Callable[[Metadata], Growth]
     alone: bool = False
     late: bool = False
+    due: bool = False
 
 
-def life_body(name: str, *, stage_create: bool = False, version: int | None = None) -> Json:
-    """Return the body that creates the table with which such a life begins."""
+def life_body(
+    name: str, *, stage_create: bool = False, version: int | None = None, plain: bool = False
+) -> Json:
+    """Return the body that creates the table with which such a life begins.
+
+    A ``plain`` one has no partitions and no order yet, which later ones come beside.
+    """
     of_version = {} if version is None else {"format-version": str(version)}
+    spec = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
     return bodies.create_table_body(
         name,
         table_schema=_COLUMNS,
-        spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
-        write_order=bodies.sort_order(1),
+        spec=None if plain else spec,
+        write_order=None if plain else bodies.sort_order(1),
         properties=KEPT | of_version,
         stage_create=stage_create,
     )
@@ -104,7 +112,8 @@ def together(stages: Iterable[Stage]) -> Stage:
                 free = [m for m in (*free, *growth.free) if m not in growth.due]
         return Growth(updates, due, tuple(free))
 
-    return Stage(" + ".join(stage.what for stage in taken), make)
+    due = all(stage.due for stage in taken)
+    return Stage(" + ".join(stage.what for stage in taken), make, due=due)
 
 
 def in_groups(stages: Iterable[Stage], size: int) -> Iterator[Stage]:
@@ -124,16 +133,20 @@ def stages_of(catalog: Catalog) -> Iterator[Stage]:
     if all(has_capability(catalog, each) for each in capabilities):
         yield from _history(catalog)
     yield Stage("the last added of two made current", layout.last_of_two)
+    yield Stage("columns renamed, moved, made wider and dropped", layout.evolved)
     yield Stage("the first schema, spec and order again", layout.first_again, alone=True)
     yield Stage("the last schema and the last spec removed", layout.last_gone, alone=True)
     yield Stage("another location", layout.moved, alone=True)
+    yield Stage("a column of earlier specs and orders dropped", layout.narrower, alone=True)
     if has_capability(catalog, "format-version-3"):
         yield Stage("format version 3", layout.upgraded, late=True)
+        yield Stage("defaults that differ from schema to schema", layout.defaults, late=True)
         yield Stage("two encryption keys", history.keys, late=True)
         yield Stage("one encryption key of two", history.one_key, late=True)
         if all(has_capability(catalog, each) for each in capabilities):
             yield Stage("a snapshot of format version 3", history.snapshot_on_main, late=True)
     yield Stage("a spec and an order of a column that is new", layout.of_new_column)
+    yield Stage("no partitions and no order", layout.bare)
     yield Stage("one property less", layout.one_property_less)
 
 
@@ -143,9 +156,9 @@ def _history(catalog: Catalog) -> Iterator[Stage]:
     if branches:
         yield Stage("a branch ahead of main", history.ahead)
     if has_capability(catalog, "tags"):
-        yield Stage("a tag", history.tagged)
-    yield Stage("main rolled back", history.rolled_back)
+        yield Stage("a tag of main and one of the branch", history.tagged, due=True)
     yield Stage("statistics of two snapshots", history.files)
+    yield Stage("main rolled back", history.rolled_back)
     yield Stage("statistics of the one and partition statistics of the other", history.fewer_files)
     if branches:
         yield Stage("the branch removed", history.branch_gone)

@@ -82,21 +82,29 @@ FAMILIES: dict[str, tuple[Hostile, ...]] = {
 }
 """What names end in, by where it hurts; in front stands a stem that is the same for all."""
 
+BEGINNINGS: dict[str, tuple[Hostile, ...]] = {
+    "address": (Hostile("a tilde in front", "~"), Hostile("a hyphen in front", "-")),
+    # Directories that stores and engines take for hidden ones.
+    "store": (Hostile("an underscore in front", "_"), Hostile("a point in front", ".")),
+}
+"""What stands in front of the stem in further names, where the place is a check's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """An object under a name, what is odd about the name's ending, and the object's mark."""
+    """An object under a name, what is odd about the name, and the object's mark."""
 
     namespace: Namespace
     stem: str
     ending: str
     what: str
     mark: str
+    beginning: str = ""
 
     @property
     def name(self) -> str:
         """The whole name."""
-        return f"{self.stem}{self.ending}"
+        return f"{self.beginning}{self.stem}{self.ending}"
 
     @property
     def path(self) -> Namespace:
@@ -176,10 +184,14 @@ NAMESPACES = Kind(
 def lookalikes(catalog: Catalog, namespace: Namespace, family: str) -> list[Bearer]:
     """Return the names of a family in a namespace; nothing is made yet."""
     stem = catalog.new_name("_")
-    endings = FAMILIES[family]
-    return [
+    its_own = namespace != catalog.session.isolation.base
+    begun = [
+        Bearer(namespace, stem, "", each.what, f"b{number}", each.value)
+        for number, each in enumerate(BEGINNINGS[family] if its_own else ())
+    ]
+    return begun + [
         Bearer(namespace, stem, each.value, each.what, str(number))
-        for number, each in enumerate(endings)
+        for number, each in enumerate(FAMILIES[family])
     ]
 
 
@@ -290,7 +302,7 @@ def _expect_these(
     present: Sequence[Bearer],
 ) -> None:
     due = sorted((each.namespace, each.name) for each in present)
-    names = sorted(each for each in listed if each[-1].startswith(relative.stem))
+    names = sorted(each for each in listed if relative.stem in each[-1])
     if names != due:
         raise reply.violation(
             "name-altered",

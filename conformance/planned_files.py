@@ -3,9 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from icecheck.client import Catalog, Table
 from icecheck.conformance.manifest_files import ManifestFiles
-from icecheck.expect import equal
-from icecheck.planned_scan import Planned
+from icecheck.expect import Violation, equal
+from icecheck.planned_scan import (
+    Planned,
+    expect_state,
+    fetch_result,
+    plan,
+    planned,
+)
 
 __all__ = [
     "HISTORY",
@@ -13,9 +20,11 @@ __all__ = [
     "MANY",
     "V2",
     "expect_among",
+    "expect_no_snapshot",
     "expect_planned",
     "expect_undecided",
     "lost",
+    "takes",
 ]
 
 V2 = ("format-version-2",)
@@ -54,7 +63,28 @@ def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
     equal(decided, False, symptom="residual-forgets-the-filter", detail=detail)
 
 
+def expect_no_snapshot(catalog: Catalog, table: Table, snapshot_id: int, **members: Any) -> None:
+    """Judge that a scan of a snapshot that the table does not have is refused, or fails."""
+    reply = plan(catalog, table, snapshot_id=snapshot_id, **members)
+    if reply.status == 200 and reply.json().get("status") == "submitted":
+        # A server that plans in the background may notice it there.
+        reply = fetch_result(catalog, table, str(reply.json().get("plan-id")))
+    if reply.status == 200 and reply.json().get("status") in {"failed", "submitted"}:
+        expect_state(reply, "failed", "submitted")
+        return
+    reply.expect_refused()
+
+
 def lost(files: ManifestFiles, found: Planned, names: Iterable[str]) -> list[str]:
     """Return which of these files are not planned, or not once, however many others are."""
     planned_names = files.names_of(found.locations)
     return [name for name in names if planned_names.count(name) != 1]
+
+
+def takes(catalog: Catalog, table: Table, **members: Any) -> bool:
+    """Whether a scan that a catalog may refuse is planned, be it at once or in the background."""
+    try:
+        planned(catalog, table, **members)
+    except Violation:
+        return False
+    return True

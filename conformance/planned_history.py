@@ -9,19 +9,21 @@ from typing import Any
 
 from icecheck.conformance.manifest_files import ManifestFiles, PlannedFile
 
-__all__ = ["ALL_OF", "DRESSES", "WALK", "Dress", "History", "Range", "dress", "ranges"]
+__all__ = ["ALL_OF", "DRESSES", "SOME_OF", "WALK", "Dress", "History", "Range", "dress", "ranges"]
 
 Json = Any
 Dress = Mapping[str, Json]
 
 # Filters that every row of every file matches: who loses a file by them has lost the snapshot.
 ALL_OF: Json = {"type": "gt-eq", "term": "id", "value": 0}
+# Some rows of every file match it, and some do not.
+SOME_OF: Json = {"type": "gt-eq", "term": "id", "value": 5}
 _IN_CAPITALS: Json = {"type": "lt-eq", "term": "ID", "value": 9}
 
 DRESSES: dict[str, Dress] = {
     "nothing else": {},
     "a selection": {"select": ["id"]},
-    "a filter": {"filter": ALL_OF},
+    "a filter": {"filter": SOME_OF},
     "names in capitals": {
         "select": ["CATEGORY"],
         "filter": _IN_CAPITALS,
@@ -123,8 +125,12 @@ class Range:
 
 
 def ranges(history: History) -> Iterator[Range]:
-    """Yield every range of the history, of main, of branches, and of what was rolled back."""
+    """Yield every range of the history, of main, of branches, and of what was rolled back.
+
+    The first of each end is that after the end itself, which a catalog may refuse.
+    """
     for end in history.points:
+        yield Range(end, end, (), appends_only=False)
         added: tuple[str, ...] = ()
         appends_only = True
         word = end

@@ -192,7 +192,27 @@ def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
 @check("loadCredentials.refresh", proves="loadCredentials.refresh")
 def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> None:
     """Where a table's config names an endpoint to refresh credentials at, it has new ones."""
-    table = catalog.shared_table()
+    _expect_refreshed(catalog, catalog.shared_table())
+
+
+@check(
+    "loadCredentials.refresh-after-rename",
+    proves="loadCredentials.refresh",
+    group=Group.GENERATED,
+)
+def test_credentials_of_a_renamed_table_are_refreshed(catalog: Catalog) -> None:
+    """A table that was renamed names an endpoint to refresh credentials at that knows it."""
+    require(catalog, "renameTable")
+    table = catalog.given_table()
+    _expect_refreshed(catalog, table)  # what was told of the endpoint may be remembered
+    renamed = Table(table.namespace, catalog.new_name(), table.metadata, None)
+    reply = catalog.rename_table((table.namespace, table.name), (table.namespace, renamed.name))
+    if not reply.ok:
+        raise not_applicable(f"the catalog answers renameTable with {reply.status}")
+    _expect_refreshed(catalog, renamed)
+
+
+def _expect_refreshed(catalog: Catalog, table: Table) -> None:
     loaded = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
     config = _config_in(loaded)
     named = [value for key, value in config.items() if key.endswith(_REFRESHING)]

@@ -1,4 +1,4 @@
-"""Lists in pages: what is no part of a list is on none of its pages either."""
+"""Lists in pages: what is no part of a list is on none, and what is one is on one of any size."""
 
 from collections.abc import Callable
 from typing import Any
@@ -87,6 +87,23 @@ def test_pages_hold_children(catalog: Catalog) -> None:
     _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)
 
 
+@check(
+    "listNamespaces.pages-of-an-empty-parent",
+    proves="listNamespaces.empty-parent",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),
+)
+def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
+    """With an empty parent, pages hold namespaces of the top level, as they do without one."""
+    catalog.given_namespace(under=catalog.given_namespace())
+    query = [("parent", ""), ("pageToken", ""), ("pageSize", "50")]
+    reply = catalog.list_namespaces(query=query).expect(200)
+    below = [each for each in namespaces_in(reply) if len(each) > 1]
+    if below:
+        detail = f"on a page of an empty parent is {show([*below[0]])}"
+        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+
+
 # ------------------------------------------------------- pages that are asked for in other sizes
 
 _SIZES = (3, 1, 2)
@@ -94,10 +111,12 @@ _SIZES = (3, 1, 2)
 _ENTRIES = 6
 
 
-def _expect_each_bound(place: Place) -> None:
-    """Judge that a page holds no more than it was asked to, whatever the page before was asked."""
+def _expect_each_page(place: Place) -> None:
+    """Judge that no page holds more than it was asked to, and that each entry is on one page."""
     token: str | None = ""
-    for size in _SIZES:
+    listed: list[Any] = []
+    for page in range(_PAGES_MAX):
+        size = _SIZES[min(page, len(_SIZES) - 1)]
         reply = place.ask([("pageToken", token or ""), ("pageSize", str(size))])
         if token and reply.status == 400:  # whether a size may change is not said
             return
@@ -107,39 +126,48 @@ def _expect_each_bound(place: Place) -> None:
             raise reply.violation(
                 "page-too-long", "at most pageSize entries", "more", detail=detail
             )
+        listed += place.read(reply)
         token = next_page_token(reply)
         if not token:
+            _expect_once(reply, place, listed)
             return
+
+
+def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:
+    for entry in place.own:
+        if (times := listed.count(entry)) != 1:
+            detail = f"on {times} of the pages, whose sizes are {show([*_SIZES])}, is {show(entry)}"
+            raise last.violation("listing", "each entry on one page", "another list", detail=detail)
 
 
 @check(
     "listNamespaces.page-size-of-each-page",
-    proves="listNamespaces.page-size-bound",
+    proves=("listNamespaces.page-size-bound", "listNamespaces.pages-cover-all"),
     group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_each_page_of_namespaces_has_its_own_size(catalog: Catalog) -> None:
-    """A page of namespaces is as long as it was asked to be, not as the page before it."""
-    _expect_each_bound(namespaces_placed(catalog, _ENTRIES))
+    """Pages of namespaces are as long as each was asked to be, and show each of them once."""
+    _expect_each_page(namespaces_placed(catalog, _ENTRIES))
 
 
 @check(
     "listTables.page-size-of-each-page",
-    proves="listTables.page-size-bound",
+    proves=("listTables.page-size-bound", "listTables.pages-cover-all"),
     group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
-    """A page of tables is as long as it was asked to be, not as the page before it."""
-    _expect_each_bound(tables_placed(catalog, _ENTRIES))
+    """Pages of tables are as long as each was asked to be, and show each of them once."""
+    _expect_each_page(tables_placed(catalog, _ENTRIES))
 
 
 @check(
     "listViews.page-size-of-each-page",
-    proves="listViews.page-size-bound",
+    proves=("listViews.page-size-bound", "listViews.pages-cover-all"),
     group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
-    """A page of views is as long as it was asked to be, not as the page before it."""
-    _expect_each_bound(views_placed(catalog, _ENTRIES))
+    """Pages of views are as long as each was asked to be, and show each of them once."""
+    _expect_each_page(views_placed(catalog, _ENTRIES))

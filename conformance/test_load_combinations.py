@@ -55,6 +55,30 @@ _EVERY = tuple(_Combination(*each) for each in product(_SNAPSHOTS, _MECHANISMS))
 _PLAIN = _Combination()
 
 
+def _in_turn(turn: int) -> tuple[_Combination, ...]:
+    """Return all of them, beginning with another choice of snapshots in each turn.
+
+    What remembers an answer does so for the first who asks for a version.
+    """
+    first = -turn % len(_SNAPSHOTS) * len(_MECHANISMS)
+    return _EVERY[first:] + _EVERY[:first]
+
+
+def _expect_all_snapshots(loads: Mapping[_Combination, Reply], table: Table, stage: str) -> None:
+    """Judge that whoever does not ask for less gets each snapshot that the commit has shown."""
+    due = {each["snapshot-id"] for each in table.metadata.get(SNAPSHOTS) or ()}
+    for asked, reply in loads.items():
+        seen = {each["snapshot-id"] for each in view.metadata_in(reply).get(SNAPSHOTS) or ()}
+        if asked.snapshots != "refs" and not due <= seen:
+            raise reply.violation(
+                "load-is-not-repeatable",
+                "the same version of the table",
+                "another one",
+                detail=f"{asked}, {stage}: {SNAPSHOTS} that the commit has shown are missing",
+                pointer=f"/metadata/{SNAPSHOTS}",
+            )
+
+
 def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a choice of snapshots leaves as it is: all but those, and files about them."""
     about = {"snapshots", "statistics", "partition-statistics"}
@@ -115,7 +139,12 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
         yield "with two snapshots", table
         if has_capability(catalog, "tags"):
             tags = [bodies.snapshot_ref(first, name, "tag") for name in ("again", "also")]
-            yield "with a snapshot that three tags name", catalog.given_commit(table, tags)
+            table = catalog.given_commit(table, tags)
+            yield "with a snapshot that three tags name", table
+        for number, what in enumerate(("a snapshot", "two snapshots", "three snapshots"), 3):
+            added = bodies.snapshot(table.metadata, number)
+            table = catalog.given_commit(table, [{"action": "add-snapshot", "snapshot": added}])
+            yield f"with {what} that nothing names", table
     except (Blocked, NotOffered, KeyError):
         return
 
@@ -127,13 +156,15 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
 )
 def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
     """Snapshots and access mechanisms, in any combination, change nothing else of a table."""
-    for stage, table in _stages(catalog):
-        loads = {each: each.send(catalog, table) for each in _EVERY}
+    for turn, (stage, table) in enumerate(_stages(catalog)):
+        loads = {each: each.send(catalog, table) for each in _in_turn(turn)}
         # That a mechanism is refused is for the check of access to judge.
         kept = {each: load for each, load in loads.items() if load.ok or each.access is None}
         for each, load in kept.items():
             load.expect(200, detail=f"{each}, {stage}")
         _expect_one_table(kept, stage)
+        if has_capability(catalog, "snapshot-history"):
+            _expect_all_snapshots(kept, table, stage)
 
 
 @check(
@@ -236,3 +267,21 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
             raise reply.violation(
                 "access-not-given", "credentials, as without it", "none", detail=what
             )
+
+
+@check(
+    "etag.told-with-not-modified",
+    proves="etag.told-with-not-modified",
+    needs=("etag",),
+    group=Group.GENERATED,
+)
+def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
+    """Who is told that nothing has changed is told the tag of what has not."""
+    table = catalog.given_table()
+    tag = catalog.load_table(table.namespace, table.name).expect(200).header("etag") or ""
+    headers = {"If-None-Match": f'"icecheck-of-nothing", {tag}'}
+    reply = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)
+    if reply.status == 200:
+        raise not_applicable("the catalog answers with the whole table again")
+    if reply.header("etag") is None:
+        raise reply.violation("etag-not-told", "the tag of what has not changed", "none")

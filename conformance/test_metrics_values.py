@@ -6,6 +6,7 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
+from icecheck.conformance.evolving import wider_schema
 from icecheck.expect import equal, show
 from icecheck.verdict import Group
 
@@ -138,6 +139,22 @@ def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
     for what, report in _reports(table):
         reply = catalog.report_metrics(table.namespace, table.name, report)
         reply.expect(200, 204, detail=f"sent {what}")
+    if catalog.claims("updateTable"):
+        _expect_of_each_schema(catalog)
+
+
+def _expect_of_each_schema(catalog: Catalog) -> None:
+    """Judge scan reports of an older schema and of the current one: a client may be behind."""
+    table = catalog.given_table()
+    updates = [
+        {"action": "add-schema", "schema": wider_schema(table)},
+        {"action": "set-current-schema", "schema-id": -1},
+    ]
+    table = catalog.given_commit(table, updates)
+    for schema in table.metadata["schemas"]:
+        report = _scan(table, schema_id=schema["schema-id"])
+        reply = catalog.report_metrics(table.namespace, table.name, report)
+        reply.expect(200, 204, detail=f"sent a scan with schema {schema['schema-id']}")
 
 
 @check("reportMetrics.twice", proves="reportMetrics.twice", group=Group.GENERATED)

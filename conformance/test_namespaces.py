@@ -8,13 +8,13 @@ from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.reading import (
     expect_levels,
     expect_namespace_gone,
-    expect_properties,
     expect_properties_in,
     expect_properties_unchanged,
     namespaces_in,
+    object_in,
     properties_of,
 )
-from icecheck.expect import Violation
+from icecheck.expect import Violation, show
 from icecheck.probes import has_capability
 
 # ------------------------------------------------------------------ createNamespace
@@ -50,15 +50,25 @@ def test_a_namespace_needs_no_properties(catalog: Catalog) -> None:
 
 @check(
     "createNamespace.properties-stored",
-    proves="createNamespace.properties-stored",
+    proves=("createNamespace.properties-stored", "createNamespace.tells-all-properties"),
     needs=("namespace-properties",),
 )
 def test_properties_given_at_creation_are_stored(catalog: Catalog) -> None:
-    """Properties sent with a creation are in its answer and in later loads."""
+    """Properties sent with a creation are in its answer and in later loads; the server's too."""
     sent = {"team": "icecheck", "note": "with spaces, and = signs"}
     namespace = catalog.new_namespace_name()
-    expect_properties_in(catalog.create_namespace(namespace, sent).expect(200), sent)
-    expect_properties(catalog, namespace, sent)
+    reply = catalog.create_namespace(namespace, sent).expect(200)
+    expect_properties_in(reply, sent)
+    loaded = catalog.load_namespace_metadata(namespace).expect(200)
+    expect_properties_in(loaded, sent)
+    told, stored = (object_in(each).get("properties") or {} for each in (reply, loaded))
+    if untold := [key for key in stored if key not in told]:
+        raise reply.violation(
+            "properties-not-told",
+            "all properties that were stored, the server's own too",
+            "some of them",
+            detail=show(untold[0]),
+        )
 
 
 @check("createNamespace.nested", proves="createNamespace.nested", needs=("nested-namespaces",))

@@ -32,6 +32,7 @@ from icecheck.conformance.lookalike_names import (
     raise_if_none,
 )
 from icecheck.conformance.viewing import offered, rename_view
+from icecheck.conformance.whereabouts import BESIDE, Ask
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -59,6 +60,7 @@ def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
     if catalog.claims(f"{kind.word}Exists"):
         for each in made:
             found(kind.exists(catalog, each), each)
+    beside = _found_beside(catalog, kind, made)
     lists = catalog.claims(f"list{kind.word.capitalize()}s")
     if lists:
         expect_listed(catalog, kind, made, made)
@@ -69,6 +71,24 @@ def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
     if lists:
         expect_listed(catalog, kind, made, made[1::2])
     expect_bearers(catalog, kind, made[1::2])
+    _expect_beside(catalog, beside, made[1::2])
+
+
+def _found_beside(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> list[Ask]:
+    """Return the requests beside loads by which a name with nothing odd in it is found."""
+    plain = next((each for each in made if not each.odd), None)
+    if kind is not TABLES or plain is None:
+        return []
+    place = (plain.namespace, plain.name)
+    asks = [ask for operation_id, ask in BESIDE.items() if catalog.claims(operation_id)]
+    return [ask for ask in asks if ask(catalog, place, "").ok]
+
+
+def _expect_beside(catalog: Catalog, asks: Sequence[Ask], left: Sequence[Bearer]) -> None:
+    """Judge that these requests find what is left, when what it was taken for is there no more."""
+    for ask in asks:
+        for each in left:
+            found(ask(catalog, (each.namespace, each.name), ""), each)
 
 
 def namespaces_kept(catalog: Catalog, family: str) -> None:
@@ -137,7 +157,7 @@ def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
 
 
 def _plain(catalog: Catalog, it: Bearer) -> Bearer:
-    return replace(it, stem=catalog.new_name("_"), ending="a")
+    return replace(it, stem=catalog.new_name("_"), ending="a", beginning="")
 
 
 def tables_renamed(catalog: Catalog, family: str) -> None:
@@ -248,7 +268,7 @@ def tables_registered(catalog: Catalog, family: str) -> None:
 
 def contents_of_namespaces(catalog: Catalog, family: str) -> None:
     """Tables of one name, in namespaces with names {words}, are not taken for one another."""
-    require(catalog, "createNamespace", "createTable", "loadTable")
+    require(catalog, "createNamespace", "createTable", "loadTable", "dropTable")
     made = given_bearers(catalog, NAMESPACES, _home(catalog, NAMESPACES), family)
     stem = catalog.new_name("_")
     inside: list[Bearer] = []
@@ -261,6 +281,11 @@ def contents_of_namespaces(catalog: Catalog, family: str) -> None:
     if catalog.claims("listTables"):
         for each in inside[::2]:
             expect_listed(catalog, TABLES, [each], [each])
+    beside = _found_beside(catalog, TABLES, inside)
+    for each in inside[::2]:
+        found(TABLES.drop(catalog, each), each)
+    expect_bearers(catalog, TABLES, inside[1::2])
+    _expect_beside(catalog, beside, inside[1::2])
 
 
 # -------------------------------------------------------------------------- the checks

@@ -27,7 +27,7 @@ from icecheck.conformance.kept import (
     refused,
 )
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import difference, show
+from icecheck.expect import Reply, difference, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -86,18 +86,29 @@ def _created(
         detail = f"a table that was refused for {group.what} must not exist"
         catalog.load_table(namespace, name).expect(404, detail=detail)
         return False
-    loaded = catalog.load_table(namespace, name).expect(200)
-    for member, due, seen in shown(asked, view.metadata_in(loaded)):
+    answers = [catalog.load_table(namespace, name).expect(200), reply]
+    if has_capability(catalog, "stage-create"):
+        body = bodies.create_table_body(catalog.new_name(), **asked, stage_create=True)
+        staged = catalog.create_table(namespace, body)
+        if not refused(staged, f"{group.what}, staged"):
+            answers.append(staged)
+    for answer in answers:
+        _expect_shown(answer, group.what, shown(asked, view.metadata_in(answer)))
+    return True
+
+
+def _expect_shown(answer: Reply, what: str, shown: Sequence[tuple[str, Any, Any]]) -> None:
+    """Judge that a load, or the answer to a creation or to its staging, shows what was sent."""
+    for member, due, seen in shown:
         found = difference(due, seen, exact=False)
         if found is not None:
             pointer, one, other = found
-            raise loaded.violation(
+            raise answer.violation(
                 f"effect-missing:{innermost(member, pointer)}",
                 "what was sent",
                 "something else",
-                detail=f"{group.what}: {pointer} is {show(other, 60)}, due is {show(one, 60)}",
+                detail=f"{what}: {pointer} is {show(other, 60)}, due is {show(one, 60)}",
             )
-    return True
 
 
 # ---- columns

@@ -8,8 +8,16 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.committing import shared_snapshots
+from icecheck.conformance.planned_files import expect_no_snapshot
 from icecheck.expect import equal
-from icecheck.planned_scan import cancel, expect_state, fetch_result, fetch_tasks, plan, planned
+from icecheck.planned_scan import (
+    cancel,
+    expect_state,
+    fetch_result,
+    fetch_tasks,
+    plan,
+    planned,
+)
 from icecheck.target import Namespace
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
@@ -105,14 +113,7 @@ def test_malformed_scans(catalog: Catalog) -> None:
 def test_scan_of_an_unknown_snapshot(catalog: Catalog) -> None:
     """A scan of a snapshot that the table does not have is refused, not planned as empty."""
     table = catalog.shared_table()
-    reply = plan(catalog, table, snapshot_id=UNKNOWN_SNAPSHOT)
-    if reply.status == 200 and reply.json().get("status") == "submitted":
-        # A server that plans in the background may notice it there.
-        reply = fetch_result(catalog, table, str(reply.json().get("plan-id")))
-    if reply.status == 200 and reply.json().get("status") in {"failed", "submitted"}:
-        expect_state(reply, "failed", "submitted")
-        return
-    reply.expect_refused()
+    expect_no_snapshot(catalog, table, UNKNOWN_SNAPSHOT)
 
 
 @check("planTableScan.missing-table", proves="planTableScan.404")

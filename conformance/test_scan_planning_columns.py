@@ -6,6 +6,7 @@ and with its bounds leaves out files that have what was asked for.
 
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,10 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import HISTORY, IN_A, expect_among, expect_planned
-from icecheck.expect import equal, show
-from icecheck.planned_scan import planned
+from icecheck.conformance.planned_files import HISTORY, IN_A, V2, expect_among, expect_planned
+from icecheck.conformance.reading import not_applicable
+from icecheck.expect import Blocked, equal, show
+from icecheck.planned_scan import Planned, planned
 from icecheck.verdict import Group
 
 FIELD = bodies.struct_field
@@ -189,9 +191,52 @@ def test_statistics_of_each_schema(catalog: Catalog) -> None:
             for name in ("low", "high", "place.lat"):
                 if name not in asked.ids:
                     continue
-                found = planned(catalog, files.table, **asked.members, stats_fields=[name])
-                for task in found.tasks:
-                    keys = (task["data-file"].get("lower-bounds") or {}).get("keys") or []
-                    detail = f"{asked.why}, of {name}"
-                    told = asked.ids[name] in keys
-                    equal(told, True, symptom="planned-file:lower-bounds", detail=detail)
+                another = next(each for each in asked.ids if each != name)
+                for members in ({}, {"select": [another]}):
+                    wanted: dict[str, Json] = {**asked.members, **members, "stats_fields": [name]}
+                    found = planned(catalog, files.table, **wanted)
+                    detail = f"{asked.why}, of {name}, with {show(members)}"
+                    _expect_bounds(found, asked.ids[name], detail)
+
+
+def _expect_bounds(found: Planned, field_id: int, detail: str) -> None:
+    """Judge that each planned file has a lower bound of a column."""
+    for task in found.tasks:
+        keys = (task["data-file"].get("lower-bounds") or {}).get("keys") or []
+        equal(field_id in keys, True, symptom="planned-file:lower-bounds", detail=detail)
+
+
+# ---- names that differ in case only
+
+_TWINS = Layout(
+    bodies.schema(
+        FIELD(1, "id", "long", required=True),
+        FIELD(2, "category", "string"),
+        FIELD(3, "ID", "long"),
+    ),
+    SPEC,
+    ("string",),
+)
+
+
+@check(
+    "planTableScan.names-in-two-cases",
+    proves="planTableScan.filter",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_columns_that_differ_in_case(catalog: Catalog) -> None:
+    """Of two columns whose names differ in case only, a filter is on the one that it names."""
+    with ExitStack() as stack:
+        try:
+            files = stack.enter_context(given_files(catalog, layout=_TWINS))
+        except Blocked as refused:
+            why = "the catalog makes no table with columns that differ in case only"
+            raise not_applicable(why) from refused
+        bounds = {1: (_long(0), _long(9)), 3: (_long(100), _long(109))}
+        files.append(PlannedFile("a.parquet", partition=IN_A, bounds=bounds))
+        for name, value in (("id", 5), ("ID", 105)):
+            filter_ = {"type": "eq", "term": name, "value": value}
+            for members in ({}, {"case_sensitive": True, "select": [name]}):
+                found = planned(catalog, files.table, filter=filter_, **members)
+                expect_among(files, found, ["a.parquet"], f"asked for {name} = {value}")

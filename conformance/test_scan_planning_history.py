@@ -10,30 +10,54 @@ from typing import Any
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog, Table
-from icecheck.conformance.committing import shared_snapshots
+from icecheck.conformance.committing import commit, shared_snapshots
 from icecheck.conformance.manifest_files import (
     SCHEMA,
     ManifestFiles,
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_history import DRESSES, WALK, History, dress, ranges
+from icecheck.conformance.planned_files import (
+    MANY,
+    V2,
+    expect_no_snapshot,
+    expect_planned,
+    expect_undecided,
+    takes,
+)
+from icecheck.conformance.planned_history import (
+    DRESSES,
+    SOME_OF,
+    WALK,
+    Dress,
+    History,
+    dress,
+    ranges,
+)
+from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
-from icecheck.planned_scan import answers, cancel, fetch_result, fetch_tasks, plan, planned
+from icecheck.planned_scan import Planned, answers, cancel, fetch_result, fetch_tasks, plan, planned
 from icecheck.verdict import Group
 
-MANY = 150
-"""So many files that a catalog with plan tasks has a reason to use them."""
-HISTORY = ("format-version-2", "branches", "snapshot-history")
+HISTORY = (*V2, "branches", "snapshot-history")
 
 
 def _expect_point(catalog: Catalog, history: History, word: str, asked: str, why: str) -> None:
     """Judge the scan of a snapshot in one of the dresses."""
     snapshot_id = history.points[word].snapshot_id
     found = planned(catalog, history.files.table, snapshot_id=snapshot_id, **DRESSES[asked])
-    names = history.files.names_of(found.locations)
     detail = f"{why}, scan of the snapshot “{word}” with {asked}"
-    equal(names, history.due(word), symptom="planned-files", detail=detail)
+    _expect_dressed(history.files, found, history.due(word), DRESSES[asked], detail)
+
+
+def _expect_dressed(
+    files: ManifestFiles, found: Planned, due: list[str], asked: Dress, detail: str
+) -> None:
+    """Judge which files are planned, and that they are still to be filtered where rows differ."""
+    expect_planned(files, found, due, detail)
+    if asked.get("filter") == SOME_OF:
+        for task in found.tasks:
+            expect_undecided(task, detail)
 
 
 @check(
@@ -71,9 +95,9 @@ def test_main_after_every_step(catalog: Catalog) -> None:
         for step, do in WALK.items():
             do(history)
             for asked, members in DRESSES.items():
-                found = files.names_of(planned(catalog, files.table, **members).locations)
+                found = planned(catalog, files.table, **members)
                 detail = f"after {step}, scan of main with {asked}"
-                equal(found, history.due(history.main), symptom="planned-files", detail=detail)
+                _expect_dressed(files, found, history.due(history.main), members, detail)
 
 
 @check(
@@ -94,12 +118,32 @@ def test_every_range(catalog: Catalog) -> None:
                     "start_snapshot_id": history.points[each.start].snapshot_id,
                     "end_snapshot_id": history.points[each.end].snapshot_id,
                 }
-                if not each.appends_only and not plan(catalog, files.table, **ends).ok:
-                    continue  # what a range with a removal is, is left to the catalog
-                found = files.names_of(planned(catalog, files.table, **ends, **members).locations)
-                due = sorted(f"{name}.parquet" for name in each.files)
+                if not each.appends_only and not takes(catalog, files.table, **ends):
+                    continue  # with a removal, or of nothing: what that is, is left to the catalog
+                found = planned(catalog, files.table, **ends, **members)
+                due = [f"{name}.parquet" for name in each.files]
                 detail = f"after “{each.start}” up to “{each.end}” with {asked}"
-                equal(found, due, symptom="planned-files", detail=detail)
+                _expect_dressed(files, found, due, members, detail)
+
+
+@check(
+    "planTableScan.expired-snapshot",
+    proves="planTableScan.unknown-snapshot-refused",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
+    """A scan of a snapshot that was removed is refused, though it was planned before."""
+    with given_files(catalog) as files:
+        first = files.append(PlannedFile("a.parquet"))
+        files.append(PlannedFile("b.parquet"))
+        for members in DRESSES.values():
+            planned(catalog, files.table, snapshot_id=first, **members)
+        removal = {"action": "remove-snapshots", "snapshot-ids": [first]}
+        if not commit(catalog, files.table, [removal]).ok:
+            raise not_applicable("the catalog does not remove the snapshot")
+        for members in DRESSES.values():
+            expect_no_snapshot(catalog, files.table, first, **members)
 
 
 # ---- what is neither a point nor a range
@@ -137,7 +181,7 @@ def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
 @check(
     "planTableScan.table-of-the-name",
     proves="planTableScan.table-of-the-name",
-    needs=("format-version-2",),
+    needs=V2,
     group=Group.GENERATED,
 )
 def test_tables_that_take_names(catalog: Catalog) -> None:
@@ -154,9 +198,8 @@ def test_tables_that_take_names(catalog: Catalog) -> None:
         body = bodies.create_table_body(gone.table.name, table_schema=SCHEMA)
         catalog.create_table(gone.table.namespace, body).expect(200)
         for asked, members in DRESSES.items():
-            found = gone.names_of(planned(catalog, gone.table, **members).locations)
-            detail = f"table made again, scan with {asked}"
-            equal(found, [], symptom="planned-files", detail=detail)
+            found = planned(catalog, gone.table, **members)
+            expect_planned(gone, found, [], f"table made again, scan with {asked}")
 
 
 def _expect_at(catalog: Catalog, files: ManifestFiles, place: Table, why: str) -> None:
@@ -185,7 +228,7 @@ def _exchanged(catalog: Catalog, one: Table, other: Table) -> bool:
 @check(
     "planTableScan.lost-table",
     proves="planTableScan.lost-table",
-    needs=("format-version-2",),
+    needs=V2,
     group=Group.GENERATED,
 )
 def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:

@@ -14,7 +14,7 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import ManifestFiles, PlannedFile, given_files
 from icecheck.conformance.partition_values import FIELDS, LAYOUT, Part, PartitionField
-from icecheck.conformance.planned_files import V2, lost
+from icecheck.conformance.planned_files import V2, lost, takes
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Blocked, equal
 from icecheck.planned_scan import planned
@@ -183,3 +183,17 @@ def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
                 symptom="planned-files",
                 detail=f"asked for {what} of all columns together",
             )
+        _expect_beyond(catalog, files)
+
+
+def _expect_beyond(catalog: Catalog, files: ManifestFiles) -> None:
+    """Judge filters with numbers that no value of their column reaches, where they are taken."""
+    for field in FIELDS:
+        if field.type != "int":
+            continue
+        filter_ = _joined(
+            "and", [_predicate("lt", field, 2**31), _predicate("gt", field, -(2**31) - 1)]
+        )
+        if takes(catalog, files.table, filter=filter_):
+            detail = f"asked for all numbers that an int can be: {field.transform}"
+            equal(_lost(catalog, files, filter_), [], symptom="planned-files", detail=detail)

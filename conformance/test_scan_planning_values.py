@@ -19,13 +19,12 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
+from icecheck.conformance.planned_files import IN_A, V2, expect_planned, lost
 from icecheck.expect import equal, show
 from icecheck.planned_scan import planned
 from icecheck.verdict import Group
 
 FIELD = bodies.struct_field
-V2 = ("format-version-2",)
-_A = ("a",)  # the partition of all these files
 
 Json = Any
 
@@ -66,7 +65,7 @@ def _noted(name: str, nulls: int, nans: int, bounds: Mapping[int, tuple[bytes, b
         "lower_bounds": _map({at: pair[0] for at, pair in bounds.items()}),
         "upper_bounds": _map({at: pair[1] for at, pair in bounds.items()}),
     }
-    return PlannedFile(f"{name}.parquet", partition=_A, facts=facts)
+    return PlannedFile(f"{name}.parquet", partition=IN_A, facts=facts)
 
 
 _TEXTS = {_NOTE: (b"ba", b"da"), _SPOT: (b"ba", b"da")}
@@ -75,7 +74,7 @@ FILES = (
     _noted("empty", _ROWS, _ROWS, {}),
     _noted("some", 3, 2, {**_TEXTS, **_NUMBERS}),
     _noted("full", 0, 0, {**_TEXTS, **_NUMBERS}),
-    PlannedFile("unknown.parquet", partition=_A),
+    PlannedFile("unknown.parquet", partition=IN_A),
 )
 _EMPTY, _SOME, _FULL, _UNKNOWN = (file.name.removesuffix(".parquet") for file in FILES)
 _WITH_NULL = frozenset({_EMPTY, _SOME, _UNKNOWN})
@@ -176,10 +175,9 @@ def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
         files.append(*FILES)
         for filter_, due in _filters():
             found = planned(catalog, files.table, filter=filter_)
-            names = files.names_of(found.locations)
-            lost = sorted(name for name in due if names.count(f"{name}.parquet") != 1)
             asked = f"asked for {show(filter_, 400)}"
-            equal(lost, [], symptom="planned-files", detail=asked)
+            left_out = lost(files, found, sorted(f"{name}.parquet" for name in due))
+            equal(left_out, [], symptom="planned-files", detail=asked)
             for task in found.tasks:
                 (name,) = files.names_of([task["data-file"]["file-path"]])
                 _expect_residual(task, filter_, name.removesuffix(".parquet") in due, asked)
@@ -300,23 +298,26 @@ STATISTICS: tuple[list[str] | None, ...] = (
 def test_what_is_told_of_files(catalog: Catalog) -> None:
     """What is told of data and delete files is what manifests say, whatever is asked for."""
     position = PlannedFile(
-        "p.avro", partition=_A, content=POSITION_DELETES, refers_to="rich.orc", facts=_DELETE_FACTS
+        "p.avro",
+        partition=IN_A,
+        content=POSITION_DELETES,
+        refers_to="rich.orc",
+        facts=_DELETE_FACTS,
     )
     equality = PlannedFile(
         "e.avro",
-        partition=_A,
+        partition=IN_A,
         content=EQUALITY_DELETES,
         facts={**_DELETE_FACTS, "equality_ids": [2, 1]},
     )
     with given_files(catalog, layout=NOTES) as files:
-        files.append(PlannedFile("poor.parquet", partition=_A))
-        files.append(PlannedFile("rich.orc", partition=_A, facts=FACTS))
+        files.append(PlannedFile("poor.parquet", partition=IN_A))
+        files.append(PlannedFile("rich.orc", partition=IN_A, facts=FACTS))
         files.append(position, equality)
         for asked in STATISTICS:
             members = {} if asked is None else {"stats_fields": asked}
             found = planned(catalog, files.table, **members)
-            names = files.names_of(found.locations)
-            equal(names, ["poor.parquet", "rich.orc"], symptom="planned-files")
+            expect_planned(files, found, ["poor.parquet", "rich.orc"])
             why = f"stats-fields {show(asked)}"
             rich = next(t for t in found.tasks if t["data-file"]["file-path"].endswith(".orc"))
             _expect_members(rich["data-file"], TOLD, why)

@@ -1,14 +1,23 @@
 """createTable with stage-create: nothing exists until the commit."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
+from icecheck.conformance.kept import KEPT, refused
+from icecheck.conformance.life_stages import life_body
 from icecheck.conformance.reading import expect_unlisted
-from icecheck.expect import ANY_STRING, equal
+from icecheck.expect import ANY_STRING, Reply, equal
+from icecheck.target import Namespace
+from icecheck.verdict import Group
 
 NEEDS = ("stage-create",)
 MARK = "icecheck.mark"
+
+Json = dict[str, Any]
 
 
 @check("createTable.staged-answer", proves="createTable.stage-returns-metadata", needs=NEEDS)
@@ -40,6 +49,74 @@ def test_staged_answer(catalog: Catalog) -> None:
         [("id", "identity", "asc", "nulls-first")],
         symptom="effect-missing:sort-order",
     )
+
+
+@check(
+    "createTable.staged-as-created",
+    proves="createTable.stage-returns-metadata",
+    needs=NEEDS,
+    group=Group.GENERATED,
+)
+def test_staged_as_created(catalog: Catalog) -> None:
+    """Of one request, staging answers the table that creating it at once would make."""
+    namespace = catalog.given_home()
+    for version in (None, 1, 2, 3):
+        what = f"a table of format version {version or 'by default'}"
+        made = _expect_staged_as_created(catalog, namespace, what, life_body("", version=version))
+        beside = str((made or {}).get("location") or "").rstrip("/").rpartition("/")[0]
+        if beside:
+            body = life_body("", version=version)
+            _expect_staged_as_created(catalog, namespace, f"{what}, with a place", body, beside)
+
+
+def _expect_staged_as_created(
+    catalog: Catalog, namespace: Namespace, what: str, body: Json, beside: str = ""
+) -> Json | None:
+    """Judge that a staged table is the created one; return that, or None if it is refused.
+
+    Each lies under its name in ``beside``, where that is given and the catalog lets it.
+    """
+    wanted: list[str] = []
+
+    def send(*, stage: bool) -> Reply:
+        name = catalog.new_name()
+        wanted.append(f"{beside}/{name}")
+        place = {"location": wanted[-1]} if beside else {}
+        sent = {**body, "name": name, "stage-create": stage, **place}
+        return catalog.create_table(namespace, sent)
+
+    reply = send(stage=False)
+    if refused(reply, what):
+        return None
+    made = view.metadata_in(reply)
+    reply = send(stage=True).expect(200, detail=f"{what}, staged")
+    staged = view.metadata_in(reply)
+    seen = _asked_for(staged)
+    for member, due in _asked_for(made).items():
+        equal(seen[member], due, symptom=f"effect-missing:{member}", detail=f"{what}, staged")
+    first, second = (view.place(each) for each in wanted)
+    if view.place(made.get("location")) == first and view.place(staged.get("location")) != second:
+        raise reply.violation(
+            "effect-missing:location", "where the client wants it", "another place", detail=what
+        )
+    return made
+
+
+def _asked_for(metadata: Mapping[str, Any]) -> Json:
+    """Return what a creation may ask for, in words that do not depend on assigned ids."""
+    schema = view.current_schema(metadata)
+    names = {field.get("id"): field.get("name") for field in schema.get("fields", [])}
+    properties = metadata.get("properties") or {}
+    return {
+        "format-version": metadata.get("format-version"),
+        "schema": view.shape(schema),
+        "identifier-field-ids": sorted(
+            str(names.get(each)) for each in schema.get("identifier-field-ids") or []
+        ),
+        "partition-spec": view.partition_fields(metadata),
+        "sort-order": view.sort_fields(metadata),
+        "properties": {key: properties.get(key) for key in KEPT},
+    }
 
 
 @check("createTable.staged-is-not-there", proves="createTable.stage-creates-nothing", needs=NEEDS)

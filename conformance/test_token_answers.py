@@ -107,7 +107,7 @@ def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
 
 @check("getToken.spelled-otherwise", proves="getToken.unknown-parameters", group=Group.GENERATED)
 def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
-    """Unknown parameters, their order and a charset make no difference to a token request."""
+    """Unknown parameters, order, charset and spelling of blanks make no difference to a token."""
     form = own_form(catalog)
     token_in(post_form(catalog, form))
     detail = "with parameters that nobody knows"
@@ -116,6 +116,15 @@ def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     token_in(post_form(catalog, turned).expect(200, detail="with its parameters in another order"))
     detail = "with a charset in its content type"
     token_in(post_form(catalog, form, _FORM_WITH_CHARSET).expect(200, detail=detail))
+    # That a scope may be named twice is not said; that a plus is a blank in forms is.
+    twice = {**form, "scope": " ".join([form.get("scope", "catalog")] * 2)}
+    escaped = post_form(catalog, twice, blank="%20")
+    if escaped.ok:
+        detail = "with a blank that is written as a plus, as forms write it"
+        reply = post_form(catalog, twice).expect(200, detail=detail)
+        due = "the answer to the same request"
+        if object_in(reply).get("scope") != object_in(escaped).get("scope"):
+            raise reply.violation("spelling-changes-the-answer", due, "another one", detail=detail)
 
 
 @check(

@@ -21,6 +21,7 @@ from icecheck.conformance.evolving import number
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.expect import Matcher, containing
 from icecheck.probes import has_capability
+from icecheck.verdict import Group
 
 BRANCH = "audit"
 ANOTHER_BRANCH = "trial"
@@ -359,3 +360,34 @@ def test_remove_main(catalog: Catalog) -> None:
     """A commit that removes main is taken."""
     table, _ = given_snapshots(catalog, 1)
     commit(catalog, table, [{"action": "remove-snapshot-ref", "ref-name": "main"}]).expect(200)
+
+
+@check(
+    "update.set-snapshot-ref.before-main",
+    proves=("update.set-snapshot-ref.effect", "update.set-snapshot-ref.main-is-current"),
+    needs=("metadata-only-snapshots", "snapshot-history", "branches"),
+    group=Group.GENERATED,
+)
+def test_a_branch_before_main(catalog: Catalog) -> None:
+    """A branch of a table without main is only itself, until main is set to its snapshot."""
+    table = catalog.given_table()
+    added = bodies.snapshot(table.metadata)
+    snapshot_id = added["snapshot-id"]
+    alone = Matcher("that branch alone", lambda v: isinstance(v, dict) and [*v] == [BRANCH])
+    table = expect_effect(
+        catalog,
+        table,
+        [add_snapshot(added), bodies.snapshot_ref(snapshot_id, BRANCH, "branch")],
+        {"refs": alone, "current-snapshot-id": NO_SNAPSHOT},
+        what="refs",
+        requirements=[{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}],
+        capability="branches",
+    )
+    expect_effect(
+        catalog,
+        table,
+        [bodies.snapshot_ref(snapshot_id)],
+        {"refs": {"main": {"snapshot-id": snapshot_id}}, "current-snapshot-id": snapshot_id},
+        what="refs",
+        requirements=[{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}],
+    )

@@ -1,14 +1,18 @@
 """Small worlds walked through: after every step, all that there is and was is as it is due."""
 
-from dataclasses import replace
-
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.arranging import require
 from icecheck.conformance.world import ADDED, KEPT, MARK, Thing
+from icecheck.conformance.world_commits import (
+    commit,
+    commit_snapshot,
+    commit_together,
+    name_snapshot,
+    refused_commit,
+    refused_together,
+)
 from icecheck.conformance.world_steps import (
-    DOES_NOT,
-    Step,
     create_namespace,
     drop,
     drop_namespace,
@@ -17,20 +21,15 @@ from icecheck.conformance.world_steps import (
     refused_properties,
     refused_rename,
     rename,
+    spoiled_namespace,
     update_properties,
 )
 from icecheck.conformance.world_tables import (
-    commit,
-    commit_snapshot,
     commit_staged,
-    commit_together,
     create_table,
-    name_snapshot,
     purge,
-    refused_commit,
     refused_create,
     refused_register,
-    refused_together,
     register,
     stage,
 )
@@ -41,9 +40,9 @@ from icecheck.conformance.world_views import (
     replace_query,
     roll_back,
     set_on_view,
+    spoiled_view,
 )
 from icecheck.conformance.world_walking import given_root, walk
-from icecheck.target import Namespace
 from icecheck.verdict import Group
 
 _FIRST, _SECOND, _THIRD, _FOURTH = (f"SELECT {n} AS id, '{n}' AS data" for n in (1, 2, 3, 4))
@@ -70,14 +69,18 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
         create_namespace(a, {MARK: "a", KEPT: "a too"}).as_given(),
         create_namespace(a_x, {MARK: "a_x", KEPT: "a_x too"}).as_given(),
         create_namespace(inner, {}).if_nested(),
+        spoiled_namespace(aqx),
         create_namespace(aqx, {}),
         create_namespace(innermost, {MARK: "a.b.a"}).if_nested(),
         create_namespace(b, {MARK: "b"}),
         update_properties(a, {ADDED: "to a", KEPT: None}),
+        update_properties(a, {KEPT: "to a", ADDED: None}),
         update_properties(inner, {MARK: "a.b", ADDED: "to a.b"}),
+        update_properties(inner, {MARK: None, ADDED: None}),
+        update_properties(inner, {ADDED: "to a.b again"}),
         refused_namespace(a),
         refused_properties(a, 422),
-        _in_capitals(create_namespace((*root, capital), {MARK: "a_X"}), a_x),
+        create_namespace((*root, capital), {MARK: "a_X"}).in_capitals(Thing("namespace", a_x)),
         drop_namespace(a_x),
         refused_drop(Thing("namespace", a_x), 404),
         refused_properties(a_x, 404),
@@ -95,16 +98,6 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
         create_namespace(a, {}),
     ]
     walk(catalog, root, labels, steps)
-
-
-def _in_capitals(step: Step, twin: Namespace) -> Step:
-    """Make a namespace beside its twin in small letters: who has one case only refuses it."""
-    found = Thing("namespace", twin)
-    return replace(
-        step,
-        possible=lambda world: world.has(found) and step.possible(world),
-        lawful=DOES_NOT | {409},
-    )
 
 
 @check("world.tables", proves="world.tables", group=Group.GENERATED)
@@ -131,6 +124,7 @@ def test_a_world_of_tables(catalog: Catalog) -> None:
         name_snapshot(first, "kept-branch", "branch"),
         name_snapshot(first, "kept-tag", "tag"),
         commit(second, {MARK: "two_t_1", KEPT: None}),
+        commit(second, {KEPT: "two_t_1", MARK: None}),
         commit_snapshot(second, 2),
         name_snapshot(second, "kept-tag", "tag"),
         refused_commit(second, 409),
@@ -176,6 +170,7 @@ def test_a_world_of_views(catalog: Catalog) -> None:
         create_namespace(one, {MARK: "one"}).as_given(),
         create_namespace(two, {}).as_given(),
         create_view(first, _FIRST, "one_v").as_given(),
+        spoiled_view(second),
         create_view(second, _SECOND, "two_v"),
         replace_query(first, _THIRD),
         set_on_view(second, {ADDED: "to two_v"}),
@@ -197,7 +192,14 @@ def test_a_world_of_views(catalog: Catalog) -> None:
         refused_rename(away, first.path, 404),
         create_namespace(one, {}),
         create_view(first, _THIRD, "one_v_third"),
-        drop(away),
+        drop(first),
+        rename(away, first.path),
+        rename(second, other.path),
+        refused_drop(Thing("namespace", one), 409),
+        create_view(second, _FIRST, "two_v_again"),
+        drop(other),
+        drop(second),
+        drop_namespace(two),
     ]
     walk(catalog, root, labels, steps)
 
@@ -212,6 +214,7 @@ def test_a_world_of_all_kinds(catalog: Catalog) -> None:
     table, view = Thing("table", (*one, x)), Thing("view", (*two, x))
     left, right = Thing("table", (*two, y)), Thing("view", (*one, y))
     same_view, same_table = Thing("view", table.path), Thing("table", right.path)
+    there, elsewhere = Thing("view", (*one, z)), Thing("table", (*two, z))
     steps = [
         create_namespace(one, {MARK: "one", KEPT: "one too"}).as_given(),
         create_namespace(two, {MARK: "two"}).as_given(),
@@ -236,8 +239,12 @@ def test_a_world_of_all_kinds(catalog: Catalog) -> None:
         commit_together({left: "two_y_2", same_table: "one_y_1"}),
         rename(view, left.path),
         drop(same_view),
-        create_view(Thing("view", (*one, z)), _FIRST, "one_z"),
+        create_view(there, _FIRST, "one_z"),
         create_table(table, "one_x_again"),
+        create_table(elsewhere, "two_z"),
+        drop(elsewhere),
+        rename(table, elsewhere.path),
+        rename(elsewhere, table.path),
         commit_together({table: "one_x_2", same_table: "one_y_2"}),
         roll_back(Thing("view", left.path), _FIRST),
         refused_drop(Thing("namespace", two), 409),

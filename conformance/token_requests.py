@@ -67,11 +67,18 @@ def exchange_form(
 
 
 def post_form(
-    catalog: Catalog, form: Mapping[str, str], headers: Mapping[str, str] | None = None
+    catalog: Catalog,
+    form: Mapping[str, str],
+    headers: Mapping[str, str] | None = None,
+    *,
+    blank: str = "+",
 ) -> Reply:
-    """Send a form to the token endpoint, with no token in the header unless one is given."""
+    """Send a form to the token endpoint, with no token in the header unless one is given.
+
+    ``blank`` is how a blank is written in it.
+    """
     sent = {"Content-Type": _FORM, "Authorization": ""}
-    body = urlencode(form).encode()
+    body = urlencode(form).replace("+", blank).encode()
     return catalog.call("getToken", body=body, headers={**sent, **(headers or {})})
 
 

@@ -1,5 +1,6 @@
 """Leads a table through the stages of its life, and judges what is shown after each."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,10 +19,13 @@ __all__ = [
     "REFS",
     "Send",
     "Step",
+    "after_a_conflict",
     "by_transaction",
     "by_transaction_after",
     "by_update",
+    "change_of",
     "given_born",
+    "in_turn",
     "knows_refs",
     "live",
     "loaded_answer",
@@ -35,6 +39,7 @@ Send = Callable[[Catalog, Table, Sequence[Json], Sequence[Json]], Reply]
 
 REFS = (("snapshots", "refs"),)
 _FIRST_VERSION = 2
+_ANOTHER_UUID = "00000000-0000-4000-8000-000000000001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +62,20 @@ def knows_refs(catalog: Catalog) -> bool:
     return any(has_capability(catalog, each) for each in ("branches", "tags"))
 
 
-def given_born(catalog: Catalog, version: int | None = None) -> Table:
+def given_born(catalog: Catalog, version: int | None = None, *, plain: bool = False) -> Table:
     """Make the table that goes through the stages, as a load shows it.
 
-    Without a version it is of the catalog's default one, if that is not the first.
+    Without a version it is of the catalog's default one, if that is not the first; a ``plain`` one
+    begins without partitions and order.
     """
     namespace, name = catalog.given_home(), catalog.new_name()
-    body = life_body(name, version=version)
+    body = life_body(name, version=version, plain=plain)
     reply = catalog.given("createTable", lambda: catalog.create_table(namespace, body))
     table = catalog.given_loaded(Table(namespace, name, view.metadata_in(reply), None))
     made = table.metadata.get("format-version", _FIRST_VERSION)
     if made < _FIRST_VERSION and version is None:
-        return given_born(catalog, _FIRST_VERSION)
-    if made < _FIRST_VERSION or version not in {None, made}:
+        return given_born(catalog, _FIRST_VERSION, plain=plain)
+    if version not in {None, made}:
         raise not_applicable(f"the catalog makes no table of format version {version}")
     return table
 
@@ -81,11 +87,42 @@ def by_update(
     return catalog.update_table(table.namespace, table.name, updates, assertions)
 
 
+def after_a_conflict(send: Send) -> Send:
+    """Return how to commit anew what has just met a conflict: nothing of it is there yet."""
+
+    def again(
+        catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+    ) -> Reply:
+        another = {"type": "assert-table-uuid", "uuid": _ANOTHER_UUID}
+        others = [each for each in assertions if each["type"] != another["type"]]
+        first = send(catalog, table, updates, [*others, another])
+        if first.ok:
+            first.expect(409, detail="the uuid of another table was asserted")
+        return send(catalog, table, updates, assertions)
+
+    return again
+
+
+def in_turn(*sends: Send) -> Send:
+    """Return how to commit in one way and, as soon as that has gone through, in the next."""
+    ways = deque(sends)
+
+    def send(
+        catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+    ) -> Reply:
+        reply = ways[0](catalog, table, updates, assertions)
+        if reply.ok:
+            ways.rotate(-1)
+        return reply
+
+    return send
+
+
 def by_transaction(
     catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
 ) -> Reply:
     """Commit to a table by a transaction of this one change."""
-    return catalog.commit_transaction([_change(table, updates, assertions)])
+    return catalog.commit_transaction([change_of(table, updates, assertions)])
 
 
 def by_transaction_after(another: Table) -> Send:
@@ -94,13 +131,14 @@ def by_transaction_after(another: Table) -> Send:
     def send(
         catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
     ) -> Reply:
-        changes = [_change(another, updates, ()), _change(table, updates, assertions)]
+        changes = [change_of(another, updates, ()), change_of(table, updates, assertions)]
         return catalog.commit_transaction(changes)
 
     return send
 
 
-def _change(table: Table, updates: Sequence[Json], assertions: Sequence[Json]) -> Json:
+def change_of(table: Table, updates: Sequence[Json], assertions: Sequence[Json]) -> Json:
+    """Return a table's part of a transaction."""
     return {
         "identifier": table.identifier,
         "requirements": [*assertions],
@@ -161,6 +199,8 @@ def live(
             continue
         if refused(answer, stage.what):
             table = _expect_held(catalog, table, holds, stage.what, send)
+            if stage.due:
+                answer.expect(200, 204, detail=stage.what)
             continue
         actions |= sent
         reply = loaded_answer(catalog, table)

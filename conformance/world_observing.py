@@ -1,11 +1,12 @@
 """Looks at a small world, at each thing in it and at each list, and says what is not as due."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from icecheck.client import Catalog, Query
+from icecheck.client import NO_BODY, Catalog, Query, Table
 from icecheck.conformance.metadata_view import metadata_in, settled
+from icecheck.conformance.metrics_reports import commit_report
 from icecheck.conformance.reading import (
     namespaces_in,
     next_page_token,
@@ -48,8 +49,9 @@ class Observer:
 
     ``metadata`` and ``locations`` are those of the last answer about each thing, ``staged`` what
     was staged under a name, ``tags`` the entity tags of tables by name, with the state that each
-    stands for. ``doing`` are the steps that were taken, in words. Of the last one, ``operation`` is
-    what was asked, ``touched`` what it was about, ``lists`` the same and what that is in, and
+    stands for, ``open`` the routes that were open for the table of a life, and ``known`` by which
+    name. ``doing`` are the steps that were taken, in words. Of the last one, ``operation`` is what
+    was asked, ``touched`` what it was about, ``lists`` the same and what that is in, and
     ``refused`` whether it was refused.
     """
 
@@ -61,6 +63,8 @@ class Observer:
         self.staged: dict[Thing, Json] = {}
         self.tags: defaultdict[Thing, dict[str, tuple[int, int]]] = defaultdict(dict)
         self.keeps_properties = has_capability(catalog, "namespace-properties")
+        self.open: set[tuple[int, str]] = set()
+        self.known: set[tuple[int, Namespace]] = set()
         self.turns = 0
         self.doing: list[str] = []
         self.operation = ""
@@ -109,9 +113,31 @@ class Observer:
         return world.pinned(thing, "metadata-location", seen["metadata-location"])
 
     def look_for(self, world: World, thing: Thing) -> None:
-        """Judge by its existence check whether a thing is there."""
+        """Judge by its existence check whether a thing is there, and by a table's other routes."""
+        held = world.held.get(thing)
         if self.catalog.claims(_EXISTS[thing.kind]):
-            self._expect_there(self._exists(thing), thing, world.held.get(thing))
+            self._expect_there(self._exists(thing), thing, held)
+        if thing.kind == "table" and held is not None:
+            self._look_along(thing, held)
+
+    def _look_along(self, thing: Thing, held: Held) -> None:
+        """Judge that routes which were open for a table still are, whatever it is called now.
+
+        Whether they are open at all is for other checks to judge. Each name is looked at once.
+        """
+        if (held.life, thing.path) in self.known:
+            return
+        self.known.add((held.life, thing.path))
+        named: dict[str, str | Namespace] = {"namespace": thing.namespace, "table": thing.name}
+        report = commit_report(Table(thing.namespace, thing.name, {}, None))
+        for operation_id, body in (("loadCredentials", NO_BODY), ("reportMetrics", report)):
+            if not self.catalog.claims(operation_id):
+                continue
+            reply = self.catalog.call(operation_id, named, body=body)
+            if reply.ok:
+                self.open.add((held.life, operation_id))
+            elif (held.life, operation_id) in self.open:
+                raise self._violation(reply, thing, "existence", "200", str(reply.status))
 
     def _tag(self, thing: Thing) -> str | None:
         """Return a tag that a table of this name has had: by turns the last one and others."""
@@ -213,16 +239,24 @@ class Observer:
         )
 
     def expect_no_lists(self, thing: Thing) -> None:
-        """Judge that nothing is listed in a namespace that is not there."""
-        for kind in ("table", "view"):
+        """Judge that nothing is listed in a namespace that is not there any more.
+
+        Whether 404 is due, or an empty list, is for the checks of listing to judge: it is answered
+        like one that never was.
+        """
+        nested = has_capability(self.catalog, "nested-namespaces")
+        for kind in ("namespace", "table", "view") if nested else ("table", "view"):
             if not self.catalog.claims(LISTS[kind]):
                 continue
             reply = self._list(thing.path, kind, ())
-            # Whether 404 is answered, or nothing listed, is for the checks of listing to judge.
-            if reply.ok and tables_in(reply):
+            if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
                 one, other = "404", str(reply.status)
                 what = f"the list of {kind}s in what is not there"
                 raise self._violation(reply, thing, "existence", one, other, what=what)
+
+    def _knows_no(self, parent: Namespace, kind: str) -> bool:
+        """Whether a list in a namespace that never was is answered with 404."""
+        return self._list((*parent, self.catalog.new_name()), kind, ()).status == 404
 
     def _pages(self, namespace: Namespace, kind: str, size: int) -> Iterator[list[Namespace]]:
         """Yield the pages of a list, or the whole list where no size is asked for.
@@ -238,7 +272,7 @@ class Observer:
             reply = self._list(namespace, kind, query)
             since = self._since(Thing("namespace", namespace), what)
             reply.expect(200, detail=f"{what}; after {since}")
-            yield namespaces_in(reply) if kind == "namespace" else _paths(tables_in(reply))
+            yield _listed(reply, kind)
             token = (next_page_token(reply) or "") if size else ""
 
     def _list(self, namespace: Namespace, kind: str, query: Query) -> Reply:
@@ -314,8 +348,11 @@ def _view_seen(reply: Reply, metadata: Json) -> Json:
     return {**settled_view(metadata, *WATCHED), "query": queries}
 
 
-def _paths(identifiers: Sequence[tuple[Namespace, str]]) -> list[Namespace]:
-    return [(*namespace, name) for namespace, name in identifiers]
+def _listed(reply: Reply, kind: str) -> list[Namespace]:
+    """Return the paths in a list of this kind."""
+    if kind == "namespace":
+        return namespaces_in(reply)
+    return [(*namespace, name) for namespace, name in tables_in(reply)]
 
 
 def _brief(value: Any) -> str:

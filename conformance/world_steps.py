@@ -12,13 +12,14 @@ from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.world import ADDED, MARK, Thing, World, marked
 from icecheck.conformance.world_observing import Observer
 from icecheck.expect import Reply, containing, lacking
+from icecheck.probes import DOES_NOT
 from icecheck.target import Namespace
 
 __all__ = [
     "ANOTHER_UUID",
-    "DOES_NOT",
     "DONE",
     "NOT_SUPPORTED",
+    "Send",
     "Step",
     "create_namespace",
     "drop",
@@ -30,6 +31,8 @@ __all__ = [
     "refused_properties",
     "refused_rename",
     "rename",
+    "spoiled",
+    "spoiled_namespace",
     "update_properties",
     "world_has",
 ]
@@ -38,8 +41,7 @@ ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 DONE = (200, 202, 204)
 """How a success without an answer is told; which one is due is for other checks."""
 NOT_SUPPORTED = frozenset({406})
-DOES_NOT = frozenset({400, 403, 405, 406, 422, 501})
-"""How a catalog says that it does not do something, where the document leaves that to it."""
+_ANY = frozenset(range(400, 600))
 _DROPS = {"namespace": "dropNamespace", "table": "dropTable", "view": "dropView"}
 _RENAMES = {"table": "renameTable", "view": "renameView"}
 
@@ -57,7 +59,8 @@ class Step:
     into the world due after it; None for what must be refused and change nothing. ``touched`` are
     the things that a success may change, and those that are looked at when it was refused.
     ``given``: without this step there is nothing to judge. ``judge`` gets the world before and
-    the answer, where there is more in it than the thing.
+    the answer, where there is more in it than the thing. ``unseen``: a catalog may well see there
+    what has another name, so that nothing is looked at before.
     """
 
     what: str
@@ -71,6 +74,7 @@ class Step:
     given: bool = False
     needs: str = ""
     judge: Callable[[World, Reply], None] | None = None
+    unseen: bool = False
 
     def as_given(self) -> "Step":
         """Return the same as a means to the end of the walk."""
@@ -79,6 +83,15 @@ class Step:
     def if_nested(self) -> "Step":
         """Return the same for where namespaces nest, as deep as the catalog lets them."""
         return replace(self, needs="nested-namespaces", lawful=self.lawful | DOES_NOT)
+
+    def in_capitals(self, twin: Thing) -> "Step":
+        """Return the same beside a twin in small letters: who has one case only refuses it."""
+        return replace(
+            self,
+            possible=lambda world: world.has(twin) and self.possible(world),
+            lawful=DOES_NOT | {409},
+            unseen=True,
+        )
 
 
 def refused(
@@ -94,7 +107,34 @@ def refused(
     return Step(what, operation, send, possible, statuses, None, around, NOT_SUPPORTED, needs=needs)
 
 
+def spoiled(what: str, operation: str, send: Send, thing: Thing) -> Step:
+    """Return a step that makes nothing, in whatever way that is told: the name stays free.
+
+    What is made all the same is removed again: that is for other checks to judge.
+    """
+
+    def tried(observer: Observer) -> Reply | None:
+        reply = send(observer)
+        if reply is not None and reply.ok:
+            send_drop(observer.catalog, thing)
+            return None
+        return reply
+
+    return Step(what, operation, tried, lambda w: w.is_free(thing), (400,), None, (thing,), _ANY)
+
+
 # -------------------------------------------------------------------------- namespaces
+
+
+def spoiled_namespace(path: Namespace) -> Step:
+    """Try to create a namespace with properties that are no map."""
+    body = {"namespace": [*path], "properties": "none"}
+    return spoiled(
+        "a creation that cannot be",
+        "createNamespace",
+        lambda observer: observer.catalog.call("createNamespace", body=body),
+        Thing("namespace", path),
+    )
 
 
 def create_namespace(path: Namespace, properties: Mapping[str, str]) -> Step:

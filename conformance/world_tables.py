@@ -1,46 +1,43 @@
-"""Steps that make, register and purge tables, and commit to them."""
+"""Steps that make, stage, register and purge tables."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from icecheck import bodies
-from icecheck.conformance.committing import creation_updates, set_property
+from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.metadata_view import metadata_in, settled
-from icecheck.conformance.world import ADDED, KEPT, MARK, Thing, World, marked
+from icecheck.conformance.world import KEPT, MARK, Thing, World, marked
 from icecheck.conformance.world_observing import Observer
 from icecheck.conformance.world_steps import (
     ANOTHER_UUID,
-    DOES_NOT,
     DONE,
-    NOT_SUPPORTED,
     Step,
     own_uuid,
     refused,
+    spoiled,
     world_has,
 )
 from icecheck.expect import Reply
+from icecheck.probes import DOES_NOT
 
 __all__ = [
-    "commit",
-    "commit_snapshot",
     "commit_staged",
-    "commit_together",
+    "create_beside",
+    "create_namesake",
     "create_table",
-    "name_snapshot",
     "purge",
-    "refused_commit",
     "refused_create",
     "refused_register",
-    "refused_together",
     "register",
+    "spoiled_create",
+    "spoiled_register",
     "stage",
+    "stage_beside",
 ]
 
 Json = dict[str, Any]
 
 ASSERT_CREATE = {"type": "assert-create"}
-_LEFT_OPEN = ("metadata-location",)
 
 
 # ------------------------------------------------------------------------------ tables
@@ -80,6 +77,61 @@ def create_table(thing: Thing, mark: str) -> Step:
     )
 
 
+def create_beside(thing: Thing, mark: str, other: Thing) -> Step:
+    """Create a table whose place begins as that of another one, which is not inside of it."""
+
+    def send(observer: Observer) -> Reply | None:
+        place = observer.metadata.get(other, {}).get("location")
+        if not isinstance(place, str) or not place:
+            return None
+        body = {**_body(thing, mark), "location": f"{place.rstrip('/')}_x"}
+        return observer.catalog.create_table(thing.namespace, body)
+
+    return replace(
+        create_table(thing, mark),
+        what="creating a table beside another one",
+        send=send,
+        possible=lambda world: world.is_free(thing) and world.has(other),
+        lawful=DOES_NOT,
+    )
+
+
+def create_namesake(namespace: Thing, mark: str) -> Step:
+    """Create a table that is called as a namespace beside it; not every catalog has both."""
+    table = Thing("table", namespace.path)
+    return replace(
+        create_table(table, mark),
+        what="creating a table called as a namespace",
+        possible=lambda world: world.has(namespace) and not world.has(table),
+        lawful=DOES_NOT | {409},
+    )
+
+
+def spoiled_create(thing: Thing) -> Step:
+    """Try to create a table that is partitioned by a column it does not have."""
+    spec = bodies.partition_spec(bodies.partition_field(99, "identity", "nothing", 1000))
+    body = {**_body(thing, "unwanted"), "partition-spec": spec}
+    return spoiled(
+        "a creation that cannot be",
+        "createTable",
+        lambda observer: observer.catalog.create_table(thing.namespace, body),
+        thing,
+    )
+
+
+def spoiled_register(thing: Thing, known: Thing) -> Step:
+    """Try to register a file that is not there, in the place of one that is known."""
+
+    def send(observer: Observer) -> Reply | None:
+        directory = observer.locations.get(known, "").rpartition("/")[0]
+        if not directory:
+            return None
+        file = f"{directory}/00000-{ANOTHER_UUID}.metadata.json"
+        return observer.catalog.register_table(thing.namespace, thing.name, file)
+
+    return spoiled("a registration of no file", "registerTable", send, thing)
+
+
 def refused_create(thing: Thing, status: int) -> Step:
     """Create a table where one is (409), or in no namespace (404)."""
 
@@ -115,6 +167,16 @@ def stage(thing: Thing, mark: str) -> Step:
         lambda world, _: world.watching(thing),
         (thing,),
         needs="stage-create",
+    )
+
+
+def stage_beside(thing: Thing, mark: str) -> Step:
+    """Stage a table under a name under which another client has staged one, and forget it."""
+    body = _body(thing, mark, stage_create=True)
+    return replace(
+        stage(thing, mark),
+        what="staging another table under the name",
+        send=lambda observer: observer.catalog.create_table(thing.namespace, body),
     )
 
 
@@ -202,186 +264,4 @@ def purge(thing: Thing) -> Step:
         lambda world, _: world.without(thing, purged=True),
         (thing,),
         DOES_NOT,
-    )
-
-
-# ----------------------------------------------------------------------------- commits
-
-
-def _same(observer: Observer, thing: Thing) -> list[Json]:
-    return [{"type": "assert-table-uuid", "uuid": observer.metadata[thing].get("table-uuid")}]
-
-
-def _committed(
-    what: str,
-    thing: Thing,
-    updates: Callable[[Json], Sequence[Json]],
-    after: Callable[[World], World],
-    *,
-    needs: str = "",
-    lawful: frozenset[int] = frozenset(),
-) -> Step:
-    """Return a commit; ``updates`` gets the metadata that the last load has shown."""
-
-    def send(observer: Observer) -> Reply | None:
-        if thing not in observer.metadata:
-            return None
-        return observer.catalog.update_table(
-            thing.namespace,
-            thing.name,
-            updates(observer.metadata[thing]),
-            _same(observer, thing),
-        )
-
-    return Step(
-        what,
-        "updateTable",
-        send,
-        world_has(thing),
-        (200,),
-        lambda world, _: after(world),
-        (thing,),
-        lawful,
-        needs=needs,
-    )
-
-
-def _with_mark(world: World, thing: Thing, mark: str) -> World:
-    properties = {**world.held[thing].due["properties"], MARK: mark}
-    return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
-
-
-def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
-    """Commit properties to a table, and the removal of those whose value is None."""
-    updates = {key: value for key, value in change.items() if value is not None}
-    removals = [key for key, value in change.items() if value is None]
-    sent: list[Json] = [{"action": "set-properties", "updates": updates}] if updates else []
-    sent += [{"action": "remove-properties", "removals": removals}] if removals else []
-
-    def after(world: World) -> World:
-        properties = {**world.held[thing].due["properties"], **change}
-        return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
-
-    return _committed("a commit of properties", thing, lambda _: sent, after)
-
-
-def commit_snapshot(thing: Thing, ordinal: int) -> Step:
-    """Commit a snapshot without files to main."""
-
-    def updates(metadata: Json) -> list[Json]:
-        parent = metadata.get("current-snapshot-id")
-        is_first = not isinstance(parent, int) or parent == -1
-        added = bodies.snapshot(metadata, ordinal, parent=None if is_first else parent)
-        return [
-            {"action": "add-snapshot", "snapshot": added},
-            bodies.snapshot_ref(added["snapshot-id"]),
-        ]
-
-    def after(world: World) -> World:
-        snapshot_id = bodies.snapshot({}, ordinal)["snapshot-id"]
-        due = {"current-snapshot-id": snapshot_id}
-        assigned = ("snapshots", "refs", "last-sequence-number", "next-row-id")
-        return world.changed(thing, due, left_open=(*assigned, *_LEFT_OPEN))
-
-    return _committed(
-        "a commit of a snapshot", thing, updates, after, needs="metadata-only-snapshots"
-    )
-
-
-def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
-    """Point a branch or tag at the current snapshot of a table."""
-
-    def updates(metadata: Json) -> list[Json]:
-        return [bodies.snapshot_ref(metadata.get("current-snapshot-id", 0), name, ref_type)]
-
-    def after(world: World) -> World:
-        held = world.held[thing].due
-        ref = {"snapshot-id": held["current-snapshot-id"], "type": ref_type}
-        due = {"refs": {**held.get("refs", {}), name: ref}}
-        return world.changed(thing, due, loose=("refs",), left_open=_LEFT_OPEN)
-
-    step = _committed(f"a commit of a {ref_type}", thing, updates, after, lawful=DOES_NOT)
-
-    def possible(world: World) -> bool:
-        return world.has(thing) and world.held[thing].due.get("current-snapshot-id") is not None
-
-    return replace(step, possible=possible)
-
-
-def _change(thing: Thing, mark: str, uuid: Any) -> Json:
-    return {
-        "identifier": thing.identifier,
-        "requirements": [{"type": "assert-table-uuid", "uuid": uuid}],
-        "updates": [set_property(mark, MARK)],
-    }
-
-
-def commit_together(marks: Mapping[Thing, str]) -> Step:
-    """Commit a property to each of several tables in one transaction."""
-
-    def send(observer: Observer) -> Reply | None:
-        if any(each not in observer.metadata for each in marks):
-            return None
-        return observer.catalog.commit_transaction(
-            [
-                _change(each, mark, observer.metadata[each].get("table-uuid"))
-                for each, mark in marks.items()
-            ]
-        )
-
-    def after(world: World, _reply: Reply) -> World:
-        for each, mark in marks.items():
-            world = _with_mark(world, each, mark)
-        return world
-
-    return Step(
-        "a transaction",
-        "commitTransaction",
-        send,
-        world_has(*marks),
-        DONE,
-        after,
-        (*marks,),
-        NOT_SUPPORTED,
-    )
-
-
-def refused_together(first: Thing, last: Thing) -> Step:
-    """Commit to two tables, to the last under a requirement that does not hold."""
-
-    def send(observer: Observer) -> Reply | None:
-        if first not in observer.metadata:
-            return None
-        uuid = observer.metadata[first].get("table-uuid")
-        changes = [_change(first, "unwanted", uuid), _change(last, "unwanted", ANOTHER_UUID)]
-        return observer.catalog.commit_transaction(changes)
-
-    return refused(
-        "a refused transaction",
-        "commitTransaction",
-        send,
-        409,
-        possible=world_has(first, last),
-        around=(first, last),
-    )
-
-
-def refused_commit(thing: Thing, status: int) -> Step:
-    """Commit to a table as if it were another one (409), or to one that is not there (404)."""
-
-    def send(observer: Observer) -> Reply:
-        return observer.catalog.update_table(
-            thing.namespace,
-            thing.name,
-            [set_property("unwanted", MARK), set_property("unwanted", ADDED)],
-            [{"type": "assert-table-uuid", "uuid": ANOTHER_UUID}],
-        )
-
-    return refused(
-        "a refused commit",
-        "updateTable",
-        send,
-        status,
-        possible=lambda world: world.has(thing) is (status == 409),
-        around=(thing,),
     )

@@ -1,6 +1,7 @@
 """Steps that make views, and commit to them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from icecheck.conformance.committing import set_property
@@ -21,6 +22,7 @@ from icecheck.conformance.world_steps import (
     Step,
     own_uuid,
     refused,
+    spoiled,
     world_has,
 )
 from icecheck.expect import Reply
@@ -33,6 +35,7 @@ __all__ = [
     "replace_query",
     "roll_back",
     "set_on_view",
+    "spoiled_view",
 ]
 
 Json = dict[str, Any]
@@ -69,6 +72,13 @@ def create_view(thing: Thing, sql: str, mark: str) -> Step:
         (thing,),
         NOT_SUPPORTED,
     )
+
+
+def spoiled_view(thing: Thing) -> Step:
+    """Try to create a view that has no version to speak of."""
+    body = _body(thing, _UNWANTED, "unwanted") | {"view-version": {"version-id": 1}}
+    send = partial(_create, thing=thing, body=body)
+    return spoiled("a creation that cannot be", "createView", send, thing)
 
 
 def refused_create_view(thing: Thing, status: int) -> Step:

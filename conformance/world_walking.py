@@ -57,6 +57,8 @@ class _Walker:
 
     def take(self, step: Step) -> None:
         """Take a step if it can be taken, and look around."""
+        if step.after is not None and not step.unseen and self._is_taken(step):
+            self._look_before(step)
         reply = self._sent(step)
         if reply is None:
             return
@@ -86,17 +88,21 @@ class _Walker:
         touched = [each for each in step.touched if each in known or not does_not]
         self._look_around(touched, before)
 
-    def _sent(self, step: Step) -> Reply | None:
+    def _is_taken(self, step: Step) -> bool:
         catalog = self.catalog
         if not step.possible(self.world):
-            return None
+            return False
         if step.given:
-            return catalog.given(step.operation, lambda: _answered(step.send(self.observer)))
-        if not catalog.claims(step.operation):
+            return True
+        offered = not step.needs or has_capability(catalog, step.needs)
+        return offered and catalog.claims(step.operation)
+
+    def _sent(self, step: Step) -> Reply | None:
+        if not self._is_taken(step):
             return None
-        if step.needs and not has_capability(catalog, step.needs):
-            return None
-        return step.send(self.observer)
+        if not step.given:
+            return step.send(self.observer)
+        return self.catalog.given(step.operation, lambda: _answered(step.send(self.observer)))
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
         """Whether it is the place that is refused: something that was renamed still lies there."""
@@ -109,14 +115,22 @@ class _Walker:
 
     # ---- looking
 
+    def _look_before(self, step: Step) -> None:
+        """Look in every way at what a step is to change: what remembers is to have it in mind."""
+        for thing in step.touched:
+            self.world = self.observer.look(self.world, thing, tagged=False)
+            self.observer.look_for(self.world, thing)
+            if self.world.has_namespace(thing.namespace):
+                self.observer.look_in(self.world, thing.namespace, thing.kind, 0)
+
     def _look_around(self, touched: Sequence[Thing], before: World) -> None:
         """Look at what was touched, and in every way at what has come or gone."""
         self._look_at(touched)
         came_or_went = [each for each in touched if not self._is_as(before, each)]
         for thing in came_or_went:
             self.observer.look_for(self.world, thing)
-            if thing.kind == "namespace" and not self.world.has(thing):
-                self.observer.expect_no_lists(thing)
+            if thing.kind == "namespace":
+                self._look_inside(thing)
             self._look_for_others(thing)
         for namespace, kind in dict.fromkeys((each.namespace, each.kind) for each in came_or_went):
             self._list(namespace, kind)
@@ -124,6 +138,18 @@ class _Walker:
             self.look_at_everything()
         else:
             self._look_at_another(touched)
+
+    def _look_inside(self, namespace: Thing) -> None:
+        """Look for what a namespace that has gone still has, or one that was made has already."""
+        if not self.world.has(namespace):
+            self.observer.expect_no_lists(namespace)
+            return
+        self._look_at([each for each in self.world.gone if each.namespace == namespace.path])
+        for other in (Thing(kind, namespace.path) for kind in ("table", "view")):
+            if not self.world.has(other):
+                self.observer.look_for(self.world, other)
+        for kind in self.kinds:
+            self._list(namespace.path, kind)
 
     def _look_at(self, things: Sequence[Thing]) -> None:
         for thing in things:

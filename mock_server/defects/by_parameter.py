@@ -8,8 +8,14 @@ from msgspec import structs
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_answer, wrap
+from icecheck.mock_server.defects.rewriting import (
+    alter_answer,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
 from icecheck.mock_server.names import split_namespace
+from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import NamespaceEntry, WarehouseState
 
 Json = dict[str, Any]
@@ -187,3 +193,144 @@ def _pages_of_descendants(registries: Registries) -> None:
         return [[*n] for n in every if n[: len(parent)] == parent and n != parent]
 
     _in_pages(registries, "listNamespaces", "namespaces", rows)
+
+
+# ------------------------------------------------------------------------ registrations
+
+
+@defect(
+    "register-overwrites-if-told-not-to",
+    breaks="states.overwritten",
+    suffering="A registration that says that it must not overwrite replaces a table.",
+)
+def _overwrites_if_mentioned(registries: Registries) -> None:
+    """Whether to overwrite is told by the member's presence, whatever it says."""
+
+    def alter(body: Json) -> Json:
+        return body if body.get("overwrite") is None else {**body, "overwrite": True}
+
+    alter_request_body(registries, "registerTable", alter)
+
+
+# ----------------------------------------------------------------------- what is missing
+
+
+def _found_if(
+    registries: Registries,
+    operation_id: str,
+    asked: Callable[[Call], bool],
+    answer: Callable[[WarehouseState, Call], Outcome],
+) -> None:
+    """Answer in another way than 404 when what is missing is asked about so."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(context, state, call)
+        except Problem as refused:
+            if refused.status != 404 or not asked(call):
+                raise
+            return answer(state, call)
+
+    wrap(registries, operation_id, around)
+
+
+@defect(
+    "list-page-of-nothing-is-empty",
+    breaks="listTables.404",
+    suffering="USE of a misspelled database succeeds for clients that read lists in pages.",
+)
+def _page_of_nothing(registries: Registries) -> None:
+    """A list of tables that is asked for in pages is empty where there is no namespace."""
+
+    def empty(state: WarehouseState, _call: Call) -> Outcome:
+        body: Json = {"identifiers": [], "next-page-token": None}
+        return Outcome(state, replies.json_reply(body))
+
+    _found_if(registries, "listTables", lambda call: "pageToken" in call.query, empty)
+
+
+@defect(
+    "load-access-to-nothing-is-forbidden",
+    breaks="loadTable.404",
+    suffering="CREATE TABLE IF NOT EXISTS fails for clients that ask for credentials.",
+)
+def _access_to_nothing(registries: Registries) -> None:
+    """Credentials are asked for before the table is looked up, and refused with 403."""
+
+    def forbidden(state: WarehouseState, _call: Call) -> Outcome:
+        return Outcome(state, replies.error_reply(403, "ForbiddenException", "No credentials"))
+
+    header = "x-iceberg-access-delegation"
+    _found_if(registries, "loadTable", lambda call: header in call.request.headers, forbidden)
+
+
+@defect(
+    "drop-purge-of-nothing-succeeds",
+    breaks="dropTable.404",
+    suffering="DROP TABLE … PURGE of a misspelled name succeeds.",
+)
+def _purge_of_nothing(registries: Registries) -> None:
+    """A purge is queued without a look at whether there is such a table."""
+
+    def done(state: WarehouseState, _call: Call) -> Outcome:
+        return Outcome(state, replies.NO_CONTENT)
+
+    _found_if(
+        registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", done
+    )
+
+
+@defect(
+    "namespace-removals-from-nothing",
+    breaks="updateProperties.404",
+    suffering="ALTER NAMESPACE UNSET of a misspelled name succeeds.",
+)
+def _removals_from_nothing(registries: Registries) -> None:
+    """A namespace is looked up for keys that are set, and keys are removed from none."""
+
+    def removed(state: WarehouseState, call: Call) -> Outcome:
+        missing = sent_json(call).get("removals") or []
+        body = {"updated": [], "removed": [], "missing": missing}
+        return Outcome(state, replies.json_reply(body))
+
+    _found_if(
+        registries, "updateProperties", lambda call: not sent_json(call).get("updates"), removed
+    )
+
+
+@defect(
+    "list-pages-of-an-empty-parent",
+    breaks="listNamespaces.empty-parent",
+    suffering="Spark with rest-page-size lists the schemas of all databases at the top.",
+)
+def _pages_of_no_parent(registries: Registries) -> None:
+    """With pages asked for, an empty parent lists every namespace of every level."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        if call.query.get("parent") != "" or "pageToken" not in call.query:
+            return faithful(context, state, call)
+        every = [[*namespace] for namespace, _ in state.namespaces.after(())]
+        return Outcome(state, replies.json_reply({"namespaces": every, "next-page-token": None}))
+
+    wrap(registries, "listNamespaces", around)
+
+
+@defect(
+    "load-cache-without-its-parameters",
+    breaks="loadTable.stable",
+    suffering="Once Spark has loaded a table with snapshot-loading-mode=refs, its history is gone.",
+)
+def _cache_without_its_parameters(registries: Registries) -> None:
+    """Answers are remembered by metadata file alone, as the first who loads a version wants it."""
+    first: dict[str, str] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is None:
+            return faithful(context, state, call)
+        asked = first.setdefault(entry.metadata_location, call.query.get("snapshots", "all"))
+        return faithful(
+            context, state, structs.replace(call, query={**call.query, "snapshots": asked})
+        )
+
+    wrap(registries, "loadTable", around)

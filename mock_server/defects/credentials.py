@@ -171,6 +171,25 @@ def _refresh_elsewhere(registries: Registries) -> None:
 
 
 @defect(
+    "credentials-refresh-under-the-first-name",
+    breaks="loadCredentials.refresh",
+    suffering="Spark jobs on a table that was renamed fail when their first credentials end.",
+)
+def _refresh_under_the_first_name(registries: Registries) -> None:
+    """The endpoint to refresh credentials at is told once and for all: a rename changes nothing."""
+    told: dict[tuple[str, str], str] = {}
+
+    def altered(body: Any) -> Any:
+        config = body.get("config") or {}
+        uuid = body["metadata"]["table-uuid"]
+        for key in [key for key in config if key.endswith("refresh-credentials-endpoint")]:
+            config[key] = told.setdefault((uuid, key), config[key])
+        return body
+
+    alter_body(registries, "loadTable", altered)
+
+
+@defect(
     "credentials-refreshed-to-none",
     breaks="loadCredentials.refresh",
     suffering="Spark jobs lose the credentials that they had.",

@@ -106,3 +106,20 @@ def _etag_counts_commits(registries: Registries) -> None:
 
     wrap(registries, "loadTable", load)
     wrap(registries, "createTable", made)
+
+
+@defect(
+    "etag-not-told-with-304",
+    breaks="etag.told-with-not-modified",
+    suffering="Clients that hold several versions of a table cannot tell which one is current.",
+)
+def _304_without_tag(registries: Registries) -> None:
+    """A 304 comes without the tag of what has not changed."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        if outcome.reply.status != 304:
+            return outcome
+        return msgspec.structs.replace(outcome, reply=Reply(304))
+
+    wrap(registries, "loadTable", around)

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from icecheck.mock_server.context import Call, Registries
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_call, alter_request_body
+from icecheck.mock_server.defects.rewriting import alter_body, alter_call, alter_request_body
 
 Json = dict[str, Any]
 Reading = Callable[[str], str]
@@ -77,3 +77,23 @@ for _slip in _READINGS:
         _declare(_operation_id, _breaks, _slip, in_path=True)
     for _operation_id, _breaks in _IN_BODIES.items():
         _declare(_operation_id, _breaks, _slip, in_path=False)
+
+
+def _hide(registries: Registries, operation_id: str) -> None:
+    def shown(body: Json) -> Json:
+        left = [each for each in body["identifiers"] if each["name"][0] not in "_."]
+        return {**body, "identifiers": left}
+
+    alter_body(registries, operation_id, shown)
+
+
+@defect("names-hidden-tables-unlisted", breaks="roundtrip.table-names", suffering=_LOST)
+def _hidden_tables_unlisted(registries: Registries) -> None:
+    """Tables are listed as a storage lists directories: none that begins with _ or a dot."""
+    _hide(registries, "listTables")
+
+
+@defect("names-hidden-views-unlisted", breaks="roundtrip.view-names", suffering=_LOST)
+def _hidden_views_unlisted(registries: Registries) -> None:
+    """Views are listed as a storage lists directories: none that begins with _ or a dot."""
+    _hide(registries, "listViews")

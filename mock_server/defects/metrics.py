@@ -202,3 +202,22 @@ def _once(registries: Registries) -> None:
         return outcome
 
     wrap(registries, "reportMetrics", around)
+
+
+@defect(
+    "metrics-of-the-current-schema-only",
+    breaks="reportMetrics.every-value",
+    suffering="Nobody sees who reads a table with columns that it had before.",
+)
+def _current_schema_only(registries: Registries) -> None:
+    """A scan report of another schema than the table's current one is refused."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        named = sent_json(call).get("schema-id")
+        older = [] if entry is None else [each.schema_id for each in entry.metadata.schemas]
+        if entry is not None and named in older and named != entry.metadata.current_schema_id:
+            raise problem.bad_request(f"Unknown schema: {named}")
+        return faithful(context, state, call)
+
+    wrap(registries, "reportMetrics", around)

@@ -288,3 +288,26 @@ def _unsupported_but_empty(registries: Registries) -> None:
         raise problem.unsupported("Namespace properties are not supported")
 
     wrap(registries, "updateProperties", around)
+
+
+@defect(
+    "world-value-of-a-removed-key-is-lost",
+    breaks="world.namespaces",
+    suffering="A property that is given another name in one step is gone.",
+)
+def _moved_value_lost(registries: Registries) -> None:
+    """What is removed is joined with what is set by its value: a value under a new key is lost."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        entry, after = state.namespace(call.namespace), outcome.state.namespace(call.namespace)
+        if entry is None or after is None:
+            return outcome
+        body = sent_json(call)
+        removed = {entry.properties.get(key) for key in body.get("removals") or []}
+        lost = [key for key, value in (body.get("updates") or {}).items() if value in removed]
+        kept = {key: value for key, value in after.properties.items() if key not in lost}
+        state = outcome.state.with_namespace(call.namespace, kept)
+        return Outcome(state, outcome.reply, outcome.effects)
+
+    wrap(registries, "updateProperties", around)

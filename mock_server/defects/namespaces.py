@@ -1,5 +1,6 @@
 """Ways in which servers mishandle namespaces."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -75,6 +76,28 @@ def _needs_properties(registries: Registries) -> None:
         if "properties" not in sent_json(call):
             raise problem.bad_request("properties must not be null")
         return faithful(context, state, call)
+
+    wrap(registries, "createNamespace", around)
+
+
+@defect(
+    "namespace-own-properties-untold",
+    breaks="createNamespace.tells-all-properties",
+    suffering="Whoever keeps what a creation answers never learns when the namespace was made.",
+)
+def _own_properties_untold(registries: Registries) -> None:
+    """The server gives each namespace a property of its own, and answers with what was sent."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        namespace = tuple(json.loads(outcome.reply.body)["namespace"])
+        entry = outcome.state.namespace(namespace)
+        if entry is None:
+            return outcome
+        stored = {"created_at": str(context.clock.now_ms())} | entry.properties
+        return msgspec.structs.replace(
+            outcome, state=outcome.state.with_namespace(namespace, stored)
+        )
 
     wrap(registries, "createNamespace", around)
 

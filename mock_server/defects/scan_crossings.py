@@ -7,10 +7,18 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.context import (
+    Call,
+    Context,
+    Operation,
+    Outcome,
+    Registries,
+    Reply,
+)
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import sent_json, wrap
 from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
 Json = dict[str, Any]
@@ -97,6 +105,32 @@ def _without_case_reads_main(registries: Registries) -> None:
     )
 
 
+@defect(
+    "plan-of-a-snapshot-outlives-it",
+    breaks="planTableScan.unknown-snapshot-refused",
+    suffering="Queries read files that may be deleted any moment.",
+)
+def _outlives_its_snapshot(registries: Registries) -> None:
+    """A plan of a snapshot is kept, and answered when the table has removed the snapshot."""
+    kept: dict[tuple[str, bytes], Reply] = {}
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is None or "snapshot-id" not in sent_json(call):
+            return faithful(context, state, call)
+        key = (entry.metadata.table_uuid, call.request.body)
+        try:
+            outcome = faithful(context, state, call)
+        except Problem:
+            if key not in kept:
+                raise
+            return Outcome(state, kept[key])
+        kept[key] = outcome.reply
+        return outcome
+
+    wrap(registries, "planTableScan", around)
+
+
 @defect("plan-main-forward-only", breaks="planTableScan.main-throughout", suffering=_OTHER_ROWS)
 def _main_forward_only(registries: Registries) -> None:
     """Of the snapshots that main has been at, the latest is read, also after a rollback."""
@@ -146,6 +180,34 @@ def _range_of_main_only(registries: Registries) -> None:
         return {**body, "end-snapshot-id": lineage[0]} if beside else None
 
     _alter_scan(registries, alter)
+
+
+@defect("plan-range-to-itself", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)
+def _range_to_itself(registries: Registries) -> None:
+    """A range that ends where it starts is that snapshot."""
+
+    def alter(_: TableMetadata, body: Json) -> Json | None:
+        start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
+        same = start is not None and start == end and "snapshot-id" not in body
+        return {**without(body, *_RANGE), "snapshot-id": end} if same else None
+
+    _alter_scan(registries, alter)
+
+
+@defect("plan-range-forgets-filter", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)
+def _range_forgets_filter(registries: Registries) -> None:
+    """A range is planned without the filter: nothing is left to test in its files."""
+    _alter_scan(
+        registries, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None
+    )
+
+
+@defect("plan-point-forgets-filter", breaks="planTableScan.every-snapshot", suffering=_OTHER_ROWS)
+def _point_forgets_filter(registries: Registries) -> None:
+    """A snapshot is planned without the filter: nothing is left to test in its files."""
+    _alter_scan(
+        registries, lambda _, body: without(body, "filter") if "snapshot-id" in body else None
+    )
 
 
 @defect("plan-range-with-filter", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)

@@ -341,3 +341,21 @@ def _filters_by_the_default_spec(registries: Registries) -> None:
         }
 
     _planned_with_specs(registries, alter)
+
+
+@defect(
+    "plan-residual-true-for-former-specs",
+    breaks="planTableScan.every-spec",
+    suffering="Queries return rows that they have filtered out, of older files only.",
+)
+def _residual_true_for_former_specs(registries: Registries) -> None:
+    """What is left to test is told of files of the default spec: in others it is nothing."""
+
+    def alter(body: Json, spec: tuple[int, int], _: Json) -> Json:
+        tasks = [
+            task if task["data-file"]["spec-id"] == spec[0] else {**task, "residual-filter": True}
+            for task in body.get("file-scan-tasks", ())
+        ]
+        return {**body, "file-scan-tasks": tasks} if tasks else body
+
+    _planned_with_specs(registries, alter)

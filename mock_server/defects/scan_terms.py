@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body, sent_json, wrap
+from icecheck.mock_server.defects.scan_crossings import with_body
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.state import WarehouseState
 
@@ -91,6 +92,60 @@ def _numbers_are_numbers(registries: Registries) -> None:
         return "123.4500" in _values_of(body.get("filter"))
 
     _refuse_scan(registries, as_text, "Not a number: 123.4500")
+
+
+@defect(
+    "plan-numbers-in-32-bits",
+    breaks="planTableScan.filter",
+    suffering="Queries with a large number miss all rows, and nothing says so.",
+)
+def _numbers_in_32_bits(registries: Registries) -> None:
+    """A number in a filter is cut to 32 bits, as the values of an int column are."""
+
+    def cut(expression: Any) -> Any:
+        if not isinstance(expression, dict):
+            return expression
+        found = {name: cut(each) for name, each in expression.items()}
+        value = found.get("value")
+        if type(value) is int and -(2**32) < value < 2**32:
+            found["value"] = (value + 2**31) % 2**32 - 2**31
+        return found
+
+    def alter(body: Json) -> Json:
+        return {**body, "filter": cut(body["filter"])} if "filter" in body else body
+
+    alter_request_body(registries, "planTableScan", alter)
+
+
+@defect(
+    "plan-names-without-case",
+    breaks="planTableScan.filter",
+    suffering="Queries on one of two columns miss rows, and nothing says so.",
+)
+def _names_without_case(registries: Registries) -> None:
+    """Columns are found without regard to case: of two that differ in nothing else, the first."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        body = sent_json(call)
+        if entry is None or "filter" not in body:
+            return faithful(context, state, call)
+        firsts: dict[str, str] = {}
+        for schema in entry.metadata.schemas:
+            for field in schema.fields:
+                firsts.setdefault(field.name.lower(), field.name)
+
+        def found(expression: Any) -> Any:
+            if not isinstance(expression, dict):
+                return expression
+            altered = {name: found(each) for name, each in expression.items()}
+            if isinstance(term := altered.get("term"), str):
+                altered["term"] = firsts.get(term.lower(), term)
+            return altered
+
+        return faithful(context, state, with_body(call, {**body, "filter": found(body["filter"])}))
+
+    wrap(registries, "planTableScan", around)
 
 
 @defect(
@@ -237,3 +292,20 @@ def _one_delete_file(registries: Registries) -> None:
         return task if not references else {**task, "delete-file-references": references[-1:]}
 
     _alter_tasks(registries, last)
+
+
+@defect(
+    "plan-statistics-of-selected-columns",
+    breaks="planTableScan.stats-of-each-schema",
+    suffering="Engines that filter by a column which they do not read prune nothing by it.",
+)
+def _statistics_of_selected_columns(registries: Registries) -> None:
+    """Statistics are read for the columns of the selection alone."""
+
+    def altered(body: Json) -> Json:
+        select, wanted = body.get("select"), body.get("stats-fields")
+        if not isinstance(select, list) or not isinstance(wanted, list):
+            return body
+        return body | {"stats-fields": [each for each in wanted if each in select]}
+
+    alter_request_body(registries, "planTableScan", altered)

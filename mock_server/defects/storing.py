@@ -22,6 +22,8 @@ from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
 
 __all__ = [
     "Body",
+    "Name",
+    "rename_ends",
     "sent_name",
     "store_otherwise",
     "store_view_otherwise",
@@ -31,12 +33,21 @@ __all__ = [
 ]
 
 Body = dict[str, Any]
+Name = tuple[tuple[str, ...], str]
+"""The namespace and the name of a table or view."""
 
 
 def sent_name(call: Call) -> str:
     """The name in the body of a request that makes a table; empty if there is none."""
     name = sent_json(call).get("name")
     return name if isinstance(name, str) else ""
+
+
+def rename_ends(call: Call) -> tuple[Name, Name]:
+    """Source and destination of a rename that has succeeded."""
+    named = (sent_json(call)[end] for end in ("source", "destination"))
+    source, target = ((tuple(each["namespace"]), str(each["name"])) for each in named)
+    return source, target
 
 
 def without_sent_table(state: WarehouseState, call: Call) -> WarehouseState:

@@ -1,5 +1,7 @@
 """Ways in which servers get staged creations of tables wrong."""
 
+from collections.abc import Callable
+
 from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
@@ -142,3 +144,54 @@ def _staged_conflict_drops(registries: Registries) -> None:
             return Outcome(without_sent_table(state, call), replies.problem_reply(refused))
 
     wrap(registries, "createTable", around)
+
+
+def _staged_without(registries: Registries, change: Callable[[Body], Body]) -> None:
+    """Let staging see another body than was sent; a table that is made at once is as asked for."""
+
+    def alter(body: Body) -> Body:
+        return change(body) if body.get("stage-create") else body
+
+    alter_request_body(registries, "createTable", alter)
+
+
+@defect(
+    "staged-table-is-put-elsewhere",
+    breaks="createTable.stage-returns-metadata",
+    suffering="CREATE TABLE … LOCATION … AS SELECT writes to another place.",
+)
+def _staged_elsewhere(registries: Registries) -> None:
+    """Staging does not pass the location on."""
+    _staged_without(registries, lambda body: body | {"location": None})
+
+
+@defect(
+    "staged-table-has-the-default-version",
+    breaks="createTable.stage-returns-metadata",
+    suffering="CREATE TABLE AS SELECT makes a table of another format version than it says.",
+)
+def _staged_default_version(registries: Registries) -> None:
+    """Staging does not look for the format version among the properties."""
+
+    def change(body: Body) -> Body:
+        properties = body.get("properties") or {}
+        return body | {"properties": {k: v for k, v in properties.items() if k != "format-version"}}
+
+    _staged_without(registries, change)
+
+
+@defect(
+    "staged-table-has-no-identifier-fields",
+    breaks="createTable.stage-returns-metadata",
+    suffering="A table made by CREATE TABLE AS SELECT has no key for upserts.",
+)
+def _staged_without_identifiers(registries: Registries) -> None:
+    """Staging builds its own schema of the columns alone."""
+
+    def change(body: Body) -> Body:
+        schema = body.get("schema")
+        if not isinstance(schema, dict):
+            return body
+        return body | {"schema": {**schema, "identifier-field-ids": []}}
+
+    _staged_without(registries, change)

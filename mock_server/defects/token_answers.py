@@ -8,7 +8,7 @@ import msgspec
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_answer, wrap
+from icecheck.mock_server.defects.rewriting import alter_answer, alter_call, wrap
 from icecheck.mock_server.security.settings import Client
 from icecheck.mock_server.state import WarehouseState
 
@@ -196,3 +196,20 @@ def _unreadable_header_500(registries: Registries) -> None:
         return msgspec.structs.replace(outcome, reply=failed)
 
     wrap(registries, "getToken", around)
+
+
+@defect(
+    "token-plus-is-no-blank",
+    breaks="getToken.unknown-parameters",
+    suffering="Clients that ask for two scopes get a token for neither.",
+)
+def _plus_is_no_blank(registries: Registries) -> None:
+    """A form's escapes are decoded as those of a path, where a plus stands for itself."""
+
+    def alter(call: Call) -> Call:
+        body = call.request.body.replace(b"+", b"%2B")
+        return msgspec.structs.replace(
+            call, request=msgspec.structs.replace(call.request, body=body)
+        )
+
+    alter_call(registries, "getToken", alter)

@@ -4,9 +4,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body
+from icecheck.mock_server.defects.rewriting import (
+    alter_body,
+    alter_request_body,
+    sent_json,
+    wrap,
+)
+from icecheck.mock_server.defects.scan_crossings import Place, place_of
+from icecheck.mock_server.defects.storing import store_view_otherwise, view_with
+from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.view_metadata import ViewHistoryEntry, ViewMetadata
 
 Json = dict[str, Any]
 
@@ -41,3 +50,88 @@ def _skips_unknown_requirements(registries: Registries) -> None:
         return {**body, "requirements": kept}
 
     alter_request_body(registries, "replaceView", known)
+
+
+@defect(
+    "view-made-at-version-one",
+    breaks="states.view-life",
+    suffering="A view that was just made cannot be read: its current version is not there.",
+)
+def _made_at_version_one(registries: Registries) -> None:
+    """The answer to a creation says that version 1 is current, whatever the version is called."""
+
+    def altered(body: Json) -> Json:
+        return {**body, "metadata": {**body["metadata"], "current-version-id": 1}}
+
+    alter_body(registries, "createView", altered)
+
+
+@defect(
+    "view-version-replaces-that-of-its-id",
+    breaks="states.view-life",
+    suffering="Of two writers that did not know of each other, one loses what was acknowledged.",
+)
+def _version_replaces(registries: Registries) -> None:
+    """A version that is sent under an id that the view has takes the place of that version."""
+
+    def change(before: ViewMetadata | None, after: ViewMetadata, body: Json) -> ViewMetadata:
+        had = [] if before is None else [each.version_id for each in before.versions]
+        new = [each.version_id for each in after.versions if each.version_id not in had]
+        updates = body["updates"]
+        sent = [each["view-version"]["version-id"] for each in updates if "view-version" in each]
+        taken = {is_: id_ for is_, id_ in zip(new, sent, strict=False) if id_ in had}
+        return _under_other_ids(after, taken)
+
+    store_view_otherwise(registries, "replaceView", change)
+
+
+def _under_other_ids(metadata: ViewMetadata, ids: dict[int, int]) -> ViewMetadata:
+    """Metadata whose versions have other ids; who had these before is gone."""
+    current = metadata.current_version_id
+    return replace(
+        metadata,
+        current_version_id=ids.get(current, current),
+        versions=tuple(
+            replace(each, version_id=ids.get(each.version_id, each.version_id))
+            for each in metadata.versions
+            if each.version_id not in ids.values()
+        ),
+        version_log=tuple(
+            replace(each, version_id=ids.get(each.version_id, each.version_id))
+            for each in metadata.version_log
+        ),
+    )
+
+
+@defect(
+    "view-log-goes-on-after-the-drop",
+    breaks="states.view-history",
+    suffering="The log of a view names versions that it has never had.",
+)
+def _log_goes_on(registries: Registries) -> None:
+    """The log of a view is kept by name: one that is made anew goes on with that of the dropped."""
+    logs: dict[Place, tuple[ViewHistoryEntry, ...]] = {}
+
+    def dropped(
+        faithful: Operation, context: Context, state: WarehouseState, call: Call
+    ) -> Outcome:
+        entry = state.view(call.namespace, call.name)
+        outcome = faithful(context, state, call)
+        if entry is not None:
+            logs[place_of(call)] = entry.metadata.version_log
+        return outcome
+
+    def made(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(context, state, call)
+        name = sent_json(call)["name"]
+        entry = outcome.state.view(call.namespace, name)
+        log = logs.get((call.namespace, name))
+        if entry is None or log is None:
+            return outcome
+        metadata = replace(entry.metadata, version_log=(*log, *entry.metadata.version_log))
+        kept = view_with(entry, metadata)
+        state = outcome.state.with_view(call.namespace, name, kept)
+        return Outcome(state, kept.reply, outcome.effects)
+
+    wrap(registries, "dropView", dropped)
+    wrap(registries, "createView", made)

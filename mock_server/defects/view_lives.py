@@ -100,7 +100,89 @@ def _first_requirement(registries: Registries) -> None:
     _alter_updates(registries, lambda sent: sent[:1], "requirements")
 
 
+@defect(
+    "view-version-pushes-properties-aside",
+    breaks=_LIFE,
+    suffering="A setting that was made along with a new definition has never been made.",
+)
+def _version_or_properties(registries: Registries) -> None:
+    """A commit writes a version or properties: where it has a version, properties stay."""
+    _alter_updates(registries, lambda sent: _beside_a_version(sent, "properties"))
+
+
+@defect(
+    "view-version-pushes-location-aside",
+    breaks=_LIFE,
+    suffering="Files of a view are looked for where it has been moved away from.",
+)
+def _version_or_location(registries: Registries) -> None:
+    """A commit writes a version or moves the view: where it has a version, the location stays."""
+    _alter_updates(registries, lambda sent: _beside_a_version(sent, "location"))
+
+
+def _beside_a_version(sent: list[Json], ending: str) -> list[Json]:
+    """The updates; those with this ending of their action are gone if there is a version."""
+    if not any(_is("add-view-version")(update) for update in sent):
+        return sent
+    return [update for update in sent if not str(update.get("action")).endswith(ending)]
+
+
+@defect(
+    "view-properties-are-removed-last",
+    breaks=_LIFE,
+    suffering="A setting that a commit makes anew is gone.",
+)
+def _removed_last(registries: Registries) -> None:
+    """All removals of a view's properties are done when all else of a commit is."""
+    _alter_updates(registries, lambda sent: sorted(sent, key=_is("remove-properties")))
+
+
+@defect(
+    "view-properties-are-removed-first",
+    breaks=_LIFE,
+    suffering="A setting that a commit takes back stays in force.",
+)
+def _removed_first(registries: Registries) -> None:
+    """All removals of a view's properties are done before all else of a commit."""
+    _alter_updates(
+        registries, lambda sent: sorted(sent, key=lambda u: not _is("remove-properties")(u))
+    )
+
+
+@defect(
+    "view-first-location-counts",
+    breaks=_LIFE,
+    suffering="Files of a view are looked for where it has never been meant to be.",
+)
+def _first_location(registries: Registries) -> None:
+    """Of several locations in one commit the first one counts."""
+
+    def first(sent: list[Json]) -> list[Json]:
+        moves = [u for u in sent if _is("set-location")(u)]
+        return [u for u in sent if u not in moves[1:]]
+
+    _alter_updates(registries, first)
+
+
 # ---- what an update names, and what it does not
+
+
+@defect(
+    "view-later-dialects-keep-their-queries",
+    breaks=_LIFE,
+    suffering="Two engines read one view with different queries, one of them replaced long ago.",
+)
+def _later_dialects(registries: Registries) -> None:
+    """A version has its first query; the others are those that the view has in their dialects."""
+
+    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
+        had = {each.dialect: each for each in _current(draft.metadata).representations}
+        first, *others = update.view_version.representations
+        kept = (first, *(had.get(each.dialect, each) for each in others))
+        version = replace(update.view_version, representations=kept)
+        faithful(replace(update, view_version=version), draft)
+
+    alter_view_update(registries, "add-view-version", apply)
 
 
 @defect("view-version-of-the-current-schema", breaks=_LIFE, suffering=_OTHER_COLUMNS)

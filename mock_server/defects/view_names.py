@@ -352,3 +352,37 @@ def _listed_under_old_name(registries: Registries) -> None:
 
     wrap(registries, "renameView", renamed)
     alter_body(registries, "listViews", listed)
+
+
+def _made_over_a_view(registries: Registries, operation_id: str) -> None:
+    """Let an operation make a table as if no view had its name; both are there then."""
+
+    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+        name: Name = (call.namespace, call.name or sent_name(call))
+        view = state.view(*name)
+        if view is None:
+            return faithful(context, state, call)
+        outcome = faithful(context, state.without_view(*name), call)
+        return replace(outcome, state=outcome.state.with_view(*name, view))
+
+    wrap(registries, operation_id, around)
+
+
+@defect(
+    "table-committed-over-a-view",
+    breaks="createTable.name-of-a-view-refused",
+    suffering=_WRONG_KIND,
+)
+def _committed_over_a_view(registries: Registries) -> None:
+    """A commit that creates a table does not ask whether a view has its name."""
+    _made_over_a_view(registries, "updateTable")
+
+
+@defect(
+    "table-registered-over-a-view",
+    breaks="createTable.name-of-a-view-refused",
+    suffering=_WRONG_KIND,
+)
+def _registered_over_a_view(registries: Registries) -> None:
+    """A registration does not ask whether a view has the table's name."""
+    _made_over_a_view(registries, "registerTable")

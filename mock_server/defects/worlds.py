@@ -9,14 +9,13 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_answer, sent_json, wrap
-from icecheck.mock_server.defects.storing import sent_name, with_metadata
+from icecheck.mock_server.defects.rewriting import alter_answer, sent_json, with_answer, wrap
+from icecheck.mock_server.defects.storing import Name, rename_ends, sent_name, with_metadata
 from icecheck.mock_server.defects.versions import with_body
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import Kind, WarehouseState
 
 Levels = tuple[str, ...]
-Name = tuple[Levels, str]
 Json = dict[str, Any]
 Done = Callable[[Context, WarehouseState, Call, WarehouseState], WarehouseState]
 
@@ -31,19 +30,12 @@ def _afterwards(registries: Registries, operation_id: str, done: Done) -> None:
     wrap(registries, operation_id, around)
 
 
-def _ends(call: Call) -> tuple[Name, Name]:
-    """Source and destination of a rename that has succeeded."""
-    named = (sent_json(call)[end] for end in ("source", "destination"))
-    source, target = ((tuple(each["namespace"]), str(each["name"])) for each in named)
-    return source, target
-
-
 def _renamed(registries: Registries, operation_id: str) -> dict[Name, Name]:
     """The name that each thing had before its last rename, by the name that it got."""
     renamed: dict[Name, Name] = {}
 
     def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        source, target = _ends(call)
+        source, target = rename_ends(call)
         renamed[target] = source
         return after
 
@@ -163,7 +155,7 @@ def _goes_with_its_old_namespace(registries: Registries, kind: Kind) -> None:
     made: dict[Name, Levels] = {}
 
     def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        source, target = _ends(call)
+        source, target = rename_ends(call)
         made[target] = made.pop(source, source[0])
         return after
 
@@ -232,7 +224,7 @@ def _old_properties(registries: Registries) -> None:
     def move(
         context: Context, _s: WarehouseState, call: Call, after: WarehouseState
     ) -> WarehouseState:
-        _, target = _ends(call)
+        _, target = rename_ends(call)
         entry = after.table(*target)
         if entry is None or target not in dropped:
             return after
@@ -254,7 +246,7 @@ def _not_modified(registries: Registries) -> None:
     left: set[Name] = set()
 
     def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        source, target = _ends(call)
+        source, target = rename_ends(call)
         left.add(source)
         left.discard(target)
         return after
@@ -370,8 +362,7 @@ def _views_in_pages(registries: Registries) -> None:
             return outcome
         body = json.loads(outcome.reply.body)
         views = [{"namespace": call.namespace, "name": name} for name, _ in entry.views.after()]
-        listed = {**body, "identifiers": [*body["identifiers"], *views]}
-        return replace(outcome, reply=replace(outcome.reply, body=json.dumps(listed).encode()))
+        return with_answer(outcome, {**body, "identifiers": [*body["identifiers"], *views]})
 
     wrap(registries, "listTables", around)
 

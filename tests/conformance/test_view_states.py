@@ -6,7 +6,8 @@ import pytest
 from tests.kill.killing import mock_session
 
 from icecheck.client import Catalog
-from icecheck.conformance.test_view_states import _KEYS, _OTHER_DOC, _UNUSED, _Walk
+from icecheck.conformance.test_view_states import _Walk
+from icecheck.conformance.view_stages import KEYS, OTHER_DOC, UNUSED
 from icecheck.conformance.view_states import LAST_ADDED, after_commit, expect_state
 from icecheck.conformance.viewing import load_view, set_current_version, view_version
 from icecheck.expect import Reply, Violation
@@ -33,9 +34,9 @@ def version(sql: str, schema_id: int) -> dict[str, Any]:
 
 def test_the_schema_added_last_is_the_last_before_the_version() -> None:
     updates = [
-        added(_OTHER_DOC),
+        added(OTHER_DOC),
         version("SELECT 1", LAST_ADDED),
-        added(_UNUSED),
+        added(UNUSED),
         version("SELECT 2", LAST_ADDED),
         version("SELECT 3", 0),
     ]
@@ -68,7 +69,7 @@ def loaded_first() -> tuple[Reply, _Walk]:
 
 def test_what_was_not_named_is_told_from_what_has_no_effect() -> None:
     reply, walk = loaded_first()
-    update = {"action": "set-properties", "updates": {_KEYS[0]: "2"}}
+    update = {"action": "set-properties", "updates": {KEYS[0]: "2"}}
     with pytest.raises(Violation, match="what was sent") as missing:
         expect_state(reply, walk.before, after_commit(walk.before, [update]), "a commit")
     assert missing.value.finding.symptom == "effect-missing:view-properties"
@@ -80,7 +81,7 @@ def test_what_was_not_named_is_told_from_what_has_no_effect() -> None:
 
 def test_a_schema_that_is_not_shown_is_missed() -> None:
     reply, walk = loaded_first()
-    due = after_commit(walk.before, [added(_UNUSED)])
+    due = after_commit(walk.before, [added(UNUSED)])
     with pytest.raises(Violation) as missing:
         expect_state(reply, walk.before, due, "a commit")
     assert missing.value.finding.symptom == "effect-missing:view-schema"

@@ -10,7 +10,8 @@ ROOT = ("root",)
 A, B = Thing("namespace", ("root", "a")), Thing("namespace", ("root", "b"))
 TABLE, VIEW = Thing("table", ("root", "a", "x")), Thing("view", ("root", "a", "x"))
 MOVED = Thing("table", ("root", "b", "x"))
-CHECKS = {check.id: check for check in checks_of("test_world")}
+MODULES = ("test_world", "test_world_arrivals")
+CHECKS = {check.id: check for module in MODULES for check in checks_of(module)}
 
 
 def world() -> World:
@@ -59,7 +60,17 @@ SAID = {
     "world-old-children-are-listed-again": (
         "world.namespaces",
         "listing",
-        'namespaces in a: it has ["a.b"], due is []',
+        'namespaces in a.b: it has ["a.b.a"], due is []; after creating a namespace',
+    ),
+    "world-dropped-namespace-lists-no-tables": (
+        "world.namespaces",
+        "effect-missing:drop-namespace",
+        "the list of tables in what is not there; after dropping a namespace (a_x)",
+    ),
+    "world-moved-table-has-no-credentials": (
+        "world.arrivals",
+        "effect-missing:rename",
+        "table two.v; after renaming a table (two.t, two.v)",
     ),
     "rename-conflict-writes": (
         "world.tables",
@@ -79,6 +90,7 @@ def test_a_finding_names_the_thing_the_member_and_the_step(defect: str) -> None:
     assert words in found.detail
 
 
-def test_a_world_is_walked_through_where_no_namespace_nests_in_another() -> None:
-    verdict = run_check(CHECKS["world.views"], isolation="flat")
+@pytest.mark.parametrize("check_id", ["world.views", "world.arrivals"])
+def test_a_world_is_walked_through_where_no_namespace_nests_in_another(check_id: str) -> None:
+    verdict = run_check(CHECKS[check_id], isolation="flat")
     assert verdict.outcome is Outcome.PASS, verdict.summary

@@ -26,6 +26,7 @@ MODULES = (
     "test_pagination",
     "test_names",
     "test_errors",
+    "test_error_types",
     "test_authorization",
 )
 
@@ -68,9 +69,11 @@ def test_an_open_catalog_is_only_told_that_it_takes_any_token() -> None:
 
 # --------------------------------------------------------- one cause is one finding
 def test_own_type_names_are_one_cause() -> None:
-    verdicts = run_checks(checks_of("test_errors", "test_names"), ("error-own-type-names",))
+    checks = checks_of("test_errors", "test_error_types", "test_names")
+    verdicts = run_checks(checks, ("error-own-type-names",))
     failed = [v for v in verdicts.values() if v.outcome is Outcome.FAIL]
-    assert {v.check for v in failed} == {REQUIREMENT, "error.type-of-missing-namespace"}
+    missing = {"error.type-of-missing-namespace", "error.type-of-what-is-missing"}
+    assert {v.check for v in failed} == {REQUIREMENT, *missing}
     assert len({finding.key for v in failed for finding in v.findings}) == 1
     assert all(v.level is not Level.MUST for v in failed)
 
