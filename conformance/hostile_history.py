@@ -146,7 +146,11 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
         _ref(f"a ref called like {each.what}", each.value, kinds[at % len(kinds)], last)
         for at, each in enumerate(odd[:_ODD_NAMES_MAX])
     ]
-    return [*makes, _ref("a ref that is moved", "aged_0", kinds[0], last)]
+    others = [
+        _ref("a ref that becomes one of the other kind", f"aged_{at}", kinds[at - 1], last)
+        for at in range(len(kinds))
+    ]
+    return [*makes, _ref("a ref that is moved", "aged_0", kinds[0], last), *others]
 
 
 _ODD_NAMES_MAX = 7

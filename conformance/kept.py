@@ -34,7 +34,7 @@ KEPT = {"icecheck.kept": "1", "icecheck.kept.too": "2"}
 """Properties that a table has before, and that nothing names."""
 ODD_KEPT = {"icecheck.Kept": "3", "icecheck.kept.empty": "", "icecheck.kept.blank": " "}
 """The same, where a catalog takes them."""
-REQUESTS_MAX = 52
+REQUESTS_MAX = 54
 """After so many requests a check begins no further commit; what follows is at most a few loads."""
 
 _WATCHED = (*KEPT, *ODD_KEPT, *string_map())

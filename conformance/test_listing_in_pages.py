@@ -7,7 +7,7 @@ from icecheck.check import check
 from icecheck.client import Catalog, Query
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
-from icecheck.conformance.reading import namespaces_in, next_page_token, tables_in
+from icecheck.conformance.reading import namespaces_in, next_page_token, not_applicable, tables_in
 from icecheck.conformance.viewing import given_view, list_views
 from icecheck.expect import Reply, show
 from icecheck.probes import has_capability
@@ -171,3 +171,51 @@ def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
 def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
     """Pages of views are as long as each was asked to be, and show each of them once."""
     _expect_each_page(views_placed(catalog, _ENTRIES))
+
+
+# ----------------------------------------------------------- pages of less than a server likes
+
+_SMALL = 2
+_BEYOND_A_FLOOR = 26
+"""So many entries that a server which makes no small pages has to make a second one."""
+
+
+def _expect_small(place: Place) -> None:
+    """Judge that a small page is small, where the list is too long for any one page."""
+    reply = place.ask([("pageToken", ""), ("pageSize", str(_SMALL))])
+    if not next_page_token(reply):
+        raise not_applicable("the catalog does not paginate: all came in one answer")
+    if place.count(reply) > _SMALL:
+        detail = f"pageSize {_SMALL}, of {_BEYOND_A_FLOOR} entries"
+        raise reply.violation("page-too-long", "at most pageSize entries", "more", detail=detail)
+
+
+@check(
+    "listNamespaces.small-page-of-many",
+    proves="listNamespaces.page-size-bound",
+    group=Group.GENERATED,
+    needs=("nested-namespaces",),
+)
+def test_a_small_page_of_many_namespaces(catalog: Catalog) -> None:
+    """A page of many namespaces is as small as it was asked to be."""
+    _expect_small(namespaces_placed(catalog, _BEYOND_A_FLOOR))
+
+
+@check(
+    "listTables.small-page-of-many",
+    proves="listTables.page-size-bound",
+    group=Group.GENERATED,
+)
+def test_a_small_page_of_many_tables(catalog: Catalog) -> None:
+    """A page of many tables is as small as it was asked to be."""
+    _expect_small(tables_placed(catalog, _BEYOND_A_FLOOR))
+
+
+@check(
+    "listViews.small-page-of-many",
+    proves="listViews.page-size-bound",
+    group=Group.GENERATED,
+)
+def test_a_small_page_of_many_views(catalog: Catalog) -> None:
+    """A page of many views is as small as it was asked to be."""
+    _expect_small(views_placed(catalog, _BEYOND_A_FLOOR))

@@ -7,7 +7,6 @@ from typing import Any
 
 from icecheck import bodies
 from icecheck.client import NO_BODY, Catalog, Table
-from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.metrics_reports import commit_report
@@ -229,8 +228,8 @@ class _Walk:
         if dropped.ok:
             self.at = self.far = None  # with all that was in it, which is for other checks
         self.rename(self.two, "it was moved out of the namespace that it was made in")
-        if self.leave(place[0]):
-            given_namespace_at(self.catalog, place[0])
+        if self.leave(place[0]) and not self.catalog.create_namespace(place[0]).ok:
+            self.far = None
         self.drop("it was dropped for the first time")
 
     def _ask(self, name: str, place: Place) -> Reply:

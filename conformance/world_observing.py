@@ -51,8 +51,7 @@ class Observer:
     was staged under a name, ``tags`` the entity tags of tables by name, with the state that each
     stands for, ``open`` the routes that were open for the table of a life, and ``known`` by which
     name. ``doing`` are the steps that were taken, in words. Of the last one, ``operation`` is what
-    was asked, ``touched`` what it was about, ``lists`` the same and what that is in, and
-    ``refused`` whether it was refused.
+    was asked, ``touched`` what it was about, and ``refused`` whether it was refused.
     """
 
     def __init__(self, catalog: Catalog, labels: Mapping[str, str]) -> None:
@@ -70,7 +69,6 @@ class Observer:
         self.operation = ""
         self.seen_after: dict[tuple[Thing, str], int] = {}
         self.touched: frozenset[Thing] = frozenset()
-        self.lists: frozenset[Thing] = frozenset()
         self.refused = False
 
     # ---- one thing
@@ -300,7 +298,9 @@ class Observer:
         what: str = "",
     ) -> Violation:
         about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
-        if thing not in (self.lists if member == "listing" else self.touched):
+        if member == "listing":
+            symptom = member  # what is in a list is its own matter, whatever the step was
+        elif thing not in self.touched:
             symptom = f"changed-beside:{member}"
         elif self.refused:
             symptom = "changed-although-refused"
@@ -312,8 +312,6 @@ class Observer:
     def _symptom(self, thing: Thing, member: str) -> str:
         """Return what other checks call it when a step has not done what it is for."""
         match member:
-            case "listing":
-                return "listing"
             case "entity-tag":
                 return "status"
             case "existence" if self.operation.startswith("drop"):

@@ -69,8 +69,6 @@ class _Walker:
         self.observer.operation = step.operation
         self.observer.refused = not done
         self.observer.touched = frozenset()
-        parents = {Thing("namespace", each.namespace) for each in step.touched}
-        self.observer.lists = frozenset({*step.touched, *parents})
         does_not = not reply.ok and (reply.status in step.lawful or self._in_the_way(step, reply))
         before = self.world
         if not does_not and not reply.ok and reply.status not in step.due:

@@ -288,3 +288,22 @@ def _carries_properties_over(registries: Registries) -> None:
         return {**body, "table-changes": changes}
 
     alter_request_body(registries, "commitTransaction", carried)
+
+
+@defect(
+    "update-ref-keeps-its-first-type",
+    breaks="roundtrip.updateTable.set-snapshot-ref",
+    suffering="A branch that was made a tag is still written to, and a release moves.",
+)
+def _ref_keeps_its_first_type(registries: Registries) -> None:
+    """A ref that is set again moves, and stays the branch or tag that it was."""
+
+    def kept(faithful: Faithful, update: Any, draft: Draft) -> None:
+        before = draft.metadata.refs.get(update.ref_name)
+        if before is None or before.type == update.type:
+            faithful(update, draft)
+            return
+        bare = structs.replace(update, min_snapshots_to_keep=None, max_snapshot_age_ms=None)
+        faithful(structs.replace(bare, type=before.type), draft)
+
+    alter_update(registries, "set-snapshot-ref", kept)

@@ -1,6 +1,7 @@
 """Ways in which pages of a list go wrong; each for namespaces, for tables and for views."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,6 @@ from icecheck.mock_server.defects.rewriting import (
     alter_answer,
     alter_body,
     alter_call,
-    with_answer,
     wrap,
 )
 from icecheck.mock_server.state import WarehouseState
@@ -21,7 +21,7 @@ from icecheck.mock_server.state import WarehouseState
 Body = dict[str, Any]
 OnOperation = Callable[[Registries, str], None]
 
-_LISTS = {
+LISTS = {
     "listNamespaces": "namespaces",
     "listTables": "identifiers",
     "listViews": "identifiers",
@@ -29,7 +29,7 @@ _LISTS = {
 _WORDS = {"listNamespaces": "namespaces", "listTables": "tables", "listViews": "views"}
 
 
-def _of_each(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
+def of_each(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
     """Declare a defect once for each listing; ``breaks`` lacks the operation."""
 
     def declare(on_operation: OnOperation) -> OnOperation:
@@ -54,10 +54,10 @@ def _with_query(call: Call, **changes: str) -> Call:
     return msgspec.structs.replace(call, query=dict(call.query) | changes)
 
 
-@_of_each("skip", breaks="pages-cover-all", suffering="Entries at page borders are never seen.")
+@of_each("skip", breaks="pages-cover-all", suffering="Entries at page borders are never seen.")
 def _skip(registries: Registries, operation_id: str) -> None:
     """A page starts one entry after the one that is due."""
-    member = _LISTS[operation_id]
+    member = LISTS[operation_id]
 
     def skipped(call: Call, body: Body) -> Body:
         following = bool(call.query.get("pageToken"))
@@ -66,10 +66,10 @@ def _skip(registries: Registries, operation_id: str) -> None:
     alter_answer(registries, operation_id, skipped)
 
 
-@_of_each("repeat", breaks="pages-cover-all", suffering="Entries at page borders come twice.")
+@of_each("repeat", breaks="pages-cover-all", suffering="Entries at page borders come twice.")
 def _repeat(registries: Registries, operation_id: str) -> None:
     """A page starts with the last entry of the page before."""
-    member = _LISTS[operation_id]
+    member = LISTS[operation_id]
     last: dict[str, Any] = {}
 
     def repeated(call: Call, body: Body) -> Body:
@@ -82,7 +82,7 @@ def _repeat(registries: Registries, operation_id: str) -> None:
     alter_answer(registries, operation_id, repeated)
 
 
-@_of_each("endless", breaks="token-progress", suffering="The Java client asks on for ever.")
+@of_each("endless", breaks="token-progress", suffering="The Java client asks on for ever.")
 def _endless(registries: Registries, operation_id: str) -> None:
     """The last page has an empty token instead of none."""
     alter_body(
@@ -92,7 +92,7 @@ def _endless(registries: Registries, operation_id: str) -> None:
     )
 
 
-@_of_each("restart", breaks="token-progress", suffering="Clients see the first page for ever.")
+@of_each("restart", breaks="token-progress", suffering="Clients see the first page for ever.")
 def _restart(registries: Registries, operation_id: str) -> None:
     """The token is ignored: every page is the first one."""
 
@@ -102,7 +102,7 @@ def _restart(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, restarted)
 
 
-@_of_each("no-null", breaks="token-null-at-end", suffering="Strict clients miss the end.")
+@of_each("no-null", breaks="token-null-at-end", suffering="Strict clients miss the end.")
 def _no_null(registries: Registries, operation_id: str) -> None:
     """The last page leaves the token out."""
     alter_body(
@@ -112,7 +112,7 @@ def _no_null(registries: Registries, operation_id: str) -> None:
     )
 
 
-@_of_each("fixed-size", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
+@of_each("fixed-size", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
 def _fixed_size(registries: Registries, operation_id: str) -> None:
     """The pageSize is ignored: a page has two entries."""
 
@@ -122,7 +122,7 @@ def _fixed_size(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, two_at_a_time)
 
 
-@_of_each(
+@of_each(
     "unasked",
     breaks="without-token-everything",
     suffering="Clients that know no pages see the first one only.",
@@ -138,7 +138,7 @@ def _unasked(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, paged)
 
 
-@_of_each(
+@of_each(
     "by-size",
     breaks="without-token-everything",
     suffering="Clients that only bound the size see the first page only.",
@@ -153,7 +153,7 @@ def _by_size(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, paged)
 
 
-@_of_each(
+@of_each(
     "empty-token-refused",
     breaks="empty-token-starts",
     suffering="The Java client cannot list anything.",
@@ -169,14 +169,14 @@ def _empty_token_refused(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-@_of_each(
+@of_each(
     "lost-after-empty-token",
     breaks="empty-token-starts",
     suffering="The Java client sees a part of every list.",
 )
 def _lost_after_empty_token(registries: Registries, operation_id: str) -> None:
     """An empty token gets the first entry, and no token to go on with."""
-    member = _LISTS[operation_id]
+    member = LISTS[operation_id]
 
     def lost(call: Call, body: Body) -> Body:
         if call.query.get("pageToken") != "":
@@ -186,7 +186,7 @@ def _lost_after_empty_token(registries: Registries, operation_id: str) -> None:
     alter_answer(registries, operation_id, lost)
 
 
-@_of_each("any-size", breaks="400", suffering="A misspelled size goes unnoticed.")
+@of_each("any-size", breaks="400", suffering="A misspelled size goes unnoticed.")
 def _any_size(registries: Registries, operation_id: str) -> None:
     """A pageSize that makes no sense is read as 1."""
 
@@ -197,7 +197,7 @@ def _any_size(registries: Registries, operation_id: str) -> None:
     alter_call(registries, operation_id, sized)
 
 
-@_of_each("size-500", breaks="400", suffering="A misspelled size looks like a failure.")
+@of_each("size-500", breaks="400", suffering="A misspelled size looks like a failure.")
 def _size_500(registries: Registries, operation_id: str) -> None:
     """A pageSize that is no integer is answered 500."""
 
@@ -215,7 +215,7 @@ def _broken_where(
     registries: Registries, operation_id: str, breaks_down: Callable[[Call, int], bool]
 ) -> None:
     """Break down over pages, by what was asked and how many entries there are to answer it."""
-    member = _LISTS[operation_id]
+    member = LISTS[operation_id]
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(context, state, call)
@@ -227,7 +227,7 @@ def _broken_where(
     wrap(registries, operation_id, around)
 
 
-@_of_each("rest-500", breaks="pages-cover-all", suffering="The last page of a list never comes.")
+@of_each("rest-500", breaks="pages-cover-all", suffering="The last page of a list never comes.")
 def _rest_500(registries: Registries, operation_id: str) -> None:
     """A page ends where its size says, beyond the end of the list too."""
     _broken_where(
@@ -237,7 +237,7 @@ def _rest_500(registries: Registries, operation_id: str) -> None:
     )
 
 
-@_of_each("short-500", breaks="empty-token-starts", suffering="Short lists cannot be read.")
+@of_each("short-500", breaks="empty-token-starts", suffering="Short lists cannot be read.")
 def _short_500(registries: Registries, operation_id: str) -> None:
     """A list that is shorter than its first page is a failure."""
     _broken_where(
@@ -249,13 +249,13 @@ def _short_500(registries: Registries, operation_id: str) -> None:
     )
 
 
-@_of_each("empty-500", breaks="empty-token-starts", suffering="A new namespace cannot be opened.")
+@of_each("empty-500", breaks="empty-token-starts", suffering="A new namespace cannot be opened.")
 def _empty_500(registries: Registries, operation_id: str) -> None:
     """The token of an empty list is made from its last entry."""
     _broken_where(registries, operation_id, lambda _, count: count == 0)
 
 
-@_of_each("used-up", breaks="token-again", suffering="An answer that was lost is lost for good.")
+@of_each("used-up", breaks="token-again", suffering="An answer that was lost is lost for good.")
 def _used_up(registries: Registries, operation_id: str) -> None:
     """A token names a cursor of the store, which has gone on when it is sent again."""
     following: dict[str, str] = {}
@@ -272,7 +272,18 @@ def _used_up(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-@_of_each(
+@of_each("floor", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
+def _floor(registries: Registries, operation_id: str) -> None:
+    """A page has ten entries at least: a smaller size is raised without a word."""
+
+    def raised(call: Call) -> Call:
+        size = call.query.get("pageSize", "")
+        return _with_query(call, pageSize="10") if re.fullmatch("0*[1-9]", size) else call
+
+    alter_call(registries, operation_id, raised)
+
+
+@of_each(
     "size-of-the-first",
     breaks="page-size-bound",
     suffering="Answers outgrow what was asked for.",
@@ -288,104 +299,5 @@ def _size_of_the_first(registries: Registries, operation_id: str) -> None:
         if following := json.loads(outcome.reply.body).get("next-page-token"):
             sizes[following] = size
         return outcome
-
-    wrap(registries, operation_id, around)
-
-
-# ---- lists that change between two pages
-
-
-def _paged_over(
-    registries: Registries,
-    operation_id: str,
-    start: Callable[[list[Any], Any], int],
-    mark: Callable[[list[Any], int], Any],
-) -> None:
-    """Cut lists into pages by marks: what a page ends with, and where that is in the list now.
-
-    ``start(entries, mark)`` is where the page after a mark begins, ``mark(entries, end)`` what
-    the token of a page that ends there stands for.
-    """
-    member = _LISTS[operation_id]
-    marks: dict[str, Any] = {}
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        token = call.query.get("pageToken")
-        if token is None or "pageSize" not in call.query or (token and token not in marks):
-            return faithful(context, state, call)
-        whole = {k: v for k, v in call.query.items() if not k.startswith("page")}
-        outcome = faithful(context, state, msgspec.structs.replace(call, query=whole))
-        entries = json.loads(outcome.reply.body)[member]
-        begin = start(entries, marks[token]) if token else 0
-        end = begin + int(call.query["pageSize"])
-        following = f"{operation_id}-{len(marks)}" if end < len(entries) else None
-        if following is not None:
-            marks[following] = mark(entries, end)
-        body = json.dumps({"next-page-token": following, member: entries[begin:end]}).encode()
-        reply = msgspec.structs.replace(outcome.reply, body=body)
-        return msgspec.structs.replace(outcome, reply=reply)
-
-    wrap(registries, operation_id, around)
-
-
-@_of_each(
-    "after-a-lost-row",
-    breaks="token-while-more",
-    suffering="A list that is read while somebody cleans up ends half-way.",
-)
-def _after_a_lost_row(registries: Registries, operation_id: str) -> None:
-    """A token names the last row of its page; when that row is gone, nothing comes after it."""
-
-    def start(entries: list[Any], last: Any) -> int:
-        return entries.index(last) + 1 if last in entries else len(entries)
-
-    _paged_over(registries, operation_id, start, lambda entries, end: entries[end - 1])
-
-
-@_of_each(
-    "from-a-lost-row",
-    breaks="token-while-more",
-    suffering="A list that is read while somebody cleans up ends half-way.",
-)
-def _from_a_lost_row(registries: Registries, operation_id: str) -> None:
-    """A token names the first row of the next page; when that row is gone, there is no page."""
-
-    def start(entries: list[Any], first: Any) -> int:
-        return entries.index(first) if first in entries else len(entries)
-
-    _paged_over(registries, operation_id, start, lambda entries, end: entries[end])
-
-
-@_of_each(
-    "by-offset",
-    breaks="pages-while-others-drop",
-    suffering="A list that is read while somebody cleans up has gaps.",
-)
-def _by_offset(registries: Registries, operation_id: str) -> None:
-    """A token counts the rows that were shown, and one that is dropped moves the rest."""
-    _paged_over(registries, operation_id, lambda _, offset: int(offset), lambda _, end: end)
-
-
-@_of_each(
-    "numbered",
-    breaks="pages-cover-all",
-    suffering="Clients that change the page size on their way lose entries.",
-)
-def _numbered(registries: Registries, operation_id: str) -> None:
-    """A token is the number of a page, which begins at that many times the size now asked for."""
-    member = _LISTS[operation_id]
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        token, size = call.query.get("pageToken"), call.query.get("pageSize", "")
-        if token is None or not size.isdigit() or (token and not token.isdigit()):
-            return faithful(context, state, call)
-        whole = {k: v for k, v in call.query.items() if not k.startswith("page")}
-        outcome = faithful(context, state, msgspec.structs.replace(call, query=whole))
-        entries = json.loads(outcome.reply.body)[member]
-        begin = int(token or 0) * int(size)
-        end = begin + int(size)
-        following = str(int(token or 0) + 1) if end < len(entries) else None
-        body = {"next-page-token": following, member: entries[begin:end]}
-        return with_answer(outcome, body)
 
     wrap(registries, operation_id, around)

@@ -64,6 +64,9 @@ _FAMILY = {
     "name-altered": "names-run-together",
     "cut-short-without-token": "page-tokens",
     "last-page-token": "page-tokens",
+    # Who does not keep the one default of a column does not keep the other.
+    "effect-missing:initial-default": "effect-missing:defaults-of-columns",
+    "effect-missing:write-default": "effect-missing:defaults-of-columns",
     # Members of planned files come out of one serialiser, as those of bodies do.
     "planned-file:": "planned-file",
 }

@@ -20,6 +20,7 @@ from icecheck.mock_server.context import (
     Request,
 )
 from icecheck.mock_server.defects.names import lower_cased
+from icecheck.mock_server.defects.pages_beside_drops import paged_over
 from icecheck.mock_server.defects.rewriting import (
     alter_body,
     alter_call,
@@ -82,6 +83,12 @@ def _no_pagination(registries: Registries) -> None:
 def _without_paging(call: Call) -> Call:
     kept = {k: v for k, v in call.query.items() if k not in {"pageToken", "pageSize"}}
     return msgspec.structs.replace(call, query=kept)
+
+
+def _counting_tokens(registries: Registries) -> None:
+    """A token says how many entries were shown: one that is dropped moves the others."""
+    for operation_id in ("listNamespaces", "listTables", "listViews"):
+        paged_over(registries, operation_id, lambda _, shown: int(shown), lambda _, end: end)
 
 
 def _own_properties(registries: Registries) -> None:
@@ -215,6 +222,7 @@ LAWFUL: dict[str, Install] = {
     "one-level-namespaces": _one_level,
     "no-namespace-properties": _no_properties,
     "no-pagination": _no_pagination,
+    "counting-tokens": _counting_tokens,
     "own-properties": _own_properties,
     "plain-text-400": _plain_text,
     "no-endpoints-listed": _no_endpoints,
