@@ -15,7 +15,7 @@ from icecheck.verdict import Group
 
 FUNCTIONS = [*vars(tables).values(), *vars(updates).values()]
 CHECKS = {check_of(f).id: f for f in FUNCTIONS if check_of(f) is not None}
-REQUESTS_MAX = 60
+REQUESTS_MAX = 64
 SET_PROPERTIES = "roundtrip.updateTable.set-properties"
 
 ACTIONS = {

@@ -41,7 +41,9 @@ def verdicts_on(
 
 def test_a_catalog_of_later_documents_passes_everything() -> None:
     verdicts, _ = verdicts_on(LAWFUL_LATER, CHECKS)
-    assert words(v for v in verdicts if v.outcome is not Outcome.PASS) == []
+    others = {v.check: v.outcome for v in verdicts if v.outcome is not Outcome.PASS}
+    # It compares one tag with one tag: of a list it makes nothing, and sends the whole table.
+    assert others == {"etag.told-with-not-modified": Outcome.SKIP}
 
 
 @pytest.mark.parametrize("mode", MODES)

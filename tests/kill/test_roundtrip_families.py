@@ -28,7 +28,7 @@ CHECKS = checks_of(
     "test_second_life",
     "test_second_life_views",
 )
-REQUESTS_MAX = 62
+REQUESTS_MAX = 100
 WRITERS = (
     "createNamespace", "updateProperties", "createTable", "createView", "replaceView",
     "renameTable", "renameView", "registerTable",

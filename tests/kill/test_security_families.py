@@ -91,6 +91,7 @@ def test_a_catalog_without_credentials_for_storage_is_not_judged_by_them() -> No
             "loadCredentials.s3-complete",
             "loadTable.storage-credentials",
             "loadCredentials.refresh",
+            "loadCredentials.refresh-after-rename",
             "loadTable.token-of-the-table",
             "loadTable.tag-per-access",
             "loadTable.token-of-the-table",
@@ -105,7 +106,7 @@ def test_a_catalog_that_does_not_announce_them_is_not_asked() -> None:
     assert {id_ for id_, kind in found.items() if kind is SkipKind.NOT_DECLARED} == {
         id_ for id_ in found if id_.startswith("loadCredentials.")
     }
-    assert len(found) == 7
+    assert len(found) == 8
 
 
 OTHER_SERVER = "http://other.invalid/v1/oauth/tokens"
