@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from tests.oracle import drawn_steps, listed
 from tests.oracle.answer import Answer
 from tests.oracle.choices import Choices
@@ -65,7 +67,17 @@ def test_a_listed_difference_is_still_there(reference, subject, entry):
     )
 
 
+@pytest.fixture
+def alone(monkeypatch):
+    """Hypothesis without the constants of whatever modules a worker has imported before.
+
+    It would draw them too, and so meet other sequences in company than alone.
+    """
+    monkeypatch.setattr(providers, "_get_local_constants", Constants)
+
+
 @pytest.mark.spark
+@pytest.mark.usefixtures("alone")
 def test_generated_sequences_are_answered_alike(reference, subject):
     met: Counter[tuple[str, str]] = Counter()
     sequences: set[str] = set()
