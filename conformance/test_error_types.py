@@ -18,15 +18,15 @@ from icecheck.verdict import Group
 _NAMESPACE = "NoSuchNamespaceException"
 _TABLE = "NoSuchTableException"
 _VIEW = "NoSuchViewException"
-_EXISTS = "AlreadyExistsException"
-_FAILED = "CommitFailedException"
 _WITH_A_BODY = frozenset({401, 403, 404, 406, 409, 422})
 """What the document answers with an error body; a gateway's own statuses are not among them."""
 _ABSENT_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
 Json = dict[str, Any]
-Asked = tuple[str, Mapping[str, str | Namespace], Any, str]
-"""An operation, the names in its path, its body, and the type that is due when it is a 404."""
+Request = tuple[str, Mapping[str, str | Namespace], Any]
+"""An operation, the names in its path, and its body."""
+Missing = tuple[*Request, str]
+"""A request, and the type that is due when it is answered 404."""
 
 
 @check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
@@ -73,28 +73,28 @@ def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
 def test_refusals_say_that_they_are_json(catalog: Catalog) -> None:
     """A refusal with a body says application/json, whatever it refuses; only a 400 need not."""
     table = catalog.given_table(catalog.given_namespace())
-    asked = [*_of_tables(catalog, table), *_that_conflict(catalog, table)]
-    asked += _of_views(catalog, table.namespace)
-    for operation_id, names, body, _ in asked:
+    missing = [*_of_tables(catalog, table), *_of_views(catalog, table.namespace)]
+    asked = [*(each[:3] for each in missing), *_that_conflict(catalog, table)]
+    for operation_id, names, body in asked:
         if catalog.claims(operation_id):
             reply = catalog.call(operation_id, names, body=body)
             if reply.status in _WITH_A_BODY:
                 expect_json(reply)
 
 
-def _that_conflict(catalog: Catalog, table: Table) -> Iterator[Asked]:
+def _that_conflict(catalog: Catalog, table: Table) -> Iterator[Request]:
     """Ask for what is there already, and commit to a table that has another identity."""
     inside = {"namespace": table.namespace}
     same = {"namespace": [*table.namespace], "properties": {}}
     commit = _commit(table.namespace, table.name, "assert-table-uuid", [set_property("1")])
-    yield "createNamespace", {}, same, _EXISTS
-    yield "createTable", inside, bodies.create_table_body(table.name), _EXISTS
-    yield "updateTable", {**inside, "table": table.name}, commit, _FAILED
-    yield "commitTransaction", {}, {"table-changes": [commit]}, _FAILED
-    yield "dropNamespace", inside, NO_BODY, "NamespaceNotEmptyException"
+    yield "createNamespace", {}, same
+    yield "createTable", inside, bodies.create_table_body(table.name)
+    yield "updateTable", {**inside, "table": table.name}, commit
+    yield "commitTransaction", {}, {"table-changes": [commit]}
+    yield "dropNamespace", inside, NO_BODY
 
 
-def _of_tables(catalog: Catalog, table: Table) -> Iterator[Asked]:
+def _of_tables(catalog: Catalog, table: Table) -> Iterator[Missing]:
     """Ask about a table that is missing where there is another, and for a missing namespace."""
     name = catalog.new_name()
     there: Mapping[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
@@ -107,9 +107,11 @@ def _of_tables(catalog: Catalog, table: Table) -> Iterator[Asked]:
     yield "planTableScan", missing, {}, _TABLE
     yield "commitTransaction", {}, {"table-changes": [commit]}, _TABLE
     yield "dropTable", missing, NO_BODY, _TABLE
-    yield "renameTable", {}, _ends((table.namespace, name), (table.namespace, f"{name}x")), _TABLE
-    nowhere = (catalog.new_namespace_name(), name)
-    yield "renameTable", {}, _ends((table.namespace, table.name), nowhere), _NAMESPACE
+    yield "renameTable", {}, _within(table.namespace, name), _TABLE
+    nowhere = bodies.rename_body(
+        (table.namespace, table.name), (catalog.new_namespace_name(), name)
+    )
+    yield "renameTable", {}, nowhere, _NAMESPACE
     yield (
         "fetchPlanningResult",
         {**there, "plan-id": UNKNOWN_PLAN},
@@ -119,7 +121,7 @@ def _of_tables(catalog: Catalog, table: Table) -> Iterator[Asked]:
     yield "fetchScanTasks", there, {"plan-task": UNKNOWN_PLAN_TASK}, "NoSuchPlanTaskException"
 
 
-def _of_views(catalog: Catalog, namespace: Namespace) -> Iterator[Asked]:
+def _of_views(catalog: Catalog, namespace: Namespace) -> Iterator[Missing]:
     """Ask about a view that is missing where there is another, and for a missing namespace.
 
     Where there are no views, nothing is asked: what was asked of tables is judged all the same.
@@ -136,9 +138,13 @@ def _of_views(catalog: Catalog, namespace: Namespace) -> Iterator[Asked]:
     yield "loadView", missing, NO_BODY, _VIEW
     yield "replaceView", missing, commit, _VIEW
     yield "dropView", missing, NO_BODY, _VIEW
-    yield "renameView", {}, _ends((view.namespace, name), (view.namespace, f"{name}x")), _VIEW
-    nowhere = (catalog.new_namespace_name(), name)
-    yield "renameView", {}, _ends((view.namespace, view.name), nowhere), _NAMESPACE
+    yield "renameView", {}, _within(view.namespace, name), _VIEW
+    nowhere = bodies.rename_body((view.namespace, view.name), (catalog.new_namespace_name(), name))
+    yield "renameView", {}, nowhere, _NAMESPACE
+
+
+def _within(namespace: Namespace, name: str) -> Json:
+    return bodies.rename_body((namespace, name), (namespace, f"{name}x"))
 
 
 def _commit(namespace: Namespace, name: str, requirement: str, updates: list[Json]) -> Json:
@@ -147,11 +153,6 @@ def _commit(namespace: Namespace, name: str, requirement: str, updates: list[Jso
         "requirements": [{"type": requirement, "uuid": _ABSENT_UUID}],
         "updates": updates,
     }
-
-
-def _ends(source: tuple[Namespace, str], destination: tuple[Namespace, str]) -> Json:
-    named = {"source": source, "destination": destination}
-    return {end: {"namespace": [*ns], "name": name} for end, (ns, name) in named.items()}
 
 
 def _expect_type(reply: Reply, due: str) -> None:

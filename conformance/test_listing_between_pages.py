@@ -1,7 +1,6 @@
 """Lists in pages that somebody changes between two pages: what stays is still to come."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,22 +19,13 @@ _PAGES_MAX = 20
 Drop = Callable[[Any], Reply]
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """What a list in pages told of the entries that were there all along.
+def _expect_more(catalog: Catalog, place: Place, operation_id: str, drop: Drop) -> None:
+    """Judge that a list does not end while several are to come, whatever is dropped meanwhile.
 
-    ``missing`` are those of them that no page had, ``last`` is the answer that ended the list.
-    """
-
-    missing: list[Any]
-    last: Reply
-
-
-def _walk(catalog: Catalog, place: Place, operation_id: str, drop: Drop) -> _Walk:
-    """Follow the pages of a list; drop what the first has shown, then most of what is to come.
-
-    A token may be made of the entry that was shown last, or of the one that comes next: each of
-    them is gone when the token comes back.
+    What the first page has shown is dropped, then most of what is to come: a token may be made of
+    the entry that was shown last, or of the one that comes next, and each of them is gone when it
+    comes back. A single entry may be lost: a token that counts entries does that, and the document
+    does not speak of lists that change.
     """
     reply = _page(place, "")
     listed = place.read(reply)
@@ -51,62 +41,36 @@ def _walk(catalog: Catalog, place: Place, operation_id: str, drop: Drop) -> _Wal
             kept.remove(entry)
         reply = _page(place, token)
         if reply.status != 200:
-            break
+            why = "a token is refused when the list has changed, which is not forbidden"
+            raise not_applicable(why)
         listed = listed + place.read(reply)
         token = next_page_token(reply)
         if not token:
             break
-    return _Walk([entry for entry in kept if entry not in listed], reply)
+    missing = [entry for entry in kept if entry not in listed]
+    if len(missing) >= _KEPT:
+        raise reply.violation(
+            "listing",
+            "a token as long as there is more",
+            "the end of the list",
+            detail=f"entries were dropped between pages; still to come is {show(missing[0])}",
+        )
 
 
 def _page(place: Place, token: str) -> Reply:
     return place.ask([("pageToken", token), ("pageSize", "1")])
 
 
-def _expect_more(walk: _Walk) -> None:
-    """Judge that the list did not end while several were still to come.
-
-    A single one may be lost: a token that counts entries does that, and the document does not
-    speak of lists that change.
-    """
-    if walk.last.status != 200:
-        raise not_applicable("a token is refused when the list has changed, which is not forbidden")
-    if len(walk.missing) >= _KEPT:
-        raise walk.last.violation(
-            "listing",
-            "a token as long as there is more",
-            "the end of the list",
-            detail=f"entries were dropped between pages; still to come is {show(walk.missing[0])}",
-        )
-
-
-def _namespaces(catalog: Catalog) -> _Walk:
-    place = namespaces_placed(catalog, _ENTRIES)
-    return _walk(catalog, place, "dropNamespace", catalog.drop_namespace)
-
-
-def _tables(catalog: Catalog) -> _Walk:
-    place = tables_placed(catalog, _ENTRIES)
-    return _walk(catalog, place, "dropTable", lambda entry: catalog.drop_table(*entry))
-
-
-def _views(catalog: Catalog) -> _Walk:
-    place = views_placed(catalog, _ENTRIES)
-    return _walk(catalog, place, "dropView", lambda entry: drop_view(catalog, *entry))
-
-
-_NESTED = ("pagination", "nested-namespaces")
-
-
 @check(
     "listNamespaces.more-after-drops",
     proves="listNamespaces.token-while-more",
     group=Group.GENERATED,
-    needs=_NESTED,
+    needs=("pagination", "nested-namespaces"),
 )
 def test_a_list_of_namespaces_goes_on_after_drops(catalog: Catalog) -> None:
     """A list of namespaces does not end because the one that its token tells of was dropped."""
-    _expect_more(_namespaces(catalog))
+    place = namespaces_placed(catalog, _ENTRIES)
+    _expect_more(catalog, place, "dropNamespace", catalog.drop_namespace)
 
 
 @check(
@@ -117,7 +81,8 @@ def test_a_list_of_namespaces_goes_on_after_drops(catalog: Catalog) -> None:
 )
 def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
     """A list of tables does not end because the one that its token tells of was dropped."""
-    _expect_more(_tables(catalog))
+    place = tables_placed(catalog, _ENTRIES)
+    _expect_more(catalog, place, "dropTable", lambda entry: catalog.drop_table(*entry))
 
 
 @check(
@@ -128,4 +93,5 @@ def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
 )
 def test_a_list_of_views_goes_on_after_drops(catalog: Catalog) -> None:
     """A list of views does not end because the one that its token tells of was dropped."""
-    _expect_more(_views(catalog))
+    place = views_placed(catalog, _ENTRIES)
+    _expect_more(catalog, place, "dropView", lambda entry: drop_view(catalog, *entry))

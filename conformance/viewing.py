@@ -187,9 +187,7 @@ def rename_view(
     catalog: Catalog, source: tuple[Namespace, str], destination: tuple[Namespace, str]
 ) -> Reply:
     """POST views/rename; a catalog that does not rename views, or not so, ends the check."""
-    ends = {"source": source, "destination": destination}
-    body = {end: {"namespace": [*ns], "name": name} for end, (ns, name) in ends.items()}
-    return offered(catalog.call("renameView", body=body))
+    return offered(catalog.call("renameView", body=bodies.rename_body(source, destination)))
 
 
 # -------------------------------------------------------------------- arrange steps

@@ -9,7 +9,7 @@ import msgspec
 from icecheck.mock_server import problem, replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_error, sent_json, wrap
+from icecheck.mock_server.defects.rewriting import alter_error, refuse_as, sent_json, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
@@ -82,13 +82,7 @@ def _own_type_names(registries: Registries) -> None:
 )
 def _page(registries: Registries) -> None:
     """Errors are pages of HTML."""
-
-    def page(refused: Problem, _: Reply) -> Reply:
-        content = (("content-type", "text/html"),)
-        return Reply(refused.status, content, b"<html>Error</html>")
-
-    for operation_id in [*registries.operations]:
-        alter_error(registries, operation_id, page)
+    _page_for(registries, lambda _: True)
 
 
 @defect(
@@ -98,22 +92,12 @@ def _page(registries: Registries) -> None:
 )
 def _missing_namespace_as_table(registries: Registries) -> None:
     """Whatever is missing where a table is created, the error says table."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(context, state, call)
-        except Problem as refused:
-            if refused.status != 404:
-                raise
-            raise Problem(404, "NoSuchTableException", refused.message) from None
-
-    for operation_id in ("createTable", "registerTable"):
-        wrap(registries, operation_id, around)
+    _every_404_as(registries, ["createTable", "registerTable"], "NoSuchTableException")
 
 
-def _page_for(registries: Registries, statuses: frozenset[int]) -> None:
+def _page_for(registries: Registries, concerns: Callable[[int], bool]) -> None:
     def page(refused: Problem, reply: Reply) -> Reply:
-        if refused.status not in statuses:
+        if not concerns(refused.status):
             return reply
         return Reply(refused.status, (("content-type", "text/html"),), b"<html>Error</html>")
 
@@ -128,20 +112,12 @@ def _page_for(registries: Registries, statuses: frozenset[int]) -> None:
 )
 def _page_of_conflicts(registries: Registries) -> None:
     """What is there already, or has changed since, is told in a page of HTML."""
-    _page_for(registries, frozenset({409}))
+    _page_for(registries, lambda status: status == 409)
 
 
 def _every_404_as(registries: Registries, operation_ids: Sequence[str], type_: str) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(context, state, call)
-        except Problem as refused:
-            raise Problem(
-                refused.status, type_ if refused.status == 404 else refused.type, refused.message
-            ) from None
-
     for operation_id in operation_ids:
-        wrap(registries, operation_id, around)
+        refuse_as(registries, operation_id, 404, 404, type_)
 
 
 @defect(

@@ -75,6 +75,14 @@ def _current_last(registries: Registries) -> None:
     _alter_updates(registries, lambda sent: sorted(sent, key=_is("set-current-view-version")))
 
 
+def _only_first(registries: Registries, action: str) -> None:
+    def first(sent: list[Json]) -> list[Json]:
+        moves = [u for u in sent if _is(action)(u)]
+        return [u for u in sent if u not in moves[1:]]
+
+    _alter_updates(registries, first)
+
+
 @defect(
     "view-first-of-two-moves",
     breaks=_LIFE,
@@ -82,12 +90,7 @@ def _current_last(registries: Registries) -> None:
 )
 def _first_move(registries: Registries) -> None:
     """Of several moves of the current version in one commit the first one counts."""
-
-    def first(sent: list[Json]) -> list[Json]:
-        moves = [u for u in sent if _is("set-current-view-version")(u)]
-        return [u for u in sent if u not in moves[1:]]
-
-    _alter_updates(registries, first)
+    _only_first(registries, "set-current-view-version")
 
 
 @defect(
@@ -156,12 +159,7 @@ def _removed_first(registries: Registries) -> None:
 )
 def _first_location(registries: Registries) -> None:
     """Of several locations in one commit the first one counts."""
-
-    def first(sent: list[Json]) -> list[Json]:
-        moves = [u for u in sent if _is("set-location")(u)]
-        return [u for u in sent if u not in moves[1:]]
-
-    _alter_updates(registries, first)
+    _only_first(registries, "set-location")
 
 
 # ---- what an update names, and what it does not

@@ -8,6 +8,7 @@ __all__ = [
     "create_table_body",
     "partition_field",
     "partition_spec",
+    "rename_body",
     "schema",
     "snapshot",
     "snapshot_ref",
@@ -138,3 +139,11 @@ def snapshot_ref(
         "snapshot-id": snapshot_id,
         **extra,
     }
+
+
+def rename_body(
+    source: tuple[Sequence[str], str], destination: tuple[Sequence[str], str]
+) -> dict[str, Json]:
+    """Return the body of a rename; each end is a namespace and a name in it."""
+    ends = {"source": source, "destination": destination}
+    return {end: {"namespace": [*ns], "name": name} for end, (ns, name) in ends.items()}

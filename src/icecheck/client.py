@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from icecheck import arrangement
+from icecheck import arrangement, bodies
 from icecheck.connection import Wire
 from icecheck.effects import Effect, effect_of
 from icecheck.exchange import Exchange, Step
@@ -267,9 +267,7 @@ class Catalog:
         self, source: tuple[Namespace, str], destination: tuple[Namespace, str]
     ) -> Reply:
         """POST tables/rename."""
-        ends = {"source": source, "destination": destination}
-        body = {k: {"namespace": [*ns], "name": name} for k, (ns, name) in ends.items()}
-        return self.call("renameTable", body=body)
+        return self.call("renameTable", body=bodies.rename_body(source, destination))
 
     def register_table(
         self, namespace: Namespace, name: str, metadata_location: str, **members: Any
