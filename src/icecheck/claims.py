@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from icecheck.contract import Contract
-from icecheck.target import Offer
+from icecheck.offer import Offer
 from icecheck.unserved import NOT_SERVED, SYMPTOM, named_by_endpoint, unserved_operations
 from icecheck.verdict import Capability, Finding, Outcome, Verdict
 

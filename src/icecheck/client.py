@@ -10,7 +10,7 @@ import httpx
 
 from icecheck import arrangement, bodies
 from icecheck.connection import Wire
-from icecheck.effects import Effect, effect_of
+from icecheck.effects import Effect, changes_nothing, effect_of
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import NotOffered, Reply
 from icecheck.home import Loan
@@ -27,8 +27,6 @@ Json = Any
 Query = Sequence[tuple[str, str]]
 NO_BODY = object()
 _NAMES_PER_ATTEMPT = 100_000
-_READING = frozenset({"GET", "HEAD"})
-_CHANGING_NOTHING = frozenset({"getToken", "planTableScan", "fetchScanTasks"})
 
 
 class Catalog:
@@ -42,7 +40,7 @@ class Catalog:
     def __init__(self, session: Session, check_id: str, attempt: int = 1) -> None:
         self.session = session
         self.check_id = check_id
-        self.ledger = Ledger(session.owner, session.journal)
+        self.ledger = Ledger(session.owner, session.journal, session.ledgered)
         self.exchanges: list[Exchange] = []
         self.groundwork: list[Exchange] = []
         self.borrowed: dict[str, Loan] = {}
@@ -55,6 +53,11 @@ class Catalog:
     def target(self) -> Target:
         """The target as the user described it."""
         return self.session.target
+
+    @property
+    def keeps_full_namespaces(self) -> bool:
+        """Whether the catalog was seen to refuse to drop a namespace that holds something."""
+        return self.session.keeps_full_namespaces
 
     def apart(self, check_id: str) -> "Catalog":
         """Return one who speaks to the same catalog, with names and a ledger of its own."""
@@ -85,9 +88,8 @@ class Catalog:
 
     def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
         """Raise NotOffered for a request that changes something, if the run may only read."""
-        if not self.target.read_only or operation_id in _CHANGING_NOTHING:
-            return
-        if (method or self.session.contract.operations[operation_id].method) not in _READING:
+        sent = method or self.session.contract.operations[operation_id].method
+        if self.target.read_only and not changes_nothing(operation_id, sent):
             reason = f"{operation_id} changes the catalog, and this run may only read"
             raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
 

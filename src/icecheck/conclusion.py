@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from icecheck.contract import Contract, Level
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.expected import NOTHING_EXPECTED, Expectations
-from icecheck.target import Offer
+from icecheck.offer import Offer
 from icecheck.verdict import Cause, Outcome, Profile, SkipKind, Verdict, totals_of
 
 __all__ = [

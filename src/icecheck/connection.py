@@ -78,6 +78,7 @@ class Connection:
         self._proven: Wire | None = None
         self._ended = ""
         self.stopped = threading.Event()
+        self.guard: Callable[[Wire], None] = lambda _: None
         self._resigned = False
         self._silent = False
         self._http = httpx.Client(
@@ -114,6 +115,7 @@ class Connection:
 
         Raises Unreachable when no usable answer came, KeyboardInterrupt once the run is stopped.
         """
+        self.guard(wire)
         waited, attempts, renewed = 0.0, 0, False
         doubt: Trouble | None = None
         while True:

@@ -8,7 +8,10 @@ from typing import Any
 from icecheck.ledger import Entry, Kind
 from icecheck.target import Namespace
 
-__all__ = ["Effect", "effect_of"]
+__all__ = ["Effect", "changes_nothing", "effect_of"]
+
+_READING = frozenset({"GET", "HEAD"})
+_CHANGING_NOTHING = frozenset({"getToken", "planTableScan", "fetchScanTasks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,11 @@ class Effect:
 
     creates: tuple[Entry, ...] = ()
     removes: tuple[Entry, ...] = ()
+
+
+def changes_nothing(operation_id: str, method: str) -> bool:
+    """Whether a request leaves the objects of a catalog as they are."""
+    return method in _READING or operation_id in _CHANGING_NOTHING
 
 
 def effect_of(
@@ -65,7 +73,15 @@ def _levels(value: Any) -> Namespace:
 
 
 def _named(kind: Kind, namespace: Namespace, name: Any) -> tuple[Entry, ...]:
-    return (Entry(kind, namespace, name),) if namespace and isinstance(name, str) else ()
+    return tuple(Entry(kind, namespace, read) for read in _readings(name)) if namespace else ()
+
+
+def _readings(name: Any) -> tuple[str, ...]:
+    """Return the names that an object may get: a lenient server makes a text of what is none."""
+    if isinstance(name, str):
+        return (name,)
+    spellings = (json.dumps(name), str(name), json.dumps(name, separators=(",", ":")))
+    return tuple(dict.fromkeys(spellings))
 
 
 def _renamed(kind: Kind, parsed: dict[str, Any]) -> Effect:

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import httpx
+
 from icecheck.connection import TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
 from icecheck.ledger import Entry
@@ -17,6 +19,9 @@ __all__ = ["OWNER", "Isolation", "drop_root", "exists_already", "isolate"]
 OWNER = "icecheck.run"
 """The property in which a namespace of a run bears the run's token, where it can have any."""
 
+_LEAVING = frozenset({"dropNamespace", "listNamespaces", "listTables", "listViews"})
+_MEMBERS = {"Namespace": "namespaces", "Table": "identifiers", "View": "identifiers"}
+_REFUSED_AS_SENT = frozenset({400, 406, 422, 501})
 _DONE_OR_NOT = frozenset({500, 502, 504})
 """What may be answered after the namespace was made: it is dropped, in case."""
 
@@ -54,11 +59,7 @@ def isolate(session: "Session", worker: str) -> Isolation:
     root = (session.owner + (f"_{worker}" if worker else ""),)
     entry = Entry("namespace", root)
     session.root.add(entry)
-    asked = len(session.exchanges)
-    made = _call(session, "createNamespace", root, body={"namespace": [*root]})
-    # One that was asked for twice may have been made by the attempt whose answer was lost.
-    if made.status == 409 and len(session.exchanges) == asked + 1:
-        _refuse_if_there(session, entry)
+    made = _make_root(session, entry)
     if not _is_made(made) and made.status != 409:
         if made.status in _DONE_OR_NOT:
             drop_root(session, entry)
@@ -74,7 +75,6 @@ def isolate(session: "Session", worker: str) -> Isolation:
     session.capabilities["nested-namespaces"] = made_it
     if works or target.isolation == "nested":
         session.root_made = made
-        _sign(session, root)
         return Isolation("nested", root)
     drop_root(session, entry)
     return Isolation("flat", ())
@@ -102,11 +102,21 @@ def _loaded(session: "Session", namespace: Namespace) -> int | None:
     return _call(session, "loadNamespaceMetadata", namespace).status
 
 
-def _sign(session: "Session", namespace: Namespace) -> None:
-    """Write into a namespace whose it is; a catalog without properties has the name only."""
-    if session.offer.claims("updateProperties", session.contract):
-        body = {"removals": [], "updates": {OWNER: session.owner}}
-        _call(session, "updateProperties", namespace, body=body)
+def _make_root(session: "Session", root: Entry) -> Exchange:
+    """Make the namespace of the run, which says whose it is, or says nothing if it has to.
+
+    Raises TargetUnusable where it was there before.
+    """
+    plain: dict[str, Any] = {"namespace": [*root.namespace]}
+    for body in ({**plain, "properties": {OWNER: session.owner}}, plain):
+        asked = len(session.exchanges)
+        made = _call(session, "createNamespace", root.namespace, body=body)
+        # One that was asked for twice may have been made by the attempt whose answer was lost.
+        if made.status == 409 and len(session.exchanges) == asked + 1:
+            _refuse_if_there(session, root)
+        if made.status not in _REFUSED_AS_SENT:
+            break
+    return made
 
 
 def _is_made(exchange: Exchange) -> bool:
@@ -114,8 +124,14 @@ def _is_made(exchange: Exchange) -> bool:
     return exchange.status is not None and 200 <= exchange.status < 300
 
 
-def drop_root(session: "Session", entry: Entry) -> None:
-    """Drop a namespace that stands above others; what stays, stays in the ledger."""
+def drop_root(session: "Session", entry: Entry, *, look: bool = False) -> None:
+    """Drop a namespace that stands above others; what stays, stays in the ledger.
+
+    With ``look`` it is not dropped while it holds anything, unless the catalog would refuse that.
+    """
+    if look and not session.keeps_full_namespaces and (words := _held(session, entry.namespace)):
+        session.root.remarks[entry] = words
+        return
     answer = _call(session, "dropNamespace", entry.namespace)
     if answer.status in {200, 202, 204, 404}:
         session.root.forget(entry, deleted=True)
@@ -123,16 +139,39 @@ def drop_root(session: "Session", entry: Entry) -> None:
         session.root.forget(entry, deleted=False)
 
 
+def _held(session: "Session", namespace: Namespace) -> str:
+    """Return in words what a namespace holds, or that nobody can see it; "" if it is empty."""
+    for kind, member in _MEMBERS.items():
+        if not session.offer.claims(f"list{kind}s", session.contract):
+            if session.offer.claims(f"create{kind}", session.contract):
+                return f"whether it holds a {kind.lower()} cannot be seen"
+            continue
+        answer = _call(session, f"list{kind}s", namespace)
+        if answer.status in {404, 410}:
+            return ""
+        try:
+            listed: Any = json.loads(answer.response_body).get(member) or ()
+            below = [each for each in listed if kind != "Namespace" or len(each) > len(namespace)]
+        except (AttributeError, TypeError, ValueError, RecursionError):
+            return f"whether it holds a {kind.lower()} cannot be seen"
+        if below:
+            return f"it still holds a {kind.lower()}"
+    return ""
+
+
 def _call(
     session: "Session", operation_id: str, namespace: Namespace, body: Any = None
 ) -> Exchange:
     operation = session.contract.operations[operation_id]
     path = session.offer.path(operation.path, {"namespace": namespace})
+    if operation_id == "listNamespaces":
+        parent = session.offer.parent_parameter(namespace)
+        path += f"?{httpx.QueryParams({'parent': parent})}"
     ordinal = len(session.exchanges) + 1
     wire = Wire(
         check="",
         ordinal=ordinal,
-        step=Step.UNDO if operation_id == "dropNamespace" else Step.PROBE,
+        step=Step.UNDO if operation_id in _LEAVING else Step.PROBE,
         operation=operation_id,
         method=operation.method,
         url=session.target.base_url + path,

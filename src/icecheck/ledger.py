@@ -1,11 +1,13 @@
 """The ledger: every object that a run made, so that exactly those are removed and nothing else."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
-__all__ = ["Entry", "Kind", "Ledger", "LedgerJournal"]
+__all__ = ["Entry", "Kind", "Ledger", "LedgerJournal", "bears_token"]
 
 Namespace = tuple[str, ...]
 Kind = str
@@ -20,8 +22,26 @@ class Entry:
     namespace: Namespace
     name: str = ""
 
+    @property
+    def own_name(self) -> str:
+        """What the object itself is called: the last level of a namespace, or the name."""
+        return self.name if self.kind != "namespace" else "".join(self.namespace[-1:])
+
     def __str__(self) -> str:
         return f"{self.kind} {'.'.join((*self.namespace, *filter(None, (self.name,))))}"
+
+
+@cache
+def _token(owner: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(owner)}(?![A-Za-z0-9])", re.IGNORECASE)
+
+
+def bears_token(owner: str, name: str) -> bool:
+    """Whether a name has the token of a run as a word of its own.
+
+    Case does not matter: there are catalogs that fold names.
+    """
+    return _token(owner).search(name) is not None
 
 
 class LedgerJournal(Protocol):
@@ -37,14 +57,23 @@ class LedgerJournal(Protocol):
 class Ledger:
     """What was made and is not yet removed, in order of creation.
 
+    ``remarks`` say in words why an object was left where it is.
     ``owner`` is the token that every name of this run contains; an object without it is never
-    entered, so it can never be deleted.
+    entered, so it can never be deleted. ``plainly_named`` is shared by the ledgers of a run: how
+    often they have entered each object in a namespace of the run whose own name does not bear the
+    token, less those that turned out never to have been made.
     """
 
-    def __init__(self, owner: str, journal: LedgerJournal | None = None) -> None:
+    def __init__(
+        self,
+        owner: str,
+        journal: LedgerJournal | None = None,
+        plainly_named: Counter[Entry] | None = None,
+    ) -> None:
         self.owner = owner
-        self._token = re.compile(rf"(?<![A-Za-z0-9]){re.escape(owner)}(?![A-Za-z0-9])")
         self._journal = journal
+        self._plainly_named = Counter() if plainly_named is None else plainly_named
+        self.remarks: dict[Entry, str] = {}
         self.created = 0
         self.deleted = 0
         self.foreign: list[str] = []
@@ -60,6 +89,8 @@ class Ledger:
                 self._journal.made(entry)
             self._entries[entry] = None
             self.created += 1
+            if not bears_token(self.owner, entry.own_name):
+                self._plainly_named[entry] += 1
 
     def forget(self, entry: Entry, *, deleted: bool) -> None:
         """Strike an object out: it was deleted, or it turned out never to have been made."""
@@ -69,13 +100,23 @@ class Ledger:
                 self._journal.gone(entry)
             self.deleted += deleted
             self.created -= not deleted
+            if not deleted and entry in self._plainly_named:
+                self._plainly_named[entry] -= 1
 
     def owns(self, entry: Entry) -> bool:
         """Whether the run's token stands in the object's own name or its namespace.
 
         As a word of its own: another run's may begin with it.
         """
-        return any(self._token.search(part) for part in (*entry.namespace, entry.name))
+        return any(bears_token(self.owner, part) for part in (*entry.namespace, entry.name))
+
+    def is_own(self, entry: Entry) -> bool:
+        """Whether an object that was found on the catalog may be removed.
+
+        It is in the ledger, or its own name bears the token: what somebody else has put into a
+        namespace of the run is not.
+        """
+        return self._plainly_named[entry] > 0 or bears_token(self.owner, entry.own_name)
 
     def newest_first(self) -> tuple[Entry, ...]:
         """Return what is left, in the order in which it must be removed."""

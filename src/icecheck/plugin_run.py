@@ -250,6 +250,7 @@ def _facts(config: pytest.Config) -> sources.Facts:
         "headers": read_headers(said("header") or (), "--catalog-header") or None,
         "namespace": tuple(said("namespace").split(".")) if said("namespace") else None,
         "claims": tuple(said("claim")) if said("claim") else None,
+        "allow_hosts": tuple(said("allow-host")) if said("allow-host") else None,
         "sigv4": SigV4.read(said("sigv4")) if said("sigv4") else None,
         "second": sources.principal_from(second),
         "given": sources.given_from(objects),

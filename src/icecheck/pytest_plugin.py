@@ -30,6 +30,7 @@ _TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("oauth2-server-uri", _TEXT, "URL", "token endpoint"),
     ("scope", _TEXT, "SCOPE", "OAuth2 scope; default: catalog"),
     ("header", _LIST, "NAME:VALUE", "extra header"),
+    ("allow-host", _LIST, "HOST[:PORT]", "also go where the config leads clients"),
     ("sigv4", _TEXT, "REGION/SERVICE", "sign requests as AWS wants them"),
     ("ca-bundle", _TEXT, "FILE", "PEM file of a private authority"),
     ("client-cert", _TEXT, "FILE", "PEM file of the certificate to show"),

@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,10 @@ from icecheck.expect import Unreachable
 from icecheck.isolation import Isolation, drop_root, isolate
 from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LedgerFile
+from icecheck.offer import Offer
+from icecheck.request_guard import RequestGuard
 from icecheck.schema import SchemaJudge, schema_judge
-from icecheck.target import Offer, Target, UsageError
+from icecheck.target import Target, UsageError
 
 __all__ = [
     "Isolation",
@@ -76,6 +79,9 @@ class Session:
     exchanges: list[Exchange] = field(default_factory=list)
     stranded: list[Entry] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
+    remarks: dict[Entry, str] = field(default_factory=dict)
+    keeps_full_namespaces: bool = False
+    """Whether the catalog was seen to refuse to drop a namespace that holds something."""
     created: int = 0
     deleted: int = 0
     capabilities: dict[str, bool | None] = field(default_factory=dict)
@@ -92,6 +98,8 @@ class Session:
     strangers: bool = False
     """Whether something else has answered in the catalog's place for a while."""
     config_url: str = ""
+    ledgered: Counter[Entry] = field(default_factory=Counter)
+    """Objects of the run whose own names do not bear its token, in namespaces that do."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -117,7 +125,10 @@ class Session:
     @property
     def residue(self) -> list[str]:
         """What the checks could not remove, in words."""
-        return [str(entry) for entry in self.stranded]
+        return [
+            f"{entry} ({self.remarks[entry]})" if entry in self.remarks else str(entry)
+            for entry in self.stranded
+        ]
 
     def absorb(self, ledger: Ledger) -> None:
         """Take over what a check's ledger says: counts, and what could not be removed."""
@@ -126,6 +137,7 @@ class Session:
             self.deleted += ledger.deleted
             self.stranded += ledger
             self.foreign += ledger.foreign
+            self.remarks |= ledger.remarks
 
     def summary(self) -> SessionSummary:
         """Return what a report needs of this session; call it after ``close``."""
@@ -152,7 +164,7 @@ class Session:
             self.home.leave()
         try:
             for entry in self.root.newest_first():
-                drop_root(self, entry)
+                drop_root(self, entry, look=True)
         except Unreachable:
             pass
         self.absorb(self.root)
@@ -196,7 +208,9 @@ def open_session(
         sent_to = _followed(connection, offer, target)
         connection.second_token()  # one that cannot be had is told at once
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
-        root = Ledger(owner, journal)
+        ledgered: Counter[Entry] = Counter()
+        root = Ledger(owner, journal, ledgered)
+        connection.guard = RequestGuard(contract, offer, target, sent_to, owner, ledgered)
         if journal is not None:
             undo.callback(lambda: journal.close(keep=len(root) > 0))
         session = Session(
@@ -216,6 +230,7 @@ def open_session(
             worker=worker,
             accommodations=Accommodations(target.location_root, places_namespaces=True),
             config_url=target.base_url,
+            ledgered=ledgered,
         )
         for one in recorded:
             session.record(one)
@@ -228,10 +243,13 @@ def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
     """Let the connection speak as the config tells clients to; TargetUnusable if nobody can."""
     try:
         followed = offer.sends(target)
-    except UsageError as unsendable:
+        flaw = offer.flaw(target)
+    except (UsageError, ValueError) as unsendable:
         raise TargetUnusable(
             f"the config tells clients what they cannot do: {unsendable}"
         ) from None
+    if flaw is not None:
+        raise TargetUnusable(f"the config is not followed, and nothing was sent: {flaw}")
     connection.follow(followed)
     return followed
 

@@ -1,19 +1,16 @@
-"""The catalog under test: how to reach it, and what its ``/v1/config`` offers."""
+"""The catalog under test, as its user describes it: where it is and how to speak to it."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
-from urllib.parse import quote, unquote
+from dataclasses import dataclass, field
 
 import httpx
 
-from icecheck.contract import Contract
+from icecheck.addresses import host_flaw, prefix_flaw
 from icecheck.exchange import is_secret_header
 
 __all__ = [
     "Given",
-    "Offer",
     "Principal",
     "SigV4",
     "Target",
@@ -89,6 +86,8 @@ class Target:
     list them.
     ``disruptive`` allows what strains a catalog; each race is then run more often, unless
     ``race_rounds`` says how often.
+    ``allow_hosts`` (HOST or HOST:PORT) are hosts to which the catalog's config may send requests,
+    and credentials with them; otherwise they go to the host of ``url`` only.
     ``second`` is a principal who has no right to what the run makes. Without token and credential
     no Authorization header is sent, unless requests are signed (``sigv4``).
     """
@@ -117,6 +116,7 @@ class Target:
     second: Principal | None = None
     race_rounds: int | None = None
     disruptive: bool = False
+    allow_hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -173,6 +173,11 @@ class Target:
         }
         for what, text in texts.items():
             _refuse_unencodable(what, text or "")
+        if why := prefix_flaw(self.prefix or ""):
+            raise UsageError(f"the prefix {self.prefix!r} makes no path: {why}")
+        for host in self.allow_hosts:
+            if why := host_flaw(host):
+                raise UsageError(f"--allow-host {host!r}: {why}, such as catalog.example.com:443")
 
     @property
     def base_url(self) -> str:
@@ -228,100 +233,6 @@ class Target:
         return self.oauth2_server_uri or f"{self.base_url}/v1/oauth/tokens"
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What ``GET /v1/config`` answered, read as clients read it."""
-
-    defaults: Mapping[str, Any]
-    overrides: Mapping[str, Any]
-    endpoints: tuple[str, ...] | None
-    prefix: str
-    separator: str
-    held_to: frozenset[str] = frozenset()
-
-    @classmethod
-    def read(cls, config: Mapping[str, Any], target: Target) -> "Offer":
-        """Read a config answer leniently: what is malformed in it is a check's business."""
-        defaults, overrides = (
-            value if isinstance(value := config.get(k), dict) else {}
-            for k in ("defaults", "overrides")
-        )
-        endpoints = config.get("endpoints")
-        announced = overrides.get("prefix", defaults.get("prefix", ""))
-        separator = overrides.get("namespace-separator", defaults.get("namespace-separator"))
-        return cls(
-            defaults=defaults,
-            overrides=overrides,
-            endpoints=(
-                tuple(e for e in endpoints if isinstance(e, str))
-                if isinstance(endpoints, list)
-                else None
-            ),
-            prefix=target.prefix if target.prefix is not None else str(announced or ""),
-            # 1.10.0 fixes the separator; a newer catalog announces its own (verdict-rules 10).
-            separator=separator if isinstance(separator, str) and separator else "%1F",
-            held_to=frozenset(target.claims),
-        )
-
-    def sends(self, target: Target) -> Target:
-        """Return how to speak to the catalog from now on, as clients do what the config says.
-
-        Headers of the defaults come before the user's, and all of the overrides after them;
-        ``uri`` and ``oauth2-server-uri`` are followed. Raises UsageError for what cannot be sent.
-        """
-        headers = {**_headers_in(self.defaults), **target.headers, **_headers_in(self.overrides)}
-        uri = self.overrides.get("uri")
-        server = self.overrides.get("oauth2-server-uri", target.oauth2_server_uri)
-        return replace(
-            target,
-            url=uri if isinstance(uri, str) and uri else target.url,
-            headers=headers,
-            oauth2_server_uri=server if isinstance(server, str) else target.oauth2_server_uri,
-        )
-
-    def claims(self, operation_id: str, contract: Contract) -> bool:
-        """Whether the catalog claims to serve an operation (verdict-rules 9).
-
-        Only an absent list means the 14 default endpoints; an empty one claims nothing.
-        """
-        if operation_id in {"getConfig", "getToken"} or operation_id in self.held_to:
-            return True
-        endpoint = contract.operations[operation_id].endpoint
-        claimed = contract.default_endpoints if self.endpoints is None else self.endpoints
-        return endpoint in claimed
-
-    def path(self, template: str, names: Mapping[str, str | Namespace]) -> str:
-        """Fill an operation's path template; every name is percent-encoded, the prefix is not."""
-        path = template.replace("/{prefix}", f"/{self.prefix}" if self.prefix else "")
-        for key, name in names.items():
-            if isinstance(name, str):
-                encoded = encode_segment(name)
-            else:
-                encoded = self._separator_in_paths.join(encode_segment(level) for level in name)
-            path = path.replace("{" + key + "}", encoded)
-        return path
-
-    def parent_parameter(self, namespace: Namespace) -> str:
-        """Return the decoded ``parent`` query value: levels joined by the separator itself."""
-        return unquote(self.separator).join(namespace)
-
-    @property
-    def _separator_in_paths(self) -> str:
-        return self.separator if "%" in self.separator else quote(self.separator, safe="")
-
-
-def _headers_in(properties: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers that a config makes clients send (``header.NAME``)."""
-    said = {
-        name.removeprefix("header."): value
-        for name, value in properties.items()
-        if name.startswith("header.") and isinstance(value, str)
-    }
-    return read_headers(
-        [f"{name}:{value}" for name, value in said.items()], "header. of the config"
-    )
-
-
 def _refuse_bad_principal(whose: str, token: str | None, credential: str | None) -> None:
     """Refuse what cannot identify anybody; secrets are not repeated."""
     if token and credential:
@@ -371,9 +282,3 @@ def read_headers(headers: Sequence[str], option: str) -> dict[str, str]:
             raise UsageError(f"{option} number {number}: the name has a forbidden character")
         read[name] = value
     return read
-
-
-def encode_segment(name: str) -> str:
-    """Percent-encode one name for a path; a dot segment would be normalised away by clients."""
-    encoded = quote(name, safe="")
-    return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded

@@ -357,6 +357,7 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "rate-limit": ("requests_per_second", _number),
     "race-rounds": ("race_rounds", _whole_number),
     "claims": ("claims", _names),
+    "allow-hosts": ("allow_hosts", _names),
     "accept-residue": ("accept_residue", _flag),
     "read-only": ("read_only", _flag),
     "disruptive": ("disruptive", _flag),

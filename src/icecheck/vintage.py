@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.contract import Contract, Ref, RefKind
 from icecheck.contract.releases import is_newer, newest
-from icecheck.target import Offer
+from icecheck.offer import Offer
 from icecheck.verdict import Outcome, Verdict
 
 __all__ = ["evident_release", "observations_of"]

@@ -51,7 +51,8 @@ def test_requests_go_where_the_config_sends_clients(mock: MockCatalog) -> None:
             },
         )
         recorded: list[Exchange] = []
-        target = Target(front, warehouse="wh", headers={"X-Mine": "yes"})
+        allowed = (behind.partition("//")[2],)
+        target = Target(front, warehouse="wh", headers={"X-Mine": "yes"}, allow_hosts=allowed)
         globs = ("loadTable.*", "getConfig.*", "race.create-table")
         run = run_checks(RunOptions(target, "r1", globs=globs), on_exchange=recorded.append)
     wrong = [v for v in run.verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]

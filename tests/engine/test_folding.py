@@ -5,7 +5,8 @@ from dataclasses import replace
 from icecheck.causes import causes_of
 from icecheck.conclusion import profiles_of
 from icecheck.contract import Level, load
-from icecheck.target import Offer, Target
+from icecheck.offer import Offer
+from icecheck.target import Target
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
 
 CONTRACT = load()

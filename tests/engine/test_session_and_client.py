@@ -9,6 +9,7 @@ import pytest
 from icecheck.client import Catalog
 from icecheck.expect import Blocked, NotOffered
 from icecheck.mock_server import MockCatalog
+from icecheck.request_guard import ForeignRequest
 from icecheck.session import open_session
 from icecheck.target import Target, UsageError
 
@@ -103,15 +104,22 @@ def test_a_root_that_was_made_with_another_status_is_removed_again(status, nests
     assert session.summary().residue == []
 
 
+def make_foreign(mock, warehouse, name):
+    """Make a namespace that is not the run's."""
+    with httpx.Client(transport=mock.httpx_transport(), base_url=mock.uri) as http:
+        body = {"namespace": [name]}
+        http.post(f"/v1/{warehouse}/namespaces", json=body).raise_for_status()
+
+
 def test_a_parent_that_the_user_gave_is_worked_under_and_left_alone(mock):
     httpx.Client(transport=mock.httpx_transport()).get(f"{mock.uri}/v1/config?warehouse=parent")
-    given = opened(mock, "parent", isolation="flat")
-    Catalog(given, "x").call("createNamespace", body={"namespace": ["theirs"]})
+    make_foreign(mock, "parent", "theirs")
     session = opened(mock, "parent", namespace=("theirs",))
     namespace = Catalog(session, "c").given_namespace()
     assert namespace[0] == "theirs"
     session.close()
-    assert Catalog(given, "x").load_namespace_metadata(("theirs",)).status == 200
+    again = opened(mock, "parent", isolation="flat")
+    assert Catalog(again, "x").load_namespace_metadata(("theirs",)).status == 200
 
 
 @pytest.mark.parametrize("run_id", ["", "UPPER", "with space", "x" * 17, "a_b"])
@@ -143,8 +151,7 @@ def test_names_come_by_threes_that_are_alike_and_none_comes_twice(mock):
 
 def test_undo_removes_what_was_made_and_nothing_else(mock):
     session = opened(mock, "undo", isolation="flat")
-    foreign = Catalog(session, "foreign")
-    foreign.call("createNamespace", body={"namespace": ["icecheck_foreign"]})
+    make_foreign(mock, "undo", "icecheck_foreign")
     catalog = Catalog(session, "c")
     table = catalog.given_table(catalog.given_namespace())
     moved = (table.namespace, catalog.new_name())
@@ -176,13 +183,14 @@ def test_what_cannot_be_removed_is_residue(mock):
     assert session.residue == [f"namespace {'.'.join(namespace)}"]
 
 
-def test_an_object_outside_the_run_is_noted_and_never_deleted(mock):
+def test_an_object_outside_the_run_is_noted_and_not_asked_for(mock):
     session = opened(mock, "foreign")
     catalog = Catalog(session, "c")
-    catalog.create_namespace(("somebody_elses",))
+    with pytest.raises(ForeignRequest):
+        catalog.create_namespace(("somebody_elses",))
     catalog.undo()
     assert session.foreign == ["namespace somebody_elses"]
-    assert Catalog(session, "d").load_namespace_metadata(("somebody_elses",)).status == 200
+    assert Catalog(session, "d").load_namespace_metadata(("somebody_elses",)).status == 404
 
 
 def test_a_failed_arrange_step_blocks_and_names_the_requirement():

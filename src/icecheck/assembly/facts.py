@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import icecheck
 from icecheck.contract import Contract
+from icecheck.offer import Offer
 from icecheck.session import SessionSummary
-from icecheck.target import Offer
 
 if TYPE_CHECKING:
     from icecheck.assembly.run import RunOptions

@@ -12,10 +12,10 @@ from icecheck.check import Check
 from icecheck.claims import capabilities_of
 from icecheck.conclusion import conclude, profiles_of, ungated_if_unwitnessed
 from icecheck.contract import Contract, Level, load
+from icecheck.offer import Offer
 from icecheck.passive import Observed, members_beside_errors, passive_verdicts
 from icecheck.probes import CAPABILITIES
 from icecheck.session import SessionSummary
-from icecheck.target import Offer
 from icecheck.verdict import Capability, Run, Verdict
 from icecheck.vintage import observations_of
 

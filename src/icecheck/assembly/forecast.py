@@ -10,8 +10,9 @@ from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.contract import load
 from icecheck.exchange import Exchange
 from icecheck.mock_server import MockCatalog
+from icecheck.offer import Offer
 from icecheck.session import preflight
-from icecheck.target import Offer, Target
+from icecheck.target import Target
 
 __all__ = ["Forecast", "forecast"]
 

@@ -26,6 +26,13 @@ _OPTIONS = (
         "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Extra header; repeatable."
     ),
     click.option(
+        "--allow-host",
+        "allow_hosts",
+        multiple=True,
+        metavar="HOST[:PORT]",
+        help="Also go, with credentials, where the catalog's config leads clients; repeatable.",
+    ),
+    click.option(
         "--ca-bundle",
         type=click.Path(exists=True, dir_okay=False),
         metavar="FILE",
@@ -161,6 +168,7 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "namespace": _read_namespace(options["namespaces"]) or None,
         "accept_residue": options["accept_residue"] or None,
         "claims": options["claims"] or None,
+        "allow_hosts": options["allow_hosts"] or None,
         "read_only": options["read_only"] or None,
         "disruptive": options["disruptive"] or None,
         "sigv4": None if options["sigv4"] is None else SigV4.read(options["sigv4"]),

@@ -1,0 +1,127 @@
+"""What a catalog may announce as an address: parts that cannot lead a request astray.
+
+A prefix and a separator are put into paths as they are announced. One that ends the path early, or
+climbs out of it, would turn a request for an object of the run into one for somebody else's.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlsplit
+
+__all__ = [
+    "Origin",
+    "host_flaw",
+    "origin_of",
+    "path_flaw",
+    "prefix_flaw",
+    "separator_flaw",
+    "spelled_separator",
+    "the_host_is_named",
+]
+
+_ALLOWED_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/?#@\s]+)(:[0-9]{1,5})?")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_DECODINGS_MAX = 4
+"""Some gateways decode a path, and the server behind them decodes it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who answers at a URL: scheme and host in lower case, and a port, which is always there."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.address}"
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT, an IPv6 host in brackets."""
+        return f"{_bare(self.host)}:{self.port}"
+
+
+def origin_of(url: str) -> Origin:
+    """Return the origin of an absolute http(s) URL; raises ValueError for a port that is none."""
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    host = (parts.hostname or "").rstrip(".")
+    return Origin(scheme, host, parts.port or _DEFAULT_PORTS.get(scheme, 0))
+
+
+def the_host_is_named(origin: Origin, own: Origin, hosts: Sequence[str]) -> bool:
+    """Whether requests may go to an origin: the target's own, or a host that the user has named.
+
+    ``hosts`` are written HOST, which stands for every port, or HOST:PORT.
+    """
+    named = {host.lower() for host in hosts}
+    return origin == own or bool({_bare(origin.host), origin.address} & named)
+
+
+def _bare(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def host_flaw(host: str) -> str | None:
+    """Return why a text is no HOST or HOST:PORT, or None."""
+    return None if _ALLOWED_HOST.fullmatch(host) else "it is no HOST or HOST:PORT"
+
+
+def prefix_flaw(prefix: str) -> str | None:
+    """Return why no path can be made with this prefix, or None; the empty prefix is none."""
+    if not prefix:
+        return None
+    if "" in prefix.split("/"):
+        return "it has an empty segment"
+    return path_flaw(prefix)
+
+
+def path_flaw(path: str) -> str | None:
+    """Return why a path, or a part of one, may lead elsewhere, or None; it is percent-encoded."""
+    if "?" in path or "#" in path:
+        return "it has a '?' or '#', which ends the path"
+    decoded = _decoded(path)
+    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in decoded):
+        return "it has a control character"
+    if _climbs(decoded):
+        return "it has a segment of dots, which climbs out of the path"
+    return None
+
+
+def separator_flaw(separator: str) -> str | None:
+    """Return why levels of a namespace cannot be joined by this separator, or None.
+
+    The document's own is a control character (0x1F), so that these are lawful here, but for those
+    that end a line or a text.
+    """
+    if any(character in spelled_separator(separator) for character in "?#/"):
+        return "it has a '?', '#' or '/' that is not percent-encoded"
+    decoded = _decoded(separator)
+    if any(character in decoded for character in "\0\r\n"):
+        return "it ends a line or a text"
+    # A dot alone is lawful: it joins two levels and is no segment.
+    if decoded != "." and _climbs(decoded):
+        return "it has a segment of dots, which climbs out of the path"
+    return None
+
+
+def spelled_separator(separator: str) -> str:
+    """Return a separator as it stands in paths: one that has no percent sign is encoded."""
+    return separator if "%" in separator else quote(separator, safe="")
+
+
+def _decoded(text: str) -> str:
+    for _ in range(_DECODINGS_MAX):
+        further = unquote(text)
+        if further == text:
+            break
+        text = further
+    return text
+
+
+def _climbs(decoded: str) -> bool:
+    # Some servers take a backslash for a slash, and cut a segment off at its parameters.
+    segments = (each.partition(";")[0] for each in re.split(r"[/\\]", decoded))
+    return any(segment in {".", ".."} for segment in segments)

@@ -1,0 +1,187 @@
+"""The last look at a request before it is sent: it goes to the target, and changes the run's own.
+
+A config that a catalog announces, or a slip of a check, must never make a run change what belongs
+to somebody else.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.addresses import origin_of, spelled_separator, the_host_is_named
+from icecheck.connection import Wire
+from icecheck.contract import Contract
+from icecheck.effects import changes_nothing
+from icecheck.expect import Violation
+from icecheck.ledger import Entry, bears_token
+from icecheck.offer import Offer, encode_segment
+from icecheck.target import Namespace, Target
+
+__all__ = ["ForeignRequest", "RequestGuard"]
+
+
+class ForeignRequest(Exception):
+    """A request was not sent: it might have reached what is not the run's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A namespace as it is spelled in a path; ``levels`` are percent-encoded."""
+
+    levels: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGuard:
+    """Knows which requests a run may send to its target.
+
+    ``own`` is the target as the user described it, ``target`` the same as the config leads to it.
+    ``ledgered`` are objects of the run whose own names do not bear its token.
+    """
+
+    contract: Contract
+    offer: Offer
+    own: Target
+    target: Target
+    owner: str
+    ledgered: Mapping[Entry, int]
+
+    def __call__(self, wire: Wire) -> None:
+        """Let a request pass, or raise ForeignRequest.
+
+        Raises Violation where a plan-id that the catalog gave makes no path.
+        """
+        allowed = (self.own.base_url, self.target.base_url)
+        if not wire.url.startswith(tuple(f"{base}/v1/" for base in allowed)):
+            raise ForeignRequest(f"{wire.method} {wire.url} is not below {' or '.join(allowed)}")
+        hosts = self.own.allow_hosts
+        if not the_host_is_named(origin_of(wire.url), origin_of(self.own.base_url), hosts):
+            raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
+        if wire.operation is None or changes_nothing(wire.operation, wire.method):
+            return
+        base = next(base for base in allowed if wire.url.startswith(f"{base}/v1/"))
+        path = wire.url[len(base) :].partition("?")[0]
+        names = self._names_in(path, wire)
+        for problem in self._problems(wire, names):
+            raise ForeignRequest(f"{wire.method} {path}: {problem}")
+
+    def _names_in(self, path: str, wire: Wire) -> Mapping[str, str]:
+        """Return parameter -> percent-encoded value of the one template that a path fills."""
+        segments = path.split("/")
+        for operation in self.contract.operations.values():
+            if operation.method == wire.method and operation.id == wire.operation:
+                names = _filled(self.offer.path(operation.path, {}).split("/"), segments)
+                if names is not None:
+                    return names
+        if wire.operation == "cancelPlanning":
+            raise Violation("plan-id", "a plan-id that can be put into a path", path)
+        raise ForeignRequest(f"{wire.method} {path} is no path of {wire.operation}")
+
+    def _problems(self, wire: Wire, names: Mapping[str, str]) -> Iterator[str]:
+        body = _parsed(wire.body)
+        path_place = self._place(names.get("namespace", ""))
+        if wire.operation in {"dropNamespace", "updateProperties"}:
+            yield from self._namespace(path_place)
+        elif path_place:
+            yield from self._container(path_place)
+        for kind in ("table", "view"):
+            if kind in names:
+                yield from self._named(kind, path_place, names[kind])
+        if wire.operation == "createNamespace":
+            levels = _strings(body.get("namespace"))
+            yield from self._namespace(_Place(tuple(map(encode_segment, levels))))
+        elif path_place and isinstance(body.get("name"), str):
+            kind = "view" if str(wire.operation).endswith("View") else "table"
+            yield from self._named(kind, path_place, encode_segment(body["name"]))
+        for identifier in _identifiers(body):
+            yield from self._identified(str(wire.operation), identifier)
+
+    def _identified(self, operation_id: str, identifier: Mapping[str, Any]) -> Iterator[str]:
+        place = _Place(tuple(map(encode_segment, _strings(identifier.get("namespace")))))
+        if place:
+            yield from self._container(place)
+        if isinstance(identifier.get("name"), str):
+            kind = "view" if operation_id.endswith("View") else "table"
+            yield from self._named(kind, place, encode_segment(identifier["name"]))
+
+    def _namespace(self, place: _Place) -> Iterator[str]:
+        if not place:
+            return
+        if not (bears_token(self.owner, place.levels[-1]) or self._is_ledgered("namespace", place)):
+            yield f"the namespace {'.'.join(place.levels)} is not the run's own"
+        if place.levels[:-1]:
+            yield from self._container(_Place(place.levels[:-1]))
+
+    def _container(self, place: _Place) -> Iterator[str]:
+        """A namespace that only holds what is changed may be the one the user works under."""
+        if place.levels == tuple(map(encode_segment, self.target.namespace)):
+            return
+        if not any(bears_token(self.owner, level) for level in place.levels):
+            yield f"the namespace {'.'.join(place.levels)} is not the run's own"
+
+    def _named(self, kind: str, place: _Place, name: str) -> Iterator[str]:
+        if not (bears_token(self.owner, name) or self._is_ledgered(kind, place, name)):
+            yield f"the {kind} {name} is not the run's own"
+
+    def _is_ledgered(self, kind: str, place: _Place, name: str = "") -> bool:
+        """Compared as spelled in paths: where a dot joins levels, it is also part of names."""
+        wanted = (kind, self._spelled(place.levels), name)
+        return any(
+            (entry.kind, self._spelled(map(encode_segment, entry.namespace)), spelled) == wanted
+            for entry, times in tuple(self.ledgered.items())
+            if times > 0 and (spelled := encode_segment(entry.name)) == name
+        )
+
+    def _spelled(self, levels: Any) -> str:
+        return spelled_separator(self.offer.separator).join(levels)
+
+    def _place(self, segment: str) -> _Place:
+        if not segment:
+            return _Place(())
+        return _Place(tuple(segment.split(spelled_separator(self.offer.separator))))
+
+
+def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:
+    """Return parameter -> value if the segments fill a template, else None."""
+    if len(template) != len(segments):
+        return None
+    names: dict[str, str] = {}
+    for expected, segment in zip(template, segments, strict=True):
+        if expected.startswith("{") and expected.endswith("}"):
+            if not segment:
+                return None
+            names[expected[1:-1]] = segment
+        elif expected != segment:
+            return None
+    return names
+
+
+def _parsed(body: bytes | None) -> Mapping[str, Any]:
+    if body is None:
+        return {}
+    try:
+        parsed = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def _strings(value: Any) -> Namespace:
+    """The levels of a namespace; what is malformed names nothing."""
+    if isinstance(value, list) and all(isinstance(level, str) for level in value):
+        return tuple(value)
+    return ()
+
+
+def _identifiers(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a commit, a transaction or a rename names in its body."""
+    changes = body.get("table-changes")
+    listed = changes if isinstance(changes, list) else []
+    commits = [body, *(change for change in listed if isinstance(change, dict))]
+    found = [commit.get("identifier") for commit in commits]
+    found += [body.get("source"), body.get("destination")]
+    yield from (each for each in found if isinstance(each, dict))

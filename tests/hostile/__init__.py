@@ -1,0 +1,1 @@
+"""Catalogs and clients that attack the suite, the mock, or what belongs to somebody else."""
