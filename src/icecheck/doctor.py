@@ -12,9 +12,11 @@ from icecheck.accommodating import first_table
 from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Blocked, NotOffered, Reply, Unreachable
+from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
+from icecheck.littering import try_deleting_table
+from icecheck.offer import encode_segment
 from icecheck.session import Session, open_session
-from icecheck.target import Given, Namespace, Target, encode_segment
+from icecheck.target import Given, Namespace, Target
 
 __all__ = ["Advice", "examine"]
 
@@ -277,6 +279,12 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
     for words in session.accommodations.records:
         placed = session.accommodations.location_root is not None
         yield Advice(True, f"a run will make do: {words}", _OTHERWISE if placed else "")
+    try:
+        try_deleting_table(catalog, made)
+    except TargetUnusable as kept:
+        yield Advice(False, str(kept).partition(":")[0], "--accept-residue")
+    except (Unreachable, Violation) as trouble:
+        yield Advice(False, f"whether a table can be dropped is not known: {trouble}")
     location = _location(made.reply)
     yield Advice(True, f"a table can be created; the catalog puts it at {location}")
     if not location.startswith("file:"):

@@ -5,6 +5,7 @@ A run that is killed leaves the file behind; `icecheck clean` removes what is st
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +86,7 @@ def read_ledger(path: Path) -> WrittenLedger:
         header = json.loads(lines[0])
         if header["format"] != _FORMAT or not str(header["owner"]).startswith("icecheck_"):
             raise ValueError
-        left: dict[Entry, None] = {}
+        left: Counter[Entry] = Counter()
         for number, line in enumerate(lines[1:], 2):
             _replay(line, left, is_last=number == len(lines))
         owner, url = str(header["owner"]), str(header["url"])
@@ -106,7 +107,8 @@ def _put_aside(path: Path) -> None:
         path.rename(path.with_name(f"{path.stem}-{earlier.run_id}{path.suffix}"))
 
 
-def _replay(line: str, left: dict[Entry, None], *, is_last: bool) -> None:
+def _replay(line: str, left: Counter[Entry], *, is_last: bool) -> None:
+    """Read one line. Two checks may ask for one object: who is refused did not make it gone."""
     try:
         event = json.loads(line)
     except ValueError:
@@ -116,9 +118,11 @@ def _replay(line: str, left: dict[Entry, None], *, is_last: bool) -> None:
     [(what, (kind, namespace, name))] = event.items()
     entry = Entry(str(kind), tuple(map(str, namespace)), str(name))
     if what == "made":
-        left[entry] = None
+        left[entry] += 1
+    elif left[entry] > 1:
+        left[entry] -= 1
     else:
-        left.pop(entry, None)
+        del left[entry]
 
 
 def _builtins(entry: Entry) -> list[Any]:

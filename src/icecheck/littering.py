@@ -9,7 +9,7 @@ from icecheck.isolation import exists_already
 from icecheck.session import Session
 from icecheck.weather import foreign_words
 
-__all__ = ["refuse_to_litter"]
+__all__ = ["refuse_to_litter", "try_deleting_table"]
 
 _PAIRS = (
     ("createNamespace", "dropNamespace"),
@@ -115,8 +115,8 @@ def _try_deleting(catalog: Catalog) -> None:
         made = first_table(catalog)
         if not made.reply.ok:
             return
-        _try_dropping(catalog, made)
         namespace = made.namespace
+        try_deleting_table(catalog, made)
         if namespace == catalog.session.accommodations.only_in:
             return  # it is the user's
     else:
@@ -128,13 +128,23 @@ def _try_deleting(catalog: Catalog) -> None:
             raise _still_there("namespace", ".".join(namespace), dropped.status)
 
 
-def _try_dropping(catalog: Catalog, made: FirstTable) -> None:
+def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
+    """Drop the run's first table; raises TargetUnusable if it is still there.
+
+    Its namespace is dropped before it: a catalog that refuses that keeps what others have put into
+    a namespace, and the session remembers it.
+    """
+    refused = False
+    if made.namespace != catalog.session.accommodations.only_in:
+        refused = 400 <= catalog.drop_namespace(made.namespace).status < 500
     uuid = made.reply.member("metadata", "table-uuid")
     dropped = catalog.drop_table(made.namespace, made.name)
     if catalog.claims("loadTable"):
         again = catalog.load_table(made.namespace, made.name)
         if again.status == 200 and again.member("metadata", "table-uuid") == uuid:
             raise _still_there("table", ".".join((*made.namespace, made.name)), dropped.status)
+    # What can still be dropped was not dropped with its namespace.
+    catalog.session.keeps_full_namespaces = refused and dropped.ok
 
 
 def _still_there(kind: str, name: str, status: int) -> TargetUnusable:

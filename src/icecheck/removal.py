@@ -1,11 +1,11 @@
-"""Removes what a check has made: exactly what is in its ledger, newest first."""
+"""Removes what a check has made, newest first: what is in its ledger, or bears the run's token."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Reply, Unreachable, Violation
-from icecheck.ledger import Entry, Ledger
+from icecheck.ledger import Entry, Kind, Ledger
 from icecheck.target import Namespace
 
 __all__ = ["Remover", "look_at", "remove_all", "says_gone"]
@@ -15,10 +15,11 @@ _MAKERS = {
     "table": frozenset(
         {"createTable", "registerTable", "renameTable", "updateTable", "commitTransaction"}
     ),
-    "view": frozenset({"createView", "renameView", "registerView"}),
+    "view": frozenset({"createView", "renameView"}),
 }
 # Told to wait, or that the name is taken, nobody knows what an earlier request has made.
 _UNSURE = frozenset({408, 409, 429})
+_PAGES_MAX = 100
 
 
 class Remover(Protocol):
@@ -33,10 +34,22 @@ class Remover(Protocol):
     def claims(self, operation_id: str) -> bool:
         """Whether the catalog claims to serve an operation."""
 
-    def call(self, operation_id: str, names: dict[str, str | Namespace]) -> Reply:
+    @property
+    def keeps_full_namespaces(self) -> bool:
+        """Whether the catalog is known to refuse to drop a namespace that holds something."""
+
+    def call(
+        self,
+        operation_id: str,
+        names: dict[str, str | Namespace],
+        *,
+        query: Sequence[tuple[str, str]] = (),
+    ) -> Reply:
         """Send one request."""
 
-    def list_namespaces(self, parent: Namespace | None = None) -> Reply:
+    def list_namespaces(
+        self, parent: Namespace | None = None, query: Sequence[tuple[str, str]] = ()
+    ) -> Reply:
         """List the namespaces under another, or at the top."""
 
 
@@ -50,19 +63,51 @@ def remove_all(catalog: Remover) -> None:
 
 
 def _remove(catalog: Remover, entry: Entry) -> None:
-    if entry.kind == "namespace":
-        reply = _drop_namespace(catalog, entry.namespace)
-        # 409 is due where something is in it; there are catalogs that say it with another 4xx.
-        refused = 400 <= reply.status < 500 and reply.status != 404
-        if refused and _sweep(catalog, entry.namespace):
-            reply = _drop_namespace(catalog, entry.namespace)
-    else:
-        reply = _drop(catalog, entry.kind, entry.namespace, entry.name)
-    if reply.ok or reply.status == 404:
+    is_namespace = entry.kind == "namespace"
+    reply = _remove_namespace(catalog, entry) if is_namespace else _drop(catalog, entry)
+    if reply is not None and (reply.ok or reply.status == 404):
         catalog.ledger.forget(entry, deleted=True)
     elif _was_never_made(catalog, entry):
         # Or the catalog has an answer of its own for what is missing.
+        catalog.ledger.remarks.pop(entry, None)
         catalog.ledger.forget(entry, deleted=False)
+
+
+def _remove_namespace(catalog: Remover, entry: Entry) -> Reply | None:
+    """Drop a namespace; None where it stays, for it holds what the run has not made.
+
+    A catalog that drops a namespace with all that is in it is not asked to before a look.
+    """
+    reply: Reply | None = None
+    if catalog.keeps_full_namespaces:
+        reply = _drop(catalog, entry)
+        # 409 is due where something is in it; there are catalogs that say it with another 4xx.
+        if not 400 <= reply.status < 500 or reply.status == 404:
+            return reply
+    found = _contents(catalog, entry)
+    own = [one for one in found or () if one.kind != "namespace" and catalog.ledger.is_own(one)]
+    # A catalog that folds names shows them under others than the ledger has.
+    dropped = [_drop(catalog, one).ok for one in own]
+    if found is None:
+        return reply
+    for other in found:
+        if not catalog.ledger.is_own(other):
+            catalog.ledger.remarks[entry] = f"it holds {other}, which this run has not made"
+            return None
+    return reply if reply is not None and not (dropped and all(dropped)) else _drop(catalog, entry)
+
+
+def _contents(catalog: Remover, entry: Entry) -> list[Entry] | None:
+    """Return what a namespace holds, or None where the catalog does not say."""
+    contents: list[Entry] = []
+    for kind in _MAKERS:
+        found = _listed_in(catalog, kind, entry.namespace)
+        if found is None:
+            words = f"whether it holds a {kind} of somebody else cannot be seen"
+            catalog.ledger.remarks[entry] = words
+            return None
+        contents += found
+    return contents
 
 
 def _was_never_made(catalog: Remover, entry: Entry) -> bool:
@@ -126,25 +171,53 @@ def says_gone(reply: Reply) -> bool:
     return reply.status in {404, 410}
 
 
-def _drop_namespace(catalog: Remover, namespace: Namespace) -> Reply:
-    return catalog.call("dropNamespace", {"namespace": namespace})
+def _drop(catalog: Remover, entry: Entry) -> Reply:
+    names: dict[str, str | Namespace] = {"namespace": entry.namespace}
+    if entry.kind != "namespace":
+        names[entry.kind] = entry.name
+    return catalog.call(f"drop{entry.kind.title()}", names)
 
 
-def _drop(catalog: Remover, kind: str, namespace: Namespace, name: str) -> Reply:
-    return catalog.call(f"drop{kind.title()}", {"namespace": namespace, kind: name})
-
-
-def _sweep(catalog: Remover, namespace: Namespace) -> bool:
-    """Drop what a server or engine put unasked into a namespace of our own."""
-    dropped: list[bool] = []
-    for kind in ("table", "view"):
-        if not catalog.claims(f"list{kind.title()}s"):
-            continue
-        reply = catalog.call(f"list{kind.title()}s", {"namespace": namespace})
+def _listed_in(catalog: Remover, kind: Kind, namespace: Namespace) -> list[Entry] | None:
+    """Return what of a kind a namespace holds, or None where the catalog does not say."""
+    operation_id = f"list{kind.title()}s"
+    if not catalog.claims(operation_id):
+        # What nobody can make there is not there.
+        return None if any(map(catalog.claims, _MAKERS[kind])) else []
+    found: list[Entry] = []
+    token = ""
+    for _ in range(_PAGES_MAX):
+        reply = _page(catalog, kind, namespace, token)
+        if says_gone(reply):
+            return found
         try:
-            listed = reply.json()["identifiers"] if reply.ok else []
-            names = [i["name"] for i in listed if tuple(i["namespace"]) == namespace]
-        except (KeyError, TypeError, ValueError, Violation):
-            return False
-        dropped += [_drop(catalog, kind, namespace, name).ok for name in names]
-    return bool(dropped) and all(dropped)
+            body = reply.json() if reply.ok else None
+            if body is None:
+                return None
+            found += [e for e in _entries(kind, body) if _is_below(namespace, e)]
+            token = body.get("next-page-token") or ""
+        except (AttributeError, KeyError, TypeError, Violation):
+            return None
+        if not token:
+            return found
+    return None
+
+
+def _page(catalog: Remover, kind: Kind, namespace: Namespace, token: str) -> Reply:
+    query = (("pageToken", token),) if token else ()
+    if kind == "namespace":
+        return catalog.list_namespaces(namespace, query)
+    return catalog.call(f"list{kind.title()}s", {"namespace": namespace}, query=query)
+
+
+def _entries(kind: Kind, body: Any) -> list[Entry]:
+    if kind == "namespace":
+        return [Entry(kind, tuple(map(str, levels))) for levels in body.get("namespaces") or ()]
+    named = body.get("identifiers") or ()
+    return [Entry(kind, tuple(map(str, each["namespace"])), str(each["name"])) for each in named]
+
+
+def _is_below(namespace: Namespace, entry: Entry) -> bool:
+    """Whether an object is directly in a namespace; a catalog of one level lists all there are."""
+    around = entry.namespace[:-1] if entry.kind == "namespace" else entry.namespace
+    return [level.casefold() for level in around] == [level.casefold() for level in namespace]

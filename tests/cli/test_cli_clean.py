@@ -13,7 +13,7 @@ import pytest
 from tests.finished_runs import finished
 
 from icecheck.cli.closing import residue_lines
-from icecheck.ledger import Entry
+from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.rewriting import forget_effect
@@ -123,10 +123,14 @@ def test_each_object_is_looked_at_before_it_is_removed(icecheck, mock, tmp_path)
     mock.journal.clear()
     given = ("--warehouse", "wh", "--token", "t", "--ledger", tmp_path / "out" / LEDGER_FILE)
     assert icecheck("clean", mock.uri, *given).exit_code == 0
-    asked = [(e.method, e.path) for e in mock.journal.entries()]
-    removed = [(index, path) for index, (method, path) in enumerate(asked) if method == "DELETE"]
+    looked, removed = set(), []
+    for entry in mock.journal.entries():
+        if entry.method == "GET":
+            looked.add(entry.path)
+        elif entry.method == "DELETE":
+            removed.append((entry.path, entry.path in looked))
     assert removed
-    assert all(asked[index - 1] == ("GET", path) for index, path in removed)
+    assert all(was_looked_at for _, was_looked_at in removed)
 
 
 def test_what_is_gone_already_is_counted_and_nothing_else_happens(icecheck, mock, tmp_path):
@@ -170,6 +174,19 @@ def test_a_last_line_that_was_cut_off_is_passed_over(tmp_path):
         file.write(b'{"made": ["table", ["icech')
     written = read_ledger(ledger.path)
     assert (written.run_id, written.entries) == ("r1", (first,))
+
+
+def test_who_is_refused_does_not_strike_out_what_another_check_has_made(tmp_path):
+    file = LedgerFile(tmp_path / LEDGER_FILE, "icecheck_r1", Target("http://a.test"))
+    table = Entry("table", ("icecheck_r1",), "t")
+    first, second = Ledger("icecheck_r1", file), Ledger("icecheck_r1", file)
+    first.add(table)
+    second.add(table)
+    second.forget(table, deleted=False)
+    assert read_ledger(file.path).entries == (table,)
+    first.forget(table, deleted=True)
+    assert read_ledger(file.path).entries == ()
+    file.close(keep=False)
 
 
 def test_a_line_that_is_broken_in_the_middle_is_an_error(tmp_path):

@@ -16,7 +16,7 @@ def test_a_catalog_that_is_well_is_said_to_be(icecheck):
         result = icecheck("doctor", mock.uri, "--token", "t0ken")
         assert result.exit_code == 0, result.output
         assert all(line.startswith("ok") for line in lines_of(result))
-        assert len(mock.journal.entries()) <= 6
+        assert len(mock.journal.entries()) <= 8
         assert len(mock.state().namespaces) == 0
         assert "the catalog wants credentials" in result.output
         assert (
@@ -54,7 +54,7 @@ def test_an_open_catalog_is_asked_no_more_than_a_closed_one(icecheck, given):
         result = icecheck("doctor", mock.uri, *given)
         assert "namespaces can be listed" in result.output
         assert ("without credentials too" in result.output) == bool(given)
-        assert len(mock.journal.entries()) == 6
+        assert len(mock.journal.entries()) == 8
 
 
 def test_a_catalog_that_wants_a_warehouse(icecheck):

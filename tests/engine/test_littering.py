@@ -1,5 +1,6 @@
 """A run stops before it litters: what cannot be deleted is found out on one object."""
 
+import httpx
 import pytest
 
 from icecheck.assembly.run import RunOptions, run_checks
@@ -71,10 +72,10 @@ def test_two_workers_under_one_parent_try_it_on_objects_of_their_own() -> None:
     mock = MockCatalog(seed=1)
     target = Target("http://mock.test", namespace=("given",))
     transport = mock.httpx_transport()
-    flat = open_session(
-        Target("http://mock.test", isolation="flat"), run_id="g", transport=transport
-    )
-    Catalog(flat, "given").create_namespace(("given",)).expect(200)
+    with httpx.Client(transport=transport, base_url="http://mock.test/v1") as theirs:
+        prefix = theirs.get("/config").json()["overrides"]["prefix"]
+        body = {"namespace": ["given"]}
+        theirs.post(f"/{prefix}/namespaces", json=body).raise_for_status()
     sessions = [
         open_session(target, run_id="r1", worker=worker, transport=transport)
         for worker in ("gw0", "gw1")
