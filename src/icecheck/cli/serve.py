@@ -69,6 +69,14 @@ _USAGE = 2
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option("--root", metavar="DIR", help="Where tables live; default: a temporary directory.")
 @click.option(
+    "--allow-location",
+    "allow_locations",
+    multiple=True,
+    metavar="URI",
+    help="Let clients have files below this directory or file: URI read, written and deleted too; "
+    "repeatable. Otherwise they reach what is below their warehouse's own location only.",
+)
+@click.option(
     "--page-size-max",
     type=click.IntRange(min=1),
     default=1000,
