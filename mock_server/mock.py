@@ -17,6 +17,7 @@ from icecheck.mock_server.clock import Clock, clock_from
 from icecheck.mock_server.context import Context
 from icecheck.mock_server.faults import FaultRule, Faults
 from icecheck.mock_server.files import Files, check_writable
+from icecheck.mock_server.hosts import hosts_of
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.operations.served import default_registries
@@ -94,6 +95,8 @@ class MockCatalog:
       files in memory. By default a fresh temporary directory, removed by `stop`.
     - `allow_locations`: directories or `file:` URIs below which clients may have files read,
       written and deleted; otherwise that is so below each warehouse's own location only.
+    - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those
+      of the loopback interface and `host` itself; others get 403 on the socket.
     - `planning`: how scans are planned: at once or asked for, how many tasks come at once.
     - `prefix` False serves one warehouse at paths without a prefix.
 
@@ -119,6 +122,7 @@ class MockCatalog:
         vending: VendingSettings | None = None,
         hidden: Iterable[str] = (),
         allow_locations: Iterable[str | Path] = (),
+        allow_hosts: Iterable[str] = (),
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
@@ -138,6 +142,7 @@ class MockCatalog:
         self._root = Root(root, seed, allow_locations)
         self._host = host
         self._port = port
+        self._hosts = hosts_of(host, allow_hosts)
         self._server: Any = None
         self.warehouses = Warehouses(warehouses, self._new_context, served_prefix=prefix)
         self.app = App(
@@ -188,7 +193,7 @@ class MockCatalog:
         for warehouse in self.warehouses.all():
             if warehouse.declaration.location is not None:
                 check_writable(warehouse.context.location)
-        server = ThreadedServer(asgi_app(self.app), self._host, self._port)
+        server = ThreadedServer(asgi_app(self.app, self._hosts), self._host, self._port)
         server.start()
         self._server = server
         return self
