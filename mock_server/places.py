@@ -60,10 +60,16 @@ class Places(msgspec.Struct, frozen=True):
         path = local_path(location)
         if path is None:
             return None
-        for reading in _readings(path):
-            if not self._hold(os.path.realpath(reading)):
-                raise LocationRefused(location)
-        return Path(os.path.realpath(path.parent)) / path.name
+        if path.name == "..":
+            raise LocationRefused(location)
+        in_directory = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
+        # Most files are no link: then nothing is left to resolve, and once is enough.
+        resolved = [os.path.realpath(in_directory) if _is_link(in_directory) else in_directory]
+        if "%" in location:
+            resolved.append(os.path.realpath(_decoded(path)))
+        if not all(map(self._hold, resolved)):
+            raise LocationRefused(location)
+        return Path(in_directory)
 
     def _hold(self, resolved: str) -> bool:
         return any(
@@ -124,11 +130,12 @@ def local_path(location: str) -> Path | None:
     return Path("/" + rest.lstrip("/"))
 
 
-def _readings(path: Path) -> tuple[str, ...]:
-    text = str(path)
-    if "%" not in text:
-        return (text,)
-    decoded = os.fsdecode(unquote_to_bytes(text))
+def _is_link(path: str) -> bool:
+    return os.path.islink(path)  # noqa: PTH114 - a Path costs more than the look
+
+
+def _decoded(path: Path) -> str:
+    decoded = os.fsdecode(unquote_to_bytes(str(path)))
     if "\0" in decoded:
         raise OSError("a location cannot contain NUL")
-    return (text, decoded)
+    return decoded

@@ -130,6 +130,7 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--root", "file://host/x"), "another host"),
         (("--allow-location", "s3://bucket/x"), "s3://bucket/x"),
         (("--allow-location", "file:x"), "file:x"),
+        (("--allow-host", "http://mock:8181"), "without a port"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(icecheck, options, said):

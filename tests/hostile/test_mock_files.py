@@ -219,6 +219,22 @@ def test_a_declared_warehouse_may_use_its_own_location_and_no_other(ground: Grou
         refused(create(http, "u", location=f"file://{ground.root}/u"))
 
 
+def test_the_kit_of_apache_has_its_tables_below_the_location_that_its_page_names(
+    ground: Ground,
+) -> None:
+    """Its tables and views are at `file:/tmp/…`, its view locations normalised by java.nio."""
+    allowed = ground.spelled("file:{path}", "")
+    mock = MockCatalog(root=ground.root, warehouses=["wh"], allow_locations=[allowed])
+    with client(mock) as http:
+        for way in WRITING:
+            location = f"{allowed}/{way}"
+            answer = WRITING[way](location)(http)
+            assert answer.status_code in {200, 204}, answer.text
+            for path in (f"{TABLES}/t", f"{TABLES}/from", f"{VIEWS}/v"):
+                purge = "?purgeRequested=true" if "tables" in path else ""
+                http.delete(f"{path}{purge}")
+
+
 def test_a_link_in_the_root_does_not_become_a_warehouse(ground: Ground) -> None:
     (ground.root / "evil").symlink_to(ground.foreign)
     before = ground.foreign_files()
