@@ -12,7 +12,15 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-__all__ = ["NOWHERE", "LocationRefused", "Places", "allowed_places", "local_path", "location_uri"]
+__all__ = [
+    "NOWHERE",
+    "LocationRefused",
+    "Places",
+    "allowed_places",
+    "local_path",
+    "location_uri",
+    "same_file",
+]
 
 _PATH_BYTES_MAX = 4096
 """What Linux takes (PATH_MAX). Longer ones would take long to resolve, and exist nowhere."""
@@ -128,6 +136,20 @@ def local_path(location: str) -> Path | None:
     if len(rest.encode()) > _PATH_BYTES_MAX:
         raise OSError(f"a path cannot be longer than {_PATH_BYTES_MAX} bytes")
     return Path("/" + rest.lstrip("/"))
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two locations are of one file, however they are spelled."""
+    if one == other:
+        return True
+    try:
+        paths = local_path(one), local_path(other)
+    except OSError:
+        return False
+    first, second = paths
+    if first is None or second is None or first.name != second.name:
+        return False
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _is_link(path: str) -> bool:

@@ -31,7 +31,13 @@ from tests.hostile.locations import (
     refused,
 )
 
-from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from icecheck.mock_server import (
+    Client,
+    MockCatalog,
+    OAuth2Settings,
+    Permissions,
+    WarehouseDeclaration,
+)
 
 
 @pytest.fixture
@@ -149,6 +155,28 @@ def test_a_foreign_metadata_file_is_not_registered(
         messages.append(message.replace(location, "…"))
     assert len(set(messages)) == 1, "the answer tells whether a foreign file exists"
     assert "--allow-location" in messages[0]
+
+
+@pytest.mark.parametrize(
+    "spelling", ["{uri}", "file:{path}", "file://localhost{path}", "FILE://{path}", "/{path}"]
+)
+def test_a_file_of_a_denied_namespace_is_not_registered_however_it_is_spelled(
+    ground: Ground, spelling: str
+) -> None:
+    denied = Permissions(denied_namespaces=(("secret",),))
+    clients = (Client("all", "s"), Client("some", "s", permissions=denied))
+    mock = MockCatalog(root=ground.root, warehouses=["wh"], oauth2=OAuth2Settings(clients=clients))
+    with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1/wh") as http:
+        http.headers["authorization"] = f"Bearer {mock.access_token('all')}"
+        for name in ("secret", "ns"):
+            http.post(NAMESPACES, json={"namespace": [name]}).raise_for_status()
+        body = {"name": "t", "schema": SCHEMA}
+        made = http.post(f"{NAMESPACES}/secret/tables", json=body).json()
+        uri = made["metadata-location"]
+        location = spelling.format(uri=uri, path=uri.removeprefix("file://"))
+        http.headers["authorization"] = f"Bearer {mock.access_token('some')}"
+        body = {"name": "mine", "metadata-location": location}
+        assert http.post(f"{NAMESPACES}/ns/register", json=body).status_code == 403
 
 
 @pytest.mark.parametrize("name_it", [names_a_manifest_list, names_a_manifest])
