@@ -15,6 +15,7 @@ from icecheck.mock_server.context import (
     Request,
     Truncate,
 )
+from icecheck.mock_server.hosts import Hosts
 from icecheck.mock_server.http_protocol import head_refusal
 
 Message = MutableMapping[str, Any]
@@ -61,14 +62,17 @@ class RawHeaders(Mapping[str, str]):
         return len({name for name, _ in self._pairs})
 
 
-def asgi_app(app: App) -> AsgiApp:
-    """The ASGI application of a server, for a door of ours or to be mounted anywhere."""
+def asgi_app(app: App, hosts: Hosts | None = None) -> AsgiApp:
+    """The ASGI application of a server, for a door of ours or to be mounted anywhere.
+
+    With `hosts`, requests that are meant for others are refused; whoever mounts it looks at that.
+    """
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
         method = scope["method"]
-        refusal = head_refusal(scope)
+        refusal = head_refusal(scope) or _misdirected(scope, hosts)
         if refusal is not None:
             await _send(send, method, refusal)
             return
@@ -98,6 +102,10 @@ def asgi_app(app: App) -> AsgiApp:
         await _send(send, method, answer.reply)
 
     return serve
+
+
+def _misdirected(scope: Message, hosts: Hosts | None) -> Reply | None:
+    return None if hosts is None else hosts.refusal(scope["headers"])
 
 
 async def _body(receive: Receive) -> bytes:

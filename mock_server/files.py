@@ -1,12 +1,13 @@
-"""The files of a server: `file:` locations on disk, every other scheme in memory."""
+"""The files of a server: `file:` locations and paths on disk, every other scheme in memory."""
 
 import contextlib
 import os
-import re
 import tempfile
 import threading
 import zlib
 from pathlib import Path
+
+from icecheck.mock_server.places import NOWHERE, Places, local_path
 
 FILE_BYTES_MAX = 256 * 1024 * 1024
 """A metadata file may not be bigger, compressed or not: a bomb must not fill the memory."""
@@ -15,29 +16,71 @@ MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 """What all files in memory may take together, unless a server says otherwise."""
 
 _FILE_DIGITS_MAX = 9
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+class HeldFiles:
+    """The files that a server holds in memory, by location.
+
+    They may take `bytes_max` together; beyond that the oldest are forgotten, so that a server
+    can run for weeks.
+    """
+
+    __slots__ = ("_bytes", "_bytes_max", "_files", "_lock")
+
+    def __init__(self, bytes_max: int = MEMORY_BYTES_MAX) -> None:
+        self._lock = threading.Lock()
+        self._files: dict[str, bytes] = {}
+        self._bytes = 0
+        self._bytes_max = bytes_max
+
+    def get(self, location: str) -> bytes | None:
+        """The content of a file, or None."""
+        return self._files.get(location)
+
+    def hold(self, location: str, content: bytes) -> None:
+        """Keep a file, as the newest one."""
+        self.forget(location)
+        with self._lock:
+            self._files[location] = content
+            self._bytes += len(content)
+            while self._bytes > self._bytes_max:
+                oldest = next(iter(self._files))
+                self._bytes -= len(self._files.pop(oldest))
+
+    def forget(self, location: str) -> None:
+        """Forget a file; a missing one is fine."""
+        with self._lock:
+            self._bytes -= len(self._files.pop(location, b""))
+
+    def forget_below(self, location: str) -> None:
+        """Forget every file under a location."""
+        prefix = location.rstrip("/") + "/"
+        for held in [held for held in tuple(self._files) if held.startswith(prefix)]:
+            self.forget(held)
 
 
 class Files:
     """Reads and writes whole files by location; every failure is an OSError.
 
-    Files in memory may take `memory_bytes_max` together; beyond that the oldest are forgotten,
-    so that a server can run for weeks.
+    Files on disk are those in `places`, and no others: to read or write elsewhere is a
+    LocationRefused, and to remove there does nothing. The rest is `held` in memory.
     """
 
-    __slots__ = ("_lock", "_memory", "_memory_bytes", "_memory_bytes_max")
+    __slots__ = ("_held", "_places")
 
-    def __init__(self, memory_bytes_max: int = MEMORY_BYTES_MAX) -> None:
-        self._lock = threading.Lock()
-        self._memory: dict[str, bytes] = {}
-        self._memory_bytes = 0
-        self._memory_bytes_max = memory_bytes_max
+    def __init__(self, places: Places = NOWHERE, held: HeldFiles | None = None) -> None:
+        self._places = places
+        self._held = HeldFiles() if held is None else held
+
+    def check(self, location: str) -> None:
+        """OSError if nothing can be written at a location, or below it, because of where it is."""
+        self._places.path_of(location)
 
     def write(self, location: str, content: bytes) -> None:
         """Write a file so that no reader ever sees half of it; makes its directory."""
-        path = local_path(location)
+        path = self._places.path_of(location)
         if path is None:
-            self._hold(location, content)
+            self._held.hold(location, content)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
@@ -54,16 +97,16 @@ class Files:
 
     def make_directory(self, location: str) -> None:
         """Make a directory and its parents; nothing to do for locations in memory."""
-        path = local_path(location)
+        path = self._places.path_of(location)
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
 
     def read(self, location: str) -> bytes:
         """The content of a file, uncompressed if its name says gzip; OSError if it cannot be."""
-        content = self._memory.get(location)
+        path = self._places.path_of(location)
+        content = self._held.get(location) if path is None else None
         if content is None:
-            path = local_path(location) or Path(location)
-            if not path.is_absolute() or not path.is_file():
+            if path is None or not path.is_file():
                 raise FileNotFoundError(f"no such file: {location}")
             if path.stat().st_size > FILE_BYTES_MAX:
                 raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
@@ -71,39 +114,13 @@ class Files:
         return _gunzip(content, location) if is_gzip(location) else content
 
     def remove(self, location: str) -> None:
-        """Remove a file; a missing one is fine."""
-        path = local_path(location)
-        if path is None:
-            self._forget(location)
-        else:
-            with contextlib.suppress(OSError):
+        """Remove a file; one that is missing, or that these places do not hold, is left alone."""
+        with contextlib.suppress(OSError):
+            path = self._places.path_of(location)
+            if path is None:
+                self._held.forget(location)
+            else:
                 path.unlink()
-
-    def remove_below(self, location: str) -> None:
-        """Forget every file held in memory under a location."""
-        prefix = location.rstrip("/") + "/"
-        for held in [held for held in tuple(self._memory) if held.startswith(prefix)]:
-            self._forget(held)
-
-    def _hold(self, location: str, content: bytes) -> None:
-        self._forget(location)
-        with self._lock:
-            self._memory[location] = content
-            self._memory_bytes += len(content)
-            while self._memory_bytes > self._memory_bytes_max:
-                oldest = next(iter(self._memory))
-                self._memory_bytes -= len(self._memory.pop(oldest))
-
-    def _forget(self, location: str) -> None:
-        with self._lock:
-            self._memory_bytes -= len(self._memory.pop(location, b""))
-
-
-def location_uri(text: str) -> str:
-    """A place as people write it: a path without a scheme, `~` too, becomes a `file:` location."""
-    if _SCHEME.match(text) is None:
-        text = f"file://{Path(text).expanduser().resolve()}"
-    return text.rstrip("/")
 
 
 def check_writable(location: str) -> None:
@@ -115,21 +132,6 @@ def check_writable(location: str) -> None:
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         why = "cannot be written to" if there.is_dir() else "is no directory"
         raise ValueError(f"tables cannot live below {path}: {there} {why}")
-
-
-def local_path(location: str) -> Path | None:
-    """The path behind `file:/p`, `file:///p` or `file://localhost/p`; None for other schemes.
-
-    Nothing is unescaped: engines take the text after the scheme literally. OSError for a NUL.
-    """
-    if "\0" in location:
-        raise OSError("a location cannot contain NUL")
-    for scheme in ("file:///", "file://localhost/", "file:/"):
-        if location.startswith(scheme):
-            rest = location[len(scheme) :]
-            # "file://host/..." also starts with "file:/"; another host is not ours.
-            return None if rest.startswith("/") else Path("/" + rest)
-    return None
 
 
 def is_gzip(location: str) -> bool:

@@ -25,14 +25,15 @@ _JOURNAL: pytest.StashKey["tuple[Journal, int]"] = pytest.StashKey()
 
 
 @pytest.fixture(scope="session")
-def mock_catalog_server() -> "Iterator[MockCatalog]":
+def mock_catalog_server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[MockCatalog]":
     """A running MockCatalog for the whole session; override it to configure it.
 
-    Under pytest-xdist each worker is a session, with a server of its own.
+    Tables may also lie below the session's temporary directory (`tmp_path`). Under pytest-xdist
+    each worker is a session, with a server of its own.
     """
     from icecheck.mock_server.mock import MockCatalog
 
-    with MockCatalog() as mock:
+    with MockCatalog(allow_locations=[tmp_path_factory.getbasetemp()]) as mock:
         yield mock
 
 

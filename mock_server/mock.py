@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from icecheck.contract import load
-from icecheck.mock_server import names
 from icecheck.mock_server.app import App
 from icecheck.mock_server.authorization import TOKEN_PATH
 from icecheck.mock_server.clock import Clock, clock_from
 from icecheck.mock_server.context import Context
 from icecheck.mock_server.faults import FaultRule, Faults
-from icecheck.mock_server.files import Files, check_writable, location_uri
+from icecheck.mock_server.files import Files, check_writable
+from icecheck.mock_server.hosts import hosts_of
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
 from icecheck.mock_server.operations.served import default_registries
@@ -93,6 +93,10 @@ class MockCatalog:
     - `hidden`: operationIds that are not served, as if nobody had written them.
     - `root`: where tables live: a directory or a URI. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
+    - `allow_locations`: directories or `file:` URIs below which clients may have files read,
+      written and deleted; otherwise that is so below each warehouse's own location only.
+    - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those
+      of the loopback interface and `host` itself; others get 403 on the socket.
     - `planning`: how scans are planned: at once or asked for, how many tasks come at once.
     - `prefix` False serves one warehouse at paths without a prefix.
 
@@ -117,12 +121,13 @@ class MockCatalog:
         oauth2: OAuth2Settings | None = None,
         vending: VendingSettings | None = None,
         hidden: Iterable[str] = (),
+        allow_locations: Iterable[str | Path] = (),
+        allow_hosts: Iterable[str] = (),
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
         self.token = token
         self.clock = clock_from(clock)
-        self.files = Files()
         self.identities = Identities(seed)
         self.registries = default_registries()
         for operation_id in checked_operations(hidden):
@@ -134,12 +139,12 @@ class MockCatalog:
         self.plans = Plans(planning)
         self._vending = vending
         self._page_size_max = page_size_max
-        self._root = Root(root, seed)
+        self._root = Root(root, seed, allow_locations)
         self._host = host
         self._port = port
+        self._hosts = hosts_of(host, allow_hosts)
         self._server: Any = None
-        declarations = None if warehouses is None else [_declaration(each) for each in warehouses]
-        self.warehouses = Warehouses(declarations, self._new_context, served_prefix=prefix)
+        self.warehouses = Warehouses(warehouses, self._new_context, served_prefix=prefix)
         self.app = App(
             load().operations.values(),
             self.warehouses,
@@ -147,6 +152,11 @@ class MockCatalog:
             self.journal,
             self.security,
         )
+
+    @property
+    def files(self) -> Files:
+        """The files below the root, and those in memory."""
+        return self._root.files()
 
     @property
     def faults(self) -> Faults:
@@ -174,6 +184,7 @@ class MockCatalog:
         OSError if the address is taken, ValueError if tables cannot be written where they are
         to live.
         """
+        from icecheck.mock_server.asgi import asgi_app
         from icecheck.mock_server.threaded import ThreadedServer
 
         if self._server is not None:
@@ -182,7 +193,7 @@ class MockCatalog:
         for warehouse in self.warehouses.all():
             if warehouse.declaration.location is not None:
                 check_writable(warehouse.context.location)
-        server = ThreadedServer(self.asgi(), self._host, self._port)
+        server = ThreadedServer(asgi_app(self.app, self._hosts), self._host, self._port)
         server.start()
         self._server = server
         return self
@@ -352,8 +363,7 @@ class MockCatalog:
         emptied = self._warehouse(warehouse)
         with emptied.lock:
             emptied.state = WarehouseState()
-            self.files.remove_below(emptied.context.location)
-        self._root.remove_below(emptied.context.location)
+            self._root.remove_below(emptied.context.location)
 
     def remove(self, warehouse: str) -> None:
         """Forget a warehouse with its files; on demand it can be opened again, empty."""
@@ -367,15 +377,11 @@ class MockCatalog:
         return found
 
     def _new_context(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
-        location = declaration.location
-        if location is None:
-            location = f"{self._root.uri()}/{names.directory_of(declaration.name)}"
-        else:
-            location = location_uri(location)
+        location, files = self._root.warehouse(declaration.name, declaration.location)
         return Context(
             clock=self.clock,
             identities=self.identities,
-            files=self.files,
+            files=files,
             registries=self.registries,
             warehouses=warehouses,
             plans=self.plans,
@@ -385,9 +391,3 @@ class MockCatalog:
             location=location,
             page_size_max=self._page_size_max,
         )
-
-
-def _declaration(warehouse: str | WarehouseDeclaration) -> WarehouseDeclaration:
-    if isinstance(warehouse, WarehouseDeclaration):
-        return warehouse
-    return WarehouseDeclaration(warehouse)

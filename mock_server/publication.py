@@ -14,7 +14,8 @@ from icecheck.mock_server.context import (
     Reply,
     WriteFile,
 )
-from icecheck.mock_server.files import gzipped, local_path, metadata_file_number
+from icecheck.mock_server.files import gzipped, metadata_file_number
+from icecheck.mock_server.locations import METADATA_PATH, check_places
 from icecheck.mock_server.metadata import encode, encode_with_snapshots
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.properties import is_true
@@ -23,7 +24,6 @@ from icecheck.mock_server.state import TableEntry
 ALL_SNAPSHOTS = "all"
 REFERENCED_SNAPSHOTS = "refs"
 
-_METADATA_PATH = "write.metadata.path"
 _COMPRESSION = "write.metadata.compression-codec"
 _DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 _SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
@@ -44,8 +44,9 @@ def published(
 ) -> tuple[TableEntry, tuple[FileEffect, ...]]:
     """The entry of a new table version, and what has to happen to files for it.
 
-    Problem 400 for a compression codec that does not exist.
+    Problem 400 for a compression codec that does not exist, or a place that is not allowed.
     """
+    check_places(context, metadata.location, metadata.properties)
     content = encode(metadata)
     file = metadata_file(
         context,
@@ -81,7 +82,7 @@ def metadata_file(
     if codec not in _SUFFIXES:
         raise problem.bad_request(f"Unknown {_COMPRESSION}: {codec}")
     number = metadata_file_number(previous_location)
-    directory = properties.get(_METADATA_PATH) or f"{location}/metadata"
+    directory = properties.get(METADATA_PATH) or f"{location}/metadata"
     name = f"{number:05d}-{context.identities.new_uuid()}{_SUFFIXES[codec]}"
     compressed = gzipped(content) if codec == "gzip" else content
     return WriteFile(f"{directory.rstrip('/')}/{name}", compressed)
@@ -98,7 +99,7 @@ def entry_of(
 
 def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory, ...]:
     """The directories of a new table in its warehouse: some engines do not make them."""
-    if not location.startswith(context.location + "/") or local_path(location) is None:
+    if not location.startswith(context.location + "/"):
         return ()
     return (MakeDirectory(f"{location}/data"), MakeDirectory(f"{location}/metadata"))
 

@@ -4,24 +4,42 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 
-from icecheck.mock_server.files import check_writable, local_path, location_uri
+from icecheck.mock_server import names
+from icecheck.mock_server.files import Files, HeldFiles, check_writable
+from icecheck.mock_server.places import allowed_places, local_path, location_uri
 
 _LOCK_FILE = ".lock"
 
 
 class Root:
-    """The directory or URI above all warehouses.
+    """The directory or URI above all warehouses, and the files that a warehouse may touch.
 
-    A temporary directory is made when first needed, and removed by `remove`, or at the latest
-    when the server is forgotten. A given place is never removed.
+    Those are the ones below its own location, and below `allow_locations` (directories or `file:`
+    URIs; ValueError for anything else). A temporary directory is made when first needed, and
+    removed by `remove`, or at the latest when the server is forgotten. A given place is never
+    removed.
     """
 
-    __slots__ = ("__weakref__", "_given", "_lock", "_removal", "_seed", "_temporary")
+    __slots__ = (
+        "__weakref__", "_allowed", "_given", "_held", "_lock", "_removal", "_seed", "_temporary",
+    )  # fmt: skip
 
-    def __init__(self, root: str | Path | None, seed: int | None) -> None:
+    def __init__(
+        self,
+        root: str | Path | None,
+        seed: int | None,
+        allow_locations: Iterable[str | Path] = (),
+    ) -> None:
         self._given = None if root is None else location_uri(str(root))
+        try:
+            local_path(self._given or "")
+        except OSError as error:
+            raise ValueError(f"tables cannot live below {root}: {error}") from error
+        self._allowed = allowed_places(map(str, allow_locations))
+        self._held = HeldFiles()
         self._seed = seed
         self._temporary: Path | None = None
         self._lock: weakref.finalize[[int], Root] | None = None
@@ -43,6 +61,25 @@ class Root:
             )
         return f"file://{self._temporary}"
 
+    def files(self) -> Files:
+        """The files of all warehouses that lie below the root: for whoever starts the server."""
+        return Files(self._allowed.with_location(self.uri()), self._held)
+
+    def warehouse(self, name: str, location: str | None) -> tuple[str, Files]:
+        """Where a warehouse lies, and the files it may touch; `location` None: in this root.
+
+        ValueError for a location that is no place.
+        """
+        if location is None:
+            directory = names.directory_of(name)
+            places = self._allowed.with_name(self.uri(), directory)
+            return f"{self.uri()}/{directory}", Files(places, self._held)
+        uri = location_uri(location)
+        try:
+            return uri, Files(self._allowed.with_location(uri), self._held)
+        except OSError as error:
+            raise ValueError(f"warehouse {name!r} cannot be there: {error}") from error
+
     def remove(self) -> None:
         """Remove the temporary directory with everything in it, if there is one."""
         if self._temporary is not None:
@@ -54,7 +91,8 @@ class Root:
             self._lock()
 
     def remove_below(self, location: str) -> None:
-        """Remove one warehouse's directory, if it lies in the temporary directory."""
+        """Remove one warehouse's files: held ones, and its directory if that is temporary."""
+        self._held.forget_below(location)
         path = local_path(location)
         if self._temporary is not None and path is not None and self._temporary in path.parents:
             shutil.rmtree(path, ignore_errors=True)

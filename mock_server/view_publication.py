@@ -5,6 +5,7 @@ import msgspec
 from icecheck.mock_server import replies
 from icecheck.mock_server.builder import canonical_location
 from icecheck.mock_server.context import Context, Reply, WriteFile
+from icecheck.mock_server.locations import check_places
 from icecheck.mock_server.publication import metadata_file
 from icecheck.mock_server.state import ViewEntry
 from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
@@ -17,9 +18,10 @@ def published_view(
 ) -> tuple[ViewEntry, WriteFile]:
     """The entry of a new view version with its LoadViewResult, and the file to write for it.
 
-    Problem 400 for a compression codec that does not exist, or a location of slashes only.
+    Problem 400 for a compression codec that does not exist, or a place that is not allowed.
     Earlier files stay: a view's metadata keeps no list of them.
     """
+    check_places(context, canonical_location(metadata.location), metadata.properties)
     content = encode_view(metadata)
     file = metadata_file(
         context,

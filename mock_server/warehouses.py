@@ -1,20 +1,26 @@
 """The warehouses of one server: declared beforehand or opened when first asked for."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from icecheck.mock_server import names
 from icecheck.mock_server.context import Context
+from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.state import WarehouseState
 
 if TYPE_CHECKING:
     from icecheck.mock_server.security.vending import VendingSettings
 
 DEFAULT_WAREHOUSE = "warehouse"
-WAREHOUSES_MAX = 100_000
+
+ON_DEMAND_WAREHOUSES_MAX = 10_000
+"""How many warehouses there may be before clients get no more by asking for a new name."""
+
+WAREHOUSE_NAME_BYTES_MAX = 512
+"""How long, in UTF-8, such a name may be."""
 
 
 class WarehouseDeclaration(msgspec.Struct, frozen=True):
@@ -66,11 +72,12 @@ class Warehouses:
 
     def __init__(
         self,
-        declarations: Sequence[WarehouseDeclaration] | None,
+        declared: Iterable[str | WarehouseDeclaration] | None,
         new_context: Callable[["Warehouses", WarehouseDeclaration], Context],
         *,
         served_prefix: bool = True,
     ) -> None:
+        declarations = None if declared is None else [_declaration(each) for each in declared]
         self.on_demand = declarations is None
         self._new_context = new_context
         self._served_prefix = served_prefix
@@ -87,7 +94,10 @@ class Warehouses:
         self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
 
     def open(self, name: str | None) -> Warehouse | None:
-        """The warehouse of this name (None or "": the default one), or None if there is none."""
+        """The warehouse of this name (None or "": the default one), or None if there is none.
+
+        For whoever starts the server: on demand there is any, and there may be any number.
+        """
         name = name or self.default_name
         if self.on_demand and not self._served_prefix:
             name = self.default_name
@@ -95,8 +105,29 @@ class Warehouses:
         if found is None and self.on_demand:
             with self._lock:
                 found = self._by_name.get(name)
-                if found is None and len(self._by_name) < WAREHOUSES_MAX:
+                if found is None:
                     found = self._add(WarehouseDeclaration(name))
+        return found
+
+    def asked_for(self, name: str | None) -> Warehouse:
+        """The warehouse that a client asks for; Problem 400 if there is none, nor can be one more.
+
+        On demand a name of up to `WAREHOUSE_NAME_BYTES_MAX` opens one, as long as there are fewer
+        than `ON_DEMAND_WAREHOUSES_MAX`; what is open, and the default one, is always there.
+        """
+        if self.on_demand and name and name not in self._by_name and name != self.default_name:
+            if len(name.encode()) > WAREHOUSE_NAME_BYTES_MAX:
+                raise bad_request(
+                    f"The name of a warehouse on demand takes {WAREHOUSE_NAME_BYTES_MAX} bytes "
+                    "at most"
+                )
+            if len(self._by_name) >= ON_DEMAND_WAREHOUSES_MAX:
+                raise bad_request(
+                    f"There are {ON_DEMAND_WAREHOUSES_MAX} warehouses: declare those you need"
+                )
+        found = self.open(name)
+        if found is None:
+            raise bad_request(f"Unknown warehouse: {name}")
         return found
 
     def under(self, prefix: str) -> Warehouse | None:
@@ -140,3 +171,9 @@ class Warehouses:
         self._by_prefix[prefix] = warehouse
         self.generation += 1
         return warehouse
+
+
+def _declaration(warehouse: str | WarehouseDeclaration) -> WarehouseDeclaration:
+    if isinstance(warehouse, WarehouseDeclaration):
+        return warehouse
+    return WarehouseDeclaration(warehouse)

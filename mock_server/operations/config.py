@@ -1,7 +1,7 @@
 """getConfig: what a client has to know before anything else."""
 
 from icecheck.contract import load
-from icecheck.mock_server import problem, replies
+from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Context, Outcome
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.state import WarehouseState
@@ -11,9 +11,7 @@ from icecheck.mock_server.state import WarehouseState
 def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer prefix and endpoints of a warehouse; 400 for one that is not there (L75-L160)."""
     name = call.query.get("warehouse")
-    warehouse = context.warehouses.open(name)
-    if warehouse is None:
-        raise problem.bad_request(f"Unknown warehouse: {name}")
+    warehouse = context.warehouses.asked_for(name)
     overrides = dict(warehouse.declaration.overrides)
     if warehouse.prefix:
         overrides["prefix"] = warehouse.prefix

@@ -5,6 +5,7 @@ import msgspec
 from icecheck.mock_server import names, problem, publication
 from icecheck.mock_server.context import Call, Context, Outcome
 from icecheck.mock_server.json_input import decode_json
+from icecheck.mock_server.locations import check_places
 from icecheck.mock_server.metadata import decode, encode
 from icecheck.mock_server.operations.name_conflicts import name_taken
 from icecheck.mock_server.operations.registry import operation
@@ -44,6 +45,7 @@ def register_table(context: Context, state: WarehouseState, call: Call) -> Outco
     except OSError as error:
         raise problem.bad_request(f"Cannot read the metadata file: {error}") from error
     metadata = decode(content)
+    check_places(context, metadata.location, metadata.properties)
     entry = publication.entry_of(context, metadata, location, encode(metadata))
     reply = publication.load_reply(entry)
     reply = with_access(context, call, metadata, reply, table_path(call, name))

@@ -3,6 +3,7 @@
 from icecheck.mock_server import names, problem, publication, replies
 from icecheck.mock_server.context import Call, Context, Outcome, RemoveFiles, Reply
 from icecheck.mock_server.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.locations import check_places
 from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.registry import operation
@@ -36,6 +37,7 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
         location=publication.default_location(context, call.namespace, name, uuid),
         now_ms=context.clock.now_ms(),
     )
+    check_places(context, metadata.location, metadata.properties)
     if call.namespace not in state.namespaces:
         raise problem.no_such_namespace(call.namespace)
     check_free(state, call.namespace, name, "table")

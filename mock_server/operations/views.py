@@ -2,6 +2,7 @@
 
 from icecheck.mock_server import names, problem, publication, replies
 from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.locations import check_places
 from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free, check_rename_target
 from icecheck.mock_server.operations.registry import operation
@@ -31,6 +32,7 @@ def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
     uuid = context.identities.new_uuid()
     location = publication.default_location(context, call.namespace, name, uuid)
     metadata = new_view_metadata(request, uuid=uuid, location=location)
+    check_places(context, metadata.location, metadata.properties)
     if call.namespace not in state.namespaces:
         raise problem.no_such_namespace(call.namespace)
     check_free(state, call.namespace, name, "view")

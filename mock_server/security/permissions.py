@@ -10,6 +10,7 @@ from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.operations.namespaces import CreateNamespaceRequest
 from icecheck.mock_server.operations.register import RegisterTableRequest
 from icecheck.mock_server.operations.rename import decode_rename
+from icecheck.mock_server.places import same_file
 from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.settings import Permissions
 from icecheck.mock_server.state import WarehouseState
@@ -97,7 +98,8 @@ def _owners(state: WarehouseState, metadata_location: str) -> Iterator[tuple[str
     for namespace, entry in state.namespaces.after():
         for _, table in entry.tables.after():
             logged = (each.metadata_file for each in table.metadata.metadata_log)
-            if metadata_location in {table.metadata_location, *logged}:
+            known = (table.metadata_location, *logged)
+            if any(same_file(metadata_location, each) for each in known):
                 yield namespace
 
 

@@ -57,6 +57,14 @@ def test_the_mock_is_verified_by_one_command(icecheck, out):
     assert run["safety"]["residue"] == []
 
 
+def test_the_mock_that_a_run_brings_has_its_tables_where_the_run_wants_them(icecheck, tmp_path):
+    few = ("--only", "checks", "--check", "createTable.succeeds", "--check", "dropTable.with-purge")
+    placed = ("--location-root", (tmp_path / "placed").as_uri())
+    result = icecheck("run", "--mock", *few, *placed)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "placed").is_dir()
+
+
 def test_quiet_says_only_the_closing_lines(icecheck):
     result = icecheck("run", "--mock", *FEW, "-q")
     assert result.exit_code == 0

@@ -49,6 +49,17 @@ def test_its_options_reach_the_mock(start_icecheck, tmp_path):
             assert len(page["namespaces"]) == 2
 
 
+def test_tables_may_lie_where_it_is_told_to_allow_them(start_icecheck, tmp_path):
+    process = start_icecheck("serve", "--port", "0", "--allow-location", f"file:{tmp_path}/mine")
+    with httpx.Client(base_url=f"{ready(process)}/v1", trust_env=False) as client:
+        client.post("/namespaces", json={"namespace": ["a"]}).raise_for_status()
+        for place, status in (("mine", 200), ("other", 400)):
+            location = f"file:{tmp_path}/{place}/t"
+            body = {"name": "t", "schema": {"type": "struct", "fields": []}, "location": location}
+            assert client.post("/namespaces/a/tables", json=body).status_code == status
+            assert (tmp_path / place).exists() == (status == 200)
+
+
 def test_it_has_the_defects_that_it_is_told_to_have(start_icecheck):
     process = start_icecheck(
         "serve", "--port", "0", "--defect", "namespace-drop-cascades", "--defect", "status-listV*"
@@ -116,6 +127,10 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
             "which is hidden",
         ),
         (("--root", "/dev/null/x"), "/dev/null is no directory"),
+        (("--root", "file://host/x"), "another host"),
+        (("--allow-location", "s3://bucket/x"), "s3://bucket/x"),
+        (("--allow-location", "file:x"), "file:x"),
+        (("--allow-host", "http://mock:8181"), "without a port"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(icecheck, options, said):

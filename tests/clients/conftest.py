@@ -15,7 +15,9 @@ from icecheck.spark import SparkWorkbench
 
 @pytest.fixture
 def mock(tmp_path: Path) -> MockCatalog:
-    return MockCatalog(root=tmp_path / "warehouses", warehouses=["wh"])
+    return MockCatalog(
+        root=tmp_path / "warehouses", warehouses=["wh"], allow_locations=[tmp_path / "elsewhere"]
+    )
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_a_registration_can_overwrite(catalog: RestCatalog, table: Table) -> Non
 
 def test_a_registration_needs_metadata(catalog: RestCatalog, tmp_path: Path) -> None:
     with pytest.raises(RESTError):
-        catalog.register_table("ns.t", f"file://{tmp_path}/none.metadata.json")
+        catalog.register_table("ns.t", f"file://{tmp_path}/elsewhere/none.metadata.json")
     assert not catalog.table_exists("ns.t")
 
 

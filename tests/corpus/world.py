@@ -90,7 +90,12 @@ def new_world(root: Path) -> World:
     planning = PlanningSettings(files_per_task=1)
     vending = VendingSettings(storage="s3")
     mock = MockCatalog(
-        seed=5, clock=TIME, root="memory://corpus", planning=planning, vending=vending
+        seed=5,
+        clock=TIME,
+        root="memory://corpus",
+        planning=planning,
+        vending=vending,
+        allow_locations=[root],  # the manifests made by hand
     )
     with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1/wh") as http:
         _expect(http.get("http://mock/v1/config?warehouse=wh"))

@@ -1,1 +1,1 @@
-"""Catalogs and clients that attack the suite, the mock, or what belongs to somebody else."""
+"""Attacks: what a hostile client or catalog tries, and what it must not get."""

@@ -20,7 +20,15 @@ from icecheck.schema import schema_judge
 def planning_server(
     root: Path | str, settings: PlanningSettings | None = None, clock: object = 1_700_000_000_000
 ) -> MockCatalog:
-    return MockCatalog(seed=7, clock=clock, root=root, planning=settings)  # type: ignore[arg-type]
+    # Manifests made by hand lie beside the warehouse.
+    beside = [root] if isinstance(root, Path) else []
+    return MockCatalog(
+        seed=7,
+        clock=clock,  # type: ignore[arg-type]
+        root=root,
+        planning=settings,
+        allow_locations=beside,
+    )
 
 
 def plan(http: httpx.Client, table: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -28,8 +29,8 @@ from icecheck.mock_server.state import WarehouseState
 
 
 @pytest.fixture
-def mock() -> Iterator[MockCatalog]:
-    with MockCatalog(root="memory://root") as running:
+def mock(tmp_path: Path) -> Iterator[MockCatalog]:
+    with MockCatalog(root="memory://root", allow_locations=[tmp_path]) as running:
         yield running
 
 
@@ -132,9 +133,10 @@ def test_stopping_does_not_wait_for_held_requests(caplog: pytest.LogCaptureFixtu
 
 
 def test_a_file_that_cannot_be_written_takes_the_others_and_the_state_back(
-    mock: MockCatalog, client: httpx.Client, tmp_path_factory: pytest.TempPathFactory
+    mock: MockCatalog, client: httpx.Client, tmp_path: Path
 ) -> None:
-    directory = tmp_path_factory.mktemp("root")
+    directory = tmp_path / "root"
+    directory.mkdir()
     (directory / "file").write_text("in the way")
     good = directory / "good.metadata.json"
     with_effects(

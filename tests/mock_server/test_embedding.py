@@ -19,7 +19,8 @@ from pyiceberg.types import LongType
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 from icecheck.mock_server.clock import SystemClock, VirtualClock, clock_from
-from icecheck.mock_server.files import Files, local_path
+from icecheck.mock_server.files import Files, HeldFiles
+from icecheck.mock_server.places import local_path
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}]}
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", "b", "c"]})
@@ -285,7 +286,7 @@ def test_warehouses_of_similar_names_share_no_directory(mock: MockCatalog) -> No
 
 
 def test_files_in_memory_are_bounded() -> None:
-    files = Files(memory_bytes_max=10)
+    files = Files(held=HeldFiles(bytes_max=10))
     for name in ("a", "b", "c"):
         files.write(f"memory://{name}", b"1234")
     with pytest.raises(FileNotFoundError):
@@ -304,14 +305,22 @@ def test_files_in_memory_are_bounded() -> None:
         ("file:/a/b", "/a/b"),
         ("file://localhost/a/b", "/a/b"),
         ("file:///a%20b", "/a%20b"),
-        ("file://host/a", None),
+        ("FILE:///a/b", "/a/b"),
+        ("/a/b", "/a/b"),
+        ("//a/b", "/a/b"),
         ("s3://bucket/a", None),
-        ("/a/b", None),
+        ("a:/b", None),
         ("relative", None),
     ],
 )
 def test_only_local_file_locations_are_on_disk(location: str, path: str | None) -> None:
     assert local_path(location) == (None if path is None else Path(path))
+
+
+@pytest.mark.parametrize("location", ["file://host/a", "file:a", "file:", "/a\0", f"/{'a' * 4096}"])
+def test_a_file_location_that_is_no_path_of_this_machine_is_an_error(location: str) -> None:
+    with pytest.raises(OSError):
+        local_path(location)
 
 
 def test_a_declared_warehouse_may_lie_anywhere(tmp_path: Path) -> None:

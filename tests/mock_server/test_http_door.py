@@ -34,7 +34,7 @@ class Wire:
         self.socket.close()
 
     def send(self, text: str, body: bytes = b"") -> None:
-        head = f"{text}\r\nhost: x\r\n"
+        head = f"{text}\r\nhost: localhost\r\n"
         if body:
             head += f"content-length: {len(body)}\r\n"
         self.socket.sendall(head.encode() + b"\r\n" + body)
@@ -121,7 +121,9 @@ def test_a_chunked_body_is_read(server: MockCatalog) -> None:
     parts = [b'{"names', b'pace": ["chunk"]}', b""]
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
     with Wire(server) as wire:
-        request = b"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+        request = (
+            b"POST /v1/namespaces HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
         wire.socket.sendall(request + chunks)
         assert wire.answer()[0] == 200
 
@@ -142,7 +144,8 @@ def test_a_304_has_no_body_and_no_length(server: MockCatalog) -> None:
 
 def test_a_body_above_the_limit_is_413_and_not_read_to_the_end(server: MockCatalog) -> None:
     with Wire(server) as wire:
-        head = f"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\ncontent-length: {BODY_BYTES_MAX * 4}"
+        length = BODY_BYTES_MAX * 4
+        head = f"POST /v1/namespaces HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}"
         wire.socket.sendall(head.encode() + b"\r\n\r\n")
         block = b" " * 1_048_576
         sent = 0
@@ -167,7 +170,7 @@ def test_a_body_that_ends_early_is_never_applied(server: MockCatalog) -> None:
     with Wire(server) as wire:
         # Complete JSON, but less than was announced: the client died while sending.
         part = b'{"namespace": ["half"]}'
-        head = f"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\ncontent-length: {len(part) + 5}"
+        head = f"POST /v1/namespaces HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(part) + 5}"
         wire.socket.sendall(head.encode() + b"\r\n\r\n" + part)
         wire.socket.shutdown(socket.SHUT_WR)
         assert wire.file.read() == b""

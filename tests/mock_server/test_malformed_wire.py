@@ -12,8 +12,8 @@ import pytest
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.app import BODY_BYTES_MAX
 
-GET = b"GET /v1/config HTTP/1.1\r\nhost: x\r\n"
-POST = b"POST /v1/namespaces HTTP/1.1\r\nhost: x\r\n"
+GET = b"GET /v1/config HTTP/1.1\r\nhost: localhost\r\n"
+POST = b"POST /v1/namespaces HTTP/1.1\r\nhost: localhost\r\n"
 END = b"\r\n\r\n"
 BODY = b'{"namespace": ["a"]}'
 
@@ -117,7 +117,7 @@ def test_other_versions_are_answered_one_way_or_another(
 def test_no_target_is_too_odd_for_an_answer(
     server: MockCatalog, method: bytes, target: bytes
 ) -> None:
-    status, _, body = sent(server, method + b" " + target + b" HTTP/1.1\r\nhost: x" + END)
+    status, _, body = sent(server, method + b" " + target + b" HTTP/1.1\r\nhost: localhost" + END)
     assert 400 <= status < 500
     if body:
         assert json.loads(body)["error"]["code"] == status
@@ -125,7 +125,7 @@ def test_no_target_is_too_odd_for_an_answer(
 
 
 def test_a_target_may_name_the_server_too(server: MockCatalog) -> None:
-    status, _, _ = sent(server, b"GET http://x/v1/config HTTP/1.1\r\nhost: x" + END)
+    status, _, _ = sent(server, b"GET http://x/v1/config HTTP/1.1\r\nhost: localhost" + END)
     assert status in {200, 404}
     expect_alive(server)
 
@@ -133,7 +133,7 @@ def test_a_target_may_name_the_server_too(server: MockCatalog) -> None:
 @pytest.mark.parametrize("size", [70_000, 300_000, 3_000_000])
 def test_a_url_without_end_is_414(server: MockCatalog, size: int) -> None:
     url = b"/v1/namespaces/" + b"x" * size
-    status, _, body = sent(server, b"GET " + url + b" HTTP/1.1\r\nhost: x" + END)
+    status, _, body = sent(server, b"GET " + url + b" HTTP/1.1\r\nhost: localhost" + END)
     # One of the two parsers does not tell what part of a head it is that does not end.
     assert status in {414, 431}
     assert json.loads(body)["error"]["code"] == status
@@ -167,7 +167,7 @@ def test_headers_without_end_are_431(server: MockCatalog, headers: bytes) -> Non
 
 def test_a_url_of_sixty_thousand_characters_is_one(server: MockCatalog) -> None:
     url = b"/v1/namespaces/" + b"x" * 60_000
-    assert sent(server, b"GET " + url + b" HTTP/1.1\r\nhost: x" + END)[0] == 404
+    assert sent(server, b"GET " + url + b" HTTP/1.1\r\nhost: localhost" + END)[0] == 404
     headers = b"\r\n".join([b"a: " + b"x" * 500] * 100)
     assert sent(server, GET + headers + END)[0] == 200
 
@@ -233,7 +233,9 @@ def test_a_chunked_body_above_the_limit_is_413(server: MockCatalog) -> None:
 def test_a_body_where_none_is_read_does_not_become_the_next_request(
     server: MockCatalog, method: bytes, size: int
 ) -> None:
-    head = method + b" /v1/namespaces/absent HTTP/1.1\r\nhost: x\r\ncontent-length: %d" % size
+    head = (
+        method + b" /v1/namespaces/absent HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d" % size
+    )
     with opened(server) as wire, wire.makefile("rb") as file:
         wire.sendall(head + END + b"G" * size + GET + b"\r\n")
         assert answer(file)[0] == 404

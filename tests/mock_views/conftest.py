@@ -1,6 +1,7 @@
 """A seeded server that serves views, its files in memory, and an httpx client on one warehouse."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -60,8 +61,10 @@ def serving_views() -> Callable[[MockCatalog], MockCatalog]:
 
 
 @pytest.fixture
-def mock(serving_views: Callable[[MockCatalog], MockCatalog]) -> MockCatalog:
-    return serving_views(MockCatalog(seed=7, clock=NOW_MS, root="memory://root"))
+def mock(serving_views: Callable[[MockCatalog], MockCatalog], tmp_path: Path) -> MockCatalog:
+    return serving_views(
+        MockCatalog(seed=7, clock=NOW_MS, root="memory://root", allow_locations=[tmp_path])
+    )
 
 
 @pytest.fixture

@@ -184,6 +184,8 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     clock = None if spark else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
     secret = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
     table_token = f"{secret}-of-tables"
+    # Whoever starts the mock here also says where the run's tables are to be.
+    placed = options["location_root"] or ""
     mock = MockCatalog(
         seed=seed,
         clock=clock,
@@ -198,6 +200,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         # Java's client would take it for the table's own session, and Spark runs are about tables.
         vending=VendingSettings(storage="s3", table_config={} if spark else {"token": table_token}),
         warehouses=[_MOCK_WAREHOUSE],
+        allow_locations=[placed] if placed.lower().startswith("file:") else (),
     )
     stack.enter_context(mock)
     return {

@@ -20,7 +20,21 @@ _USAGE = 2
 
 
 @click.command("serve", short_help="Serve the mock catalog until it is told to stop.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. 0.0.0.0 (or ::) listens on all: then clients may call it by any "
+    "IP address, but by a name only if --allow-host says so.",
+)
+@click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Answer requests for this host (Host), and from web pages of it (Origin), too; "
+    "repeatable. Otherwise only those for loopback names and --host: others get 403.",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -68,6 +82,14 @@ _USAGE = 2
 )
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option("--root", metavar="DIR", help="Where tables live; default: a temporary directory.")
+@click.option(
+    "--allow-location",
+    "allow_locations",
+    multiple=True,
+    metavar="URI",
+    help="Let clients have files below this directory or file: URI read, written and deleted too; "
+    "repeatable. Otherwise they reach what is below their warehouse's own location only.",
+)
 @click.option(
     "--page-size-max",
     type=click.IntRange(min=1),

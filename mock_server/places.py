@@ -1,0 +1,163 @@
+"""Which files on disk a server may touch: those below given directories, whoever names them.
+
+Every location that comes from a client, or from a file that a client names, is turned into a path
+here and nowhere else. Other schemes than `file:` are no paths: their files are held in memory.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+__all__ = [
+    "NOWHERE",
+    "LocationRefused",
+    "Places",
+    "allowed_places",
+    "local_path",
+    "location_uri",
+    "same_file",
+]
+
+_PATH_BYTES_MAX = 4096
+"""What Linux takes (PATH_MAX). Longer ones would take long to resolve, and exist nowhere."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+class LocationRefused(PermissionError):
+    """A location on disk that is outside the places of a server; whether it exists is not said."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(
+            f"{location} is outside the places that this server may use; whoever starts it can "
+            "allow another one: --allow-location URI, or MockCatalog(allow_locations=[...])"
+        )
+
+
+class Places(msgspec.Struct, frozen=True):
+    """The directories below which files may be read, written and deleted.
+
+    `directories` are absolute and free of symbolic links.
+    """
+
+    directories: tuple[str, ...] = ()
+
+    def with_location(self, location: str) -> "Places":
+        """These places and one more, if it is on disk; OSError for a malformed `file:` URI."""
+        path = local_path(location)
+        return self if path is None else Places((*self.directories, os.path.realpath(path)))
+
+    def with_name(self, location: str, name: str) -> "Places":
+        """These places and a directory in a location; if it is a link elsewhere, nothing more."""
+        path = local_path(location)
+        if path is None:
+            return self
+        return Places((*self.directories, f"{os.path.realpath(path).rstrip('/')}/{name}"))
+
+    def path_of(self, location: str) -> Path | None:
+        """The path of a location on disk, its directory resolved; None if it is held in memory.
+
+        LocationRefused if the path, read as it is or with its percent escapes decoded (as some
+        engines do), leads out of these places, also by `..` or a symbolic link; OSError if the
+        location is malformed, relative, or on another host.
+        """
+        path = local_path(location)
+        if path is None:
+            return None
+        if path.name == "..":
+            raise LocationRefused(location)
+        in_directory = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
+        # Most files are no link: then nothing is left to resolve, and once is enough.
+        resolved = [os.path.realpath(in_directory) if _is_link(in_directory) else in_directory]
+        if "%" in location:
+            resolved.append(os.path.realpath(_decoded(path)))
+        if not all(map(self._hold, resolved)):
+            raise LocationRefused(location)
+        return Path(in_directory)
+
+    def _hold(self, resolved: str) -> bool:
+        return any(
+            resolved == directory or resolved.startswith(f"{directory.rstrip('/')}/")
+            for directory in self.directories
+        )
+
+
+NOWHERE = Places()
+"""No place on disk at all."""
+
+
+def allowed_places(locations: Iterable[str]) -> Places:
+    """The places that whoever starts a server names; ValueError for one that is not on disk."""
+    places = NOWHERE
+    for location in locations:
+        try:
+            found = places.with_location(location_uri(location))
+        except OSError as error:
+            raise ValueError(f"cannot allow the location {location!r}: {error}") from error
+        if found is places:
+            raise ValueError(f"cannot allow the location {location!r}: only file: needs it")
+        places = found
+    return places
+
+
+def location_uri(text: str) -> str:
+    """A place as people write it: a path without a scheme, `~` too, becomes a `file:` location."""
+    if _SCHEME.match(text) is None:
+        text = f"file://{Path(text).expanduser().resolve()}"
+    text = text.rstrip("/")
+    return "file:///" if text.lower() == "file:" else text
+
+
+def local_path(location: str) -> Path | None:
+    """The path behind `file:/p`, `file:///p`, `file://localhost/p` or `/p`; None if in memory.
+
+    The scheme counts in any case. Nothing is unescaped: engines take the text after the scheme
+    literally. OSError for a NUL, for a `file:` URI that is relative or names another host, and
+    for a path that is too long.
+    """
+    if "\0" in location:
+        raise OSError("a location cannot contain NUL")
+    rest = location
+    if not location.startswith("/"):
+        scheme, colon, rest = location.partition(":")
+        if not colon or scheme.lower() != "file":
+            return None
+        if rest.startswith("//"):
+            host, slash, path = rest[2:].partition("/")
+            if host.lower() not in {"", "localhost"}:
+                raise OSError(f"a file on another host cannot be reached: {location}")
+            rest = slash + path
+        if not rest.startswith("/"):
+            raise OSError(f"a file: location needs an absolute path: {location}")
+    if len(rest.encode()) > _PATH_BYTES_MAX:
+        raise OSError(f"a path cannot be longer than {_PATH_BYTES_MAX} bytes")
+    return Path("/" + rest.lstrip("/"))
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two locations are of one file, however they are spelled."""
+    if one == other:
+        return True
+    try:
+        paths = local_path(one), local_path(other)
+    except OSError:
+        return False
+    first, second = paths
+    if first is None or second is None or first.name != second.name:
+        return False
+    return os.path.realpath(first) == os.path.realpath(second)
+
+
+def _is_link(path: str) -> bool:
+    return os.path.islink(path)  # noqa: PTH114 - a Path costs more than the look
+
+
+def _decoded(path: Path) -> str:
+    decoded = os.fsdecode(unquote_to_bytes(str(path)))
+    if "\0" in decoded:
+        raise OSError("a location cannot contain NUL")
+    return decoded
