@@ -16,7 +16,8 @@ NullPlaces: TypeAlias = Mapping[str, Literal["list", "map"]]
 """Paths of members in a body, an item of a list being `*`, and what a null there stands for."""
 
 _VIEW_VERSION: NullPlaces = {"view-version.default-namespace": "list"}
-_UPDATE: NullPlaces = _VIEW_VERSION | {
+_UPDATE: NullPlaces = {
+    **_VIEW_VERSION,
     "updates": "map",
     "removals": "list",
     "snapshot-ids": "list",

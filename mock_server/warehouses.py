@@ -62,8 +62,9 @@ class Warehouses:
 
     `generation` changes with every warehouse that comes or goes.
 
-    Without declarations every name asked for is opened, and its prefix served from then on. With `served_prefix` False there is one
-    warehouse, at the routes without a prefix, and (undeclared) every name means it.
+    Without declarations every name asked for is opened, and its prefix served from then on. With
+    `served_prefix` False there is one warehouse, at the routes without a prefix, and (undeclared)
+    every name means it.
     """
 
     def __init__(
