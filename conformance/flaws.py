@@ -75,6 +75,26 @@ _DEFAULTED = frozenset(
         "replaceView.updates.*.add-view-version.view-version.summary",
     }
 )
+# Required lists and maps that may be empty, and that clients write as null when they are: Go's
+# encoder does so with a list or map that was never made, and iceberg-go sends what it is given.
+_NULL_IS_EMPTY = frozenset(
+    {
+        "updateTable.requirements",
+        "updateTable.updates",
+        "updateTable.updates.*.set-properties.updates",
+        "updateTable.updates.*.remove-properties.removals",
+        "updateTable.updates.*.remove-snapshots.snapshot-ids",
+        "updateTable.updates.*.remove-partition-specs.spec-ids",
+        "updateTable.updates.*.remove-schemas.schema-ids",
+        "updateTable.updates.*.set-statistics.statistics.blob-metadata",
+        "updateTable.updates.*.set-statistics.statistics.blob-metadata.*.fields",
+        "createView.view-version.default-namespace",
+        "replaceView.updates",
+        "replaceView.updates.*.set-properties.updates",
+        "replaceView.updates.*.remove-properties.removals",
+        "replaceView.updates.*.add-view-version.view-version.default-namespace",
+    }
+)
 # Required members that the reference reads as empty where they are absent or null.
 _EMPTY = frozenset({"createView.properties"})
 # What an update or a requirement is called: an unknown one must be refused (L1009-L1010).
@@ -171,6 +191,8 @@ def flaw_of(spot: Spot) -> Flaw:
         return Flaw.TOLERABLE
     if _names_a_kind(spot):
         return Flaw.UNUSABLE
+    if spot.value is None and path in _NULL_IS_EMPTY:
+        return Flaw.TOLERABLE
     if (spot.value is ABSENT or spot.value is None) and path in _EMPTY | _DEFAULTED:
         return Flaw.TOLERABLE if path in _EMPTY else Flaw.MISTYPED
     return _flaw_of_value(spot)

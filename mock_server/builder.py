@@ -18,6 +18,7 @@ from icecheck.mock_server.model import (
     StatisticsFile,
     TableMetadata,
 )
+from icecheck.mock_server.names import is_absolute
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.properties import integer_property
 from icecheck.mock_server.schemas import Column, columns_by_id
@@ -38,11 +39,13 @@ _PREVIOUS_VERSIONS_DEFAULT = 100
 
 
 def canonical_location(location: str) -> str:
-    """Strip trailing slashes, but not those of a scheme; an empty location is a 400 Problem."""
+    """Strip trailing slashes, but not those of a scheme; 400 if it is empty or relative."""
     while location.endswith("/") and not location.endswith("://"):
         location = location[:-1]
     if not location:
         raise bad_request("Invalid location: empty")
+    if not is_absolute(location):
+        raise bad_request(f"Invalid location: not absolute: {location[:200]}")
     return location
 
 

@@ -9,6 +9,7 @@ from icecheck.mock_server.assertions import ASSERTIONS, AssertCreate, TableRequi
 from icecheck.mock_server.builder import Draft, canonical_location
 from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.null_containers import COMMIT, TRANSACTION
 from icecheck.mock_server.problem import Problem, bad_request
 from icecheck.mock_server.updates import UPDATES, TableUpdate
 from icecheck.mock_server.updates.table import UpgradeFormatVersionUpdate
@@ -66,8 +67,11 @@ def default_registries() -> tuple[dict[str, AssertionCheck], dict[str, UpdateApp
 
 
 def decode_commit(body: bytes) -> CommitRequest:
-    """Read an updateTable body; anything malformed or unknown is a 400 Problem (L1009)."""
-    return decode_json(CommitRequest, body)
+    """Read an updateTable body; anything malformed or unknown is a 400 Problem (L1009).
+
+    A list or map that is null is an empty one, where an empty one is lawful.
+    """
+    return decode_json(CommitRequest, body, COMMIT)
 
 
 def decode_commit_transaction(body: bytes) -> tuple[tuple[TableIdentifier, CommitRequest], ...]:
@@ -75,7 +79,7 @@ def decode_commit_transaction(body: bytes) -> tuple[tuple[TableIdentifier, Commi
 
     The document demands the identifier in words only (L3507); without one it is a 400 Problem.
     """
-    changes = decode_json(_Transaction, body).table_changes
+    changes = decode_json(_Transaction, body, TRANSACTION).table_changes
     if not changes:
         raise bad_request("Invalid transaction: there are no table changes")
     return tuple((_identifier(change), change) for change in changes)

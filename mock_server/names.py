@@ -1,4 +1,4 @@
-"""Names of namespaces, tables and warehouses: what is a name, and what it becomes in a path."""
+"""Names of namespaces, tables, warehouses and places: what is one, what it becomes in a path."""
 
 import hashlib
 import re
@@ -24,6 +24,7 @@ _PLAIN_PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
 _PREFIX = re.compile(
     r"(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+(/(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+)*"
 )
+_ABSOLUTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?/")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _DIRECTORY_LENGTH_MAX = 80
 
@@ -81,6 +82,14 @@ def is_prefix(text: str) -> bool:
     One that is escaped already is compared as it stands, as clients send it.
     """
     return _PREFIX.fullmatch(text) is not None and not RESERVED_SEGMENTS & set(text.split("/"))
+
+
+def is_absolute(location: str) -> bool:
+    """Whether a location is one place for everybody: a path from the root, or a URI with one.
+
+    What is relative would be another place for each process that reads it.
+    """
+    return _ABSOLUTE.match(location) is not None
 
 
 def prefix_of(warehouse: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from icecheck.mock_server import names, problem, replies
+from icecheck.mock_server.builder import canonical_location
 from icecheck.mock_server.context import (
     Context,
     FileEffect,
@@ -19,24 +20,44 @@ from icecheck.mock_server.locations import METADATA_PATH, check_places
 from icecheck.mock_server.metadata import encode, encode_with_snapshots
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.properties import is_true
-from icecheck.mock_server.state import TableEntry
+from icecheck.mock_server.state import TableEntry, WarehouseState
 
 ALL_SNAPSHOTS = "all"
 REFERENCED_SNAPSHOTS = "refs"
+NAMESPACE_LOCATION = "location"
 
 _COMPRESSION = "write.metadata.compression-codec"
 _DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 _SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 
 
-def default_location(context: Context, namespace: tuple[str, ...], name: str, uuid: str) -> str:
-    """Where a table goes if the client does not say.
+def namespace_location(context: Context, state: WarehouseState, namespace: tuple[str, ...]) -> str:
+    """Where the tables of a namespace go, without slashes at the end; it need not exist.
+
+    That is its `location`, a property that clients know, if it has one that is absolute; else a
+    directory below its parent's location, or the warehouse's.
+    """
+    directories: list[str] = []
+    for depth in range(len(namespace), 0, -1):
+        entry = state.namespace(namespace[:depth])
+        own = "" if entry is None else entry.properties.get(NAMESPACE_LOCATION, "")
+        if names.is_absolute(own):
+            home = canonical_location(own) if own.strip("/") else ""
+            return "/".join((home, *reversed(directories)))
+        directories.append(names.directory_of(namespace[depth - 1]))
+    return "/".join((context.location, *reversed(directories)))
+
+
+def default_location(
+    context: Context, state: WarehouseState, namespace: tuple[str, ...], name: str, uuid: str
+) -> str:
+    """Where a table or view goes if the client does not say: below its namespace's location.
 
     Part of the uuid is in it, so that a table created again, or under a name that was renamed
     away, never meets the files of the other one.
     """
-    directories = [names.directory_of(part) for part in (*namespace, name)]
-    return f"{context.location}/{'/'.join(directories)}-{uuid[:8]}"
+    home = namespace_location(context, state, namespace)
+    return f"{home}/{names.directory_of(name)}-{uuid[:8]}"
 
 
 def published(

@@ -155,7 +155,7 @@ class Router:
         for length in range(1, len(segments) - 2):
             if _find(self._prefixed, segments, 2 + length) is not None:
                 prefix = "/".join(segments[2:][:length])
-                return f"No warehouse is served under the prefix {prefix[:100]}"
+                return f"No warehouse is served under the prefix {prefix[:100]}: ask for /v1/config"
         return "No such path"
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from icecheck.mock_server.assertions import VIEW_ASSERTIONS, AssertViewUUID, TableRequirement
 from icecheck.mock_server.commit import TableIdentifier
 from icecheck.mock_server.json_input import decode_json
+from icecheck.mock_server.null_containers import COMMIT
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.updates.views import VIEW_UPDATES, ViewUpdate
 from icecheck.mock_server.view_builder import ViewDraft
@@ -47,7 +48,7 @@ def default_view_registries() -> tuple[dict[str, ViewAssertionCheck], dict[str, 
 
 def decode_view_commit(body: bytes) -> CommitViewRequest:
     """Read a replaceView body; anything malformed or unfit for a view is a 400 Problem."""
-    return decode_json(CommitViewRequest, body)
+    return decode_json(CommitViewRequest, body, COMMIT)
 
 
 def apply_view_commit(

@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from icecheck.mock_server.json_input import decode_json
+from icecheck.mock_server.null_containers import CREATE_VIEW
 from icecheck.mock_server.requested import RequestedSchema
 from icecheck.mock_server.view_builder import free_version_id, history_entries_max, view_schema
 from icecheck.mock_server.view_metadata import (
@@ -28,7 +29,7 @@ class CreateViewRequest(Struct, frozen=True, gc=False, kw_only=True, rename="keb
 
 def decode_create_view(body: bytes) -> CreateViewRequest:
     """Read a request body; anything malformed is a 400 Problem."""
-    return decode_json(CreateViewRequest, body)
+    return decode_json(CreateViewRequest, body, CREATE_VIEW)
 
 
 def new_view_metadata(request: CreateViewRequest, *, uuid: str, location: str) -> ViewMetadata:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from icecheck.mock_server.column_types import Int32, Int64
 from icecheck.mock_server.model import Schema
+from icecheck.mock_server.names import is_absolute
 from icecheck.mock_server.problem import Problem, bad_request
 
 __all__ = [
@@ -112,6 +113,8 @@ def check_view(metadata: ViewMetadata) -> None:
     check_view_format_version(metadata.format_version)
     if not metadata.location:
         raise bad_request("Invalid view metadata: the location is empty")
+    if not is_absolute(metadata.location):
+        raise bad_request(f"Invalid location: not absolute: {metadata.location[:200]}")
     schema_ids = [schema.schema_id for schema in metadata.schemas]
     version_ids = [version.version_id for version in metadata.versions]
     _check_unique("schemas", schema_ids)

@@ -43,10 +43,11 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
 class Warehouse:
     """One tenant: its present state, and the lock under which the state is replaced.
 
-    `state` may be read without the lock at any time: it is one immutable value.
+    `state` may be read without the lock at any time: it is one immutable value. `announced` says
+    whether the prefix is served: it was declared, or its warehouse has been asked for by name.
     """
 
-    __slots__ = ("context", "declaration", "lock", "prefix", "state")
+    __slots__ = ("announced", "context", "declaration", "lock", "prefix", "state")
 
     def __init__(self, declaration: WarehouseDeclaration, prefix: str, context: Context) -> None:
         self.declaration = declaration
@@ -54,6 +55,7 @@ class Warehouse:
         self.context = context
         self.lock = threading.Lock()
         self.state = WarehouseState()
+        self.announced = False
 
     @property
     def name(self) -> str:
@@ -66,8 +68,9 @@ class Warehouses:
 
     `generation` changes with every warehouse that comes or goes.
 
-    Without declarations every name asked for is opened. With `served_prefix` False there is one
-    warehouse, at the routes without a prefix, and (undeclared) every name means it.
+    Without declarations every name asked for is opened, and its prefix served from then on. With
+    `served_prefix` False there is one warehouse, at the routes without a prefix, and (undeclared)
+    every name means it.
     """
 
     def __init__(
@@ -90,7 +93,7 @@ class Warehouses:
             if not declarations or (len(declarations) > 1 and not served_prefix):
                 raise ValueError("declare one warehouse, or several with prefixes")
             for declaration in declarations:
-                self._add(declaration)
+                self._add(declaration).announced = True
         self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
 
     def open(self, name: str | None) -> Warehouse | None:
@@ -101,12 +104,9 @@ class Warehouses:
         name = name or self.default_name
         if self.on_demand and not self._served_prefix:
             name = self.default_name
-        found = self._by_name.get(name)
-        if found is None and self.on_demand:
-            with self._lock:
-                found = self._by_name.get(name)
-                if found is None:
-                    found = self._add(WarehouseDeclaration(name))
+        found = self._opened(name)
+        if found is not None:
+            found.announced = True
         return found
 
     def asked_for(self, name: str | None) -> Warehouse:
@@ -131,17 +131,18 @@ class Warehouses:
         return found
 
     def under(self, prefix: str) -> Warehouse | None:
-        """The warehouse whose path prefix is exactly this, or None."""
-        return self._by_prefix.get(prefix)
+        """The warehouse whose path prefix is exactly this, or None, also if nobody was told it."""
+        found = self._by_prefix.get(prefix)
+        return found if found is not None and found.announced else None
 
     def unprefixed(self) -> Warehouse | None:
         """The warehouse at the routes without a prefix, or None if all have one.
 
         When warehouses are opened on demand, the default one is also found there, for clients
-        that never ask for the configuration.
+        that never ask for the configuration. Its prefix is not served until it is asked for.
         """
         found = self._by_prefix.get("")
-        return self.open(None) if found is None and self.on_demand else found
+        return self._opened(self.default_name) if found is None and self.on_demand else found
 
     def all(self) -> tuple[Warehouse, ...]:
         """Every warehouse there is now, in the order of their opening."""
@@ -154,6 +155,18 @@ class Warehouses:
             if found is not None:
                 self._by_prefix.pop(found.prefix, None)
                 self.generation += 1
+
+    def _opened(self, name: str) -> Warehouse | None:
+        """The warehouse of this name, made if they come on demand; nobody is told its prefix."""
+        found = self._by_name.get(name)
+        if found is None and self.on_demand:
+            with self._lock:
+                found = self._by_name.get(name)
+                # A name may be the prefix of a warehouse whose own name cannot stand in a path.
+                is_taken = self._served_prefix and names.prefix_of(name) in self._by_prefix
+                if found is None and not is_taken:
+                    found = self._add(WarehouseDeclaration(name))
+        return found
 
     def _add(self, declaration: WarehouseDeclaration) -> Warehouse:
         prefix = declaration.prefix

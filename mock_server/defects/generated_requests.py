@@ -130,6 +130,22 @@ def _odd_tasks_are_empty(operation_id: str) -> None:
     _declare_mistyped(operation_id, install)
 
 
+def _bare_changes_are_empty(operation_id: str) -> None:
+    def lenient(body: dict[str, Any]) -> dict[str, Any]:
+        empty: dict[str, Any] = {"requirements": [], "updates": []}
+        changes = body.get("table-changes")
+        if not isinstance(changes, list):
+            return body
+        filled = [empty | each if isinstance(each, dict) else each for each in changes]
+        return {**body, "table-changes": filled}
+
+    def install(registries: Registries) -> None:
+        alter_request_body(registries, operation_id, lenient)
+
+    install.__doc__ = f"{operation_id} reads requirements and updates that are missing as none."
+    _declare_mistyped(operation_id, install)
+
+
 def _declare_mistyped(operation_id: str, install: Any) -> None:
     defect(
         f"mistyped-accepted-{operation_id}",
@@ -141,6 +157,7 @@ def _declare_mistyped(operation_id: str, install: Any) -> None:
 _LENIENT = {
     "planTableScan": _odd_plan_switches_are_off,
     "fetchScanTasks": _odd_tasks_are_empty,
+    "commitTransaction": _bare_changes_are_empty,
     **dict.fromkeys(("listNamespaces", "listTables", "listViews"), _odd_page_sizes_are_none),
 }
 

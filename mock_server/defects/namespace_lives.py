@@ -6,6 +6,7 @@ from typing import Any
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
+from icecheck.mock_server.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.state import WarehouseState
 
 Levels = tuple[str, ...]
@@ -35,6 +36,10 @@ def _also(
 def _properties(state: WarehouseState, namespace: Levels) -> dict[str, str]:
     entry = state.namespace(namespace)
     return {} if entry is None else entry.properties
+
+
+def _set_by_clients(properties: Json) -> set[str]:
+    return set(properties) - {NAMESPACE_LOCATION}
 
 
 @defect("namespace-is-born-with-its-parents", breaks=_NAMESPACES, suffering=_FOREIGN)
@@ -116,14 +121,16 @@ def _none_any_more_is_null(registries: Registries) -> None:
     def noted(
         before: WarehouseState, after: WarehouseState, named: Levels, _sent: Json
     ) -> WarehouseState:
-        if _properties(before, named) and not _properties(after, named):
+        was, now = (_set_by_clients(_properties(each, named)) for each in (before, after))
+        if was and not now:
             emptied.add(named)
         else:
             emptied.discard(named)
         return after
 
     def null(body: Json) -> Json:
-        is_null = tuple(body["namespace"]) in emptied and not body["properties"]
+        has_none = not _set_by_clients(body["properties"])
+        is_null = has_none and tuple(body["namespace"]) in emptied
         return {**body, "properties": None} if is_null else body
 
     _also(registries, "updateProperties", noted)

@@ -16,6 +16,7 @@ from icecheck.mock_server.defects.rewriting import (
     sent_json,
     wrap,
 )
+from icecheck.mock_server.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.state import WarehouseState
 
 Body = dict[str, Any]
@@ -266,12 +267,13 @@ def _cut_off(registries: Registries) -> None:
     suffering="PyIceberg refuses the namespace.",
 )
 def _null_when_none(registries: Registries) -> None:
-    """No properties are answered as null, as if they were not supported."""
-    alter_body(
-        registries,
-        "loadNamespaceMetadata",
-        lambda body: body | {"properties": body["properties"] or None},
-    )
+    """No properties of a client are answered as null, as if they were not supported."""
+
+    def null(body: dict[str, Any]) -> dict[str, Any]:
+        is_none_set = set(body["properties"]) <= {NAMESPACE_LOCATION}
+        return body | {"properties": None} if is_none_set else body
+
+    alter_body(registries, "loadNamespaceMetadata", null)
 
 
 @defect(

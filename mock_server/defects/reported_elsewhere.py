@@ -9,6 +9,7 @@ from icecheck.mock_server import problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
+from icecheck.mock_server.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.state import WarehouseState
 
 
@@ -38,12 +39,12 @@ def _removals_run_last(registries: Registries) -> None:
     suffering="A namespace cannot be rid of its last property, and nothing says so.",
 )
 def _empty_is_nothing_to_do(registries: Registries) -> None:
-    """A change that leaves no properties is answered as done and not stored."""
+    """A change that leaves no properties of a client is answered as done and not stored."""
 
     def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(context, state, call)
         changed = outcome.state.namespace(call.namespace)
-        stored = changed is None or changed.properties
+        stored = changed is None or set(changed.properties) - {NAMESPACE_LOCATION}
         return outcome if stored else structs.replace(outcome, state=state)
 
     wrap(registries, "updateProperties", around)

@@ -37,7 +37,7 @@ def committed(
     location = None
     if entry is None:
         uuid = context.identities.new_uuid()
-        location = publication.default_location(context, namespace, name, uuid)
+        location = publication.default_location(context, state, namespace, name, uuid)
     metadata = apply_commit(
         None if entry is None else entry.metadata,
         commit,

@@ -7,6 +7,7 @@ from icecheck.mock_server.context import Call, Context, Outcome
 from icecheck.mock_server.json_input import decode_json
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.paging import PageRequest
+from icecheck.mock_server.publication import NAMESPACE_LOCATION, namespace_location
 from icecheck.mock_server.state import NamespaceEntry, WarehouseState
 
 
@@ -43,17 +44,22 @@ def list_namespaces(context: Context, state: WarehouseState, call: Call) -> Outc
 
 
 @operation("createNamespace")
-def create_namespace(_context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Create a namespace; ancestors that are missing are created too, without properties.
+def create_namespace(context: Context, state: WarehouseState, call: Call) -> Outcome:
+    """Create a namespace; ancestors that are missing are created too.
 
     The document says nothing about ancestors. Refusing would break clients written against the
-    reference, which accepts; an ancestor that does not exist would break the listing.
+    reference, which accepts; an ancestor that does not exist would break the listing. Each gets a
+    `location` unless the request has one: some clients put tables below it, or nowhere.
     """
     request = decode_json(CreateNamespaceRequest, call.request.body)
     namespace = names.new_namespace(request.namespace)
     if namespace in state.namespaces:
         raise problem.already_exists(f"Namespace already exists: {'.'.join(namespace)}")
-    properties = request.properties or {}
+    for depth in range(1, len(namespace)):
+        ancestor = namespace[:depth]
+        if ancestor not in state.namespaces:
+            state = state.with_namespace(ancestor, _located(context, state, ancestor, {}))
+    properties = _located(context, state, namespace, request.properties or {})
     return Outcome(
         state.with_namespace(namespace, properties),
         replies.json_reply({"namespace": namespace, "properties": properties}),
@@ -113,3 +119,12 @@ def _existing(state: WarehouseState, namespace: tuple[str, ...]) -> NamespaceEnt
     if entry is None:
         raise problem.no_such_namespace(namespace)
     return entry
+
+
+def _located(
+    context: Context, state: WarehouseState, namespace: tuple[str, ...], sent: dict[str, str]
+) -> dict[str, str]:
+    """The properties of a new namespace: as they were sent, and a location in any case."""
+    if NAMESPACE_LOCATION in sent:
+        return sent
+    return sent | {NAMESPACE_LOCATION: namespace_location(context, state, namespace)}

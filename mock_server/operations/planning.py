@@ -28,23 +28,22 @@ class FetchScanTasksRequest(msgspec.Struct, frozen=True, rename="kebab"):
 def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Plan a scan of a snapshot, or of the appends between two (L619-L656).
 
-    The request is judged at once, in both modes. A plan id is only given when the server holds
-    something for the client: a plan that waits, or tasks that did not fit into the answer.
+    The request is judged at once, in both modes. Every plan but a failed one has an id, and is
+    kept for it: clients of 1.11, where completed plans must have one, refuse those without.
     """
     request = decode_json(PlanTableScanRequest, call.request.body)
     metadata = _metadata(state, call)
     scan = requested_scan(request, metadata)
     plans = context.plans
-    plan = plans.new(
-        context.identities.new_uuid(), _owner(context, metadata), scan, context.clock.now_ms()
-    )
+    now_ms = context.clock.now_ms()
+    plan = plans.new(context.identities.new_uuid(), _owner(context, metadata), scan, now_ms)
     if plans.settings.mode is PlanningMode.ASYNC:
-        plans.keep(plan)
+        plans.keep(plan, now_ms)
         return _outcome(state, {"status": "submitted", "plan-id": plan.view.plan_id})
     view = plan.end(partial(plan_files, context.files))
     body = _result(view)
-    if view.page_count > 1:
-        plans.keep(plan)
+    if view.status == "completed":
+        plans.keep(plan, now_ms)
         body["plan-id"] = view.plan_id
     return _outcome(state, body)
 

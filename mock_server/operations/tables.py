@@ -34,7 +34,7 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     metadata = new_table_metadata(
         request,
         uuid=uuid,
-        location=publication.default_location(context, call.namespace, name, uuid),
+        location=publication.default_location(context, state, call.namespace, name, uuid),
         now_ms=context.clock.now_ms(),
     )
     check_places(context, metadata.location, metadata.properties)

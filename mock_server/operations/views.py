@@ -30,7 +30,7 @@ def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
     request = decode_create_view(call.request.body)
     name = names.new_name(request.name, "view")
     uuid = context.identities.new_uuid()
-    location = publication.default_location(context, call.namespace, name, uuid)
+    location = publication.default_location(context, state, call.namespace, name, uuid)
     metadata = new_view_metadata(request, uuid=uuid, location=location)
     check_places(context, metadata.location, metadata.properties)
     if call.namespace not in state.namespaces:

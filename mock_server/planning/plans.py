@@ -168,9 +168,10 @@ class Plans:
         view = PlanView(plan_id, scan, self.settings.files_per_task)
         return Plan(view, owner, now_ms + self.settings.plan_lifetime_ms, self.settings)
 
-    def keep(self, plan: Plan) -> None:
+    def keep(self, plan: Plan, now_ms: int) -> None:
         """Keep a plan for its lifetime, at the cost of the oldest ones if there are too many."""
         with self._lock:
+            self._forget_ended(now_ms)
             self._plans[plan.view.plan_id] = plan
         self.trim()
 
@@ -187,11 +188,7 @@ class Plans:
     def find(self, plan_id: str, owner: PlanOwner, now_ms: int) -> Plan | None:
         """The plan with this id for this table, or None, also when its time is over."""
         with self._lock:
-            while self._plans:
-                oldest = next(iter(self._plans.values()))
-                if oldest.expires_ms > now_ms:
-                    break
-                self._plans.popitem(last=False)
+            self._forget_ended(now_ms)
             found = self._plans.get(plan_id)
             return found if found is not None and found.owner == owner else None
 
@@ -206,3 +203,8 @@ class Plans:
         view, number = plan.view, int(digits)
         is_one = 1 <= number < view.page_count and view.plan_task(number) == plan_task
         return (view, number) if is_one else None
+
+    def _forget_ended(self, now_ms: int) -> None:
+        """Forget the plans whose time is over; they stand in the order in which it ends."""
+        while self._plans and next(iter(self._plans.values())).expires_ms <= now_ms:
+            self._plans.popitem(last=False)

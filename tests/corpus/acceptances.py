@@ -11,6 +11,7 @@ __all__ = ["ACCEPTED", "flaws_to_explain"]
 
 AcceptRule = Callable[[Flaw], bool]
 
+_MISSING = frozenset({"required", "required-null"})
 _READ_ONLY = ("/order-id", "/spec-id", "/field-id")
 
 
@@ -18,7 +19,8 @@ def flaws_to_explain(case: CorpusCase) -> tuple[Flaw, ...]:
     """The flaws of a request, a null that stands for nothing counted as such and once.
 
     A null where the contract wants a value is the flaw `null` if the request is no worse without
-    the member. What else it breaks (a member that another one depends on) is then no flaw.
+    the member, and `required-null` if the member must be there. What else it breaks (a member that
+    another one depends on) is then no flaw.
     """
     flaws = flaws_of(case)
     nulls = [f for f in flaws if f.part == "body" and f.keyword == "type" and f.pointer]
@@ -31,8 +33,15 @@ def flaws_to_explain(case: CorpusCase) -> tuple[Flaw, ...]:
     left = tuple(json_flaws(case.operation_id, body))
     missing = {flaw.pointer for flaw in left if flaw.keyword == "required"}
     others = tuple(flaw for flaw in flaws if flaw.part != "body")
-    optional = [f for f in removed if f.pointer not in missing]
-    return (*others, *(Flaw("body", f.pointer, "null") for f in optional), *left)
+    nulled = [
+        Flaw("body", f.pointer, "required-null" if f.pointer in missing else "null")
+        for f in removed
+    ]
+    made_missing = {f.pointer for f in removed} - {
+        flaw.pointer for flaw in flaws if flaw.keyword == "required"
+    }
+    kept = [f for f in left if f.keyword != "required" or f.pointer not in made_missing]
+    return (*others, *nulled, *kept)
 
 
 def _remove_null(value: Any, path: list[str]) -> bool:
@@ -55,14 +64,19 @@ def optional_null(flaw: Flaw) -> bool:
     return flaw.keyword == "null"
 
 
+def null_list_or_map(flaw: Flaw) -> bool:
+    """An explicit null for a list or map that must be there, and may be empty."""
+    return flaw.keyword == "required-null"
+
+
 def read_only_member(flaw: Flaw) -> bool:
     """An id that the server assigns is not in the request."""
-    return flaw.keyword == "required" and flaw.pointer.endswith(_READ_ONLY)
+    return flaw.keyword in _MISSING and flaw.pointer.endswith(_READ_ONLY)
 
 
 def no_view_properties(flaw: Flaw) -> bool:
     """A view is created without properties."""
-    return flaw == Flaw("body", "/properties", "required")
+    return flaw.keyword in _MISSING and flaw.pointer == "/properties"
 
 
 def unknown_access_delegation(flaw: Flaw) -> bool:
@@ -73,6 +87,12 @@ def unknown_access_delegation(flaw: Flaw) -> bool:
 
 ACCEPTED: dict[str, AcceptRule] = {
     rule.__name__.replace("_", "-"): rule
-    for rule in (optional_null, read_only_member, no_view_properties, unknown_access_delegation)
+    for rule in (
+        optional_null,
+        null_list_or_map,
+        read_only_member,
+        no_view_properties,
+        unknown_access_delegation,
+    )
 }
 """Flaws that the server looks past, by name."""

@@ -98,3 +98,78 @@ def test_explicit_nulls_and_members_that_need_not_be_read_are_tolerable(
     operation_id, location, body
 ):
     assert flaw(operation_id, location, body) is Flaw.TOLERABLE
+
+
+def update(action, **members):
+    return {"requirements": [], "updates": [{"action": action, **members}]}
+
+
+def place_of(operation_id, body, *members):
+    """The schema location of a member of the first update of a body."""
+    (sent,) = body["updates"]
+    schema = DOCUMENT["components"]["schemas"]
+    union = "TableUpdate" if operation_id == "updateTable" else "ViewUpdate"
+    for at, branch in enumerate(schema[union]["anyOf"]):
+        name = branch["$ref"].rpartition("/")[2]
+        action = schema[name]["properties"].get("action", {}).get("const")
+        if action == sent["action"]:
+            below = "".join(f"/properties/{member}" for member in members)
+            return f"/properties/updates/items/anyOf/{at}{below}/type"
+    raise AssertionError(sent["action"])
+
+
+@pytest.mark.parametrize("operation_id", ["updateTable", "replaceView"])
+@pytest.mark.parametrize("member", ["requirements", "updates"])
+def test_null_for_what_a_commit_has_none_of_is_tolerable(operation_id, member):
+    location = f"/properties/{member}/type"
+    assert flaw(operation_id, location, {member: None}) is Flaw.TOLERABLE
+
+
+@pytest.mark.parametrize("member", ["requirements", "updates"])
+def test_null_for_what_a_change_has_none_of_is_tolerable(member):
+    location = f"/properties/table-changes/items/properties/{member}/type"
+    body = {"table-changes": [{member: None}]}
+    assert flaw("commitTransaction", location, body) is Flaw.TOLERABLE
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "action", "members"),
+    [
+        ("updateTable", "set-properties", ["updates"]),
+        ("updateTable", "remove-properties", ["removals"]),
+        ("updateTable", "remove-snapshots", ["snapshot-ids"]),
+        ("updateTable", "remove-partition-specs", ["spec-ids"]),
+        ("updateTable", "remove-schemas", ["schema-ids"]),
+        ("replaceView", "set-properties", ["updates"]),
+        ("replaceView", "remove-properties", ["removals"]),
+    ],
+)
+def test_null_for_a_list_or_map_of_an_update_is_tolerable_and_its_absence_is_not(
+    operation_id, action, members
+):
+    body = update(action, **{members[0]: None})
+    location = place_of(operation_id, body, *members)
+    assert flaw(operation_id, location, body) is Flaw.TOLERABLE
+    location = location.rpartition("/properties/")[0] + "/required"
+    assert flaw(operation_id, location, update(action)) is Flaw.UNUSABLE
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "location", "body"),
+    [
+        ("commitTransaction", "/properties/table-changes/type", {"table-changes": None}),
+        ("createNamespace", "/properties/namespace/type", {"namespace": None}),
+        (
+            "createView",
+            "/properties/view-version/properties/representations/type",
+            {"view-version": {"representations": None}},
+        ),
+    ],
+)
+def test_null_for_a_list_that_may_not_be_empty_stays_unusable(operation_id, location, body):
+    assert flaw(operation_id, location, body) is Flaw.UNUSABLE
+
+
+def test_the_absence_of_requirements_or_updates_should_be_refused():
+    assert flaw("updateTable", "/required", {"updates": []}) is Flaw.MISTYPED
+    assert flaw("updateTable", "/required", {"requirements": []}) is Flaw.MISTYPED

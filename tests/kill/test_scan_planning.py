@@ -18,7 +18,7 @@ from icecheck.mock_server.context import Call, Registries
 from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
-from icecheck.session import open_session
+from icecheck.session import Session, open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome, SkipKind
 
@@ -59,19 +59,46 @@ def test_lawful_planners_are_not_blamed(planning: PlanningSettings) -> None:
     assert words(verdicts) == []
 
 
+ONE_ANSWER = PlanningSettings(files_per_task=1000)
+TASKS = "fetchScanTasks.large-scan"
+PLANS = ("fetchPlanningResult.known-plan", "cancelPlanning.known-plan")
+
+
 def test_a_planner_without_plan_tasks_is_not_asked_for_them() -> None:
-    with mock_session(planning=PlanningSettings(files_per_task=1000)) as (_, session):
-        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
-    skipped = {v.check: v.skip.kind for v in verdicts if v.skip is not None}
-    assert skipped == dict.fromkeys(
-        (
-            "fetchScanTasks.large-scan",
-            "fetchPlanningResult.known-plan",
-            "cancelPlanning.known-plan",
-        ),
-        SkipKind.NOT_APPLICABLE,
-    )
-    assert {v.outcome for v in verdicts} == {Outcome.PASS, Outcome.SKIP}
+    with mock_session(planning=ONE_ANSWER) as (_, session):
+        assert _skipped(session) == {TASKS: SkipKind.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize(
+    ("planning", "skipped"),
+    [(ONE_ANSWER, (TASKS, *PLANS)), (PlanningSettings(files_per_task=2), PLANS)],
+    ids=["one answer", "plan tasks"],
+)
+def test_a_planner_that_gives_completed_plans_no_id_is_not_blamed(
+    planning: PlanningSettings, skipped: tuple[str, ...]
+) -> None:
+    def anonymous(body: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in body.items() if name != "plan-id"}
+
+    with mock_session(planning=planning) as (mock, session):
+        alter_body(mock.registries, "planTableScan", anonymous)
+        assert _skipped(session) == dict.fromkeys(skipped, SkipKind.NOT_APPLICABLE)
+
+
+def test_a_planner_that_forgets_what_was_told_in_one_answer_is_not_blamed() -> None:
+    def nothing_is_left(_call: Call) -> bool:
+        return True
+
+    with mock_session(planning=ONE_ANSWER) as (mock, session):
+        refuse_if(mock.registries, "fetchPlanningResult", nothing_is_left, 404)
+        assert _skipped(session) == dict.fromkeys((TASKS, PLANS[0]), SkipKind.NOT_APPLICABLE)
+
+
+def _skipped(session: Session) -> dict[str, SkipKind]:
+    """The checks that are skipped, and how; the others have to pass."""
+    verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+    assert words([v for v in verdicts if v.outcome is not Outcome.SKIP]) == []
+    return {v.check: v.skip.kind for v in verdicts if v.skip is not None}
 
 
 def test_a_catalog_whose_files_are_elsewhere_is_not_blamed() -> None:

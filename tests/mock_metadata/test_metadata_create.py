@@ -53,7 +53,7 @@ def test_a_new_table_starts_empty(new_table, now_ms):
 
 def test_a_table_is_of_version_2_unless_a_property_says_otherwise(schema_of):
     body = msgspec.json.encode({"name": "t", "schema": schema_of()})
-    table = new_table_metadata(decode_create_table(body), uuid="u", location="l", now_ms=1)
+    table = new_table_metadata(decode_create_table(body), uuid="u", location="s3://l", now_ms=1)
     assert table.format_version == 2
 
 

@@ -149,7 +149,7 @@ def tables(draw):
     table = TableMetadata(
         format_version=version,
         table_uuid=draw(st.uuids().map(str)),
-        location=draw(names.map(lambda name: name + "x")),
+        location=draw(names.map(lambda name: f"s3://{name}x")),
         last_sequence_number=last_sequence_number,
         last_updated_ms=max(stamps, default=draw(int64)),
         last_column_id=max(map(highest_field_id, table_schemas)),

@@ -163,6 +163,52 @@ def test_a_plan_is_forgotten_when_its_time_is_over(tmp_path: Path) -> None:
     assert len(mock.plans) == 0
 
 
+def test_a_completed_plan_is_asked_for_again_by_its_id_until_it_is_cancelled(
+    tmp_path: Path,
+) -> None:
+    _, http, table = served(tmp_path, PlanningSettings())
+    for files in ([], [file("a")]):
+        if files:
+            table.commit(Manifest(files))
+        answer = plan(http, "t")
+        assert answer["status"] == "completed"
+        where = f"{table.path}/plan/{answer['plan-id']}"
+        again = [checked("fetchPlanningResult", http.get(where)) for _ in range(2)]
+        without_id = {key: value for key, value in answer.items() if key != "plan-id"}
+        assert again == [without_id, without_id]
+        assert checked("cancelPlanning", http.delete(where)) is None
+        assert checked("fetchPlanningResult", http.get(where)) == {"status": "cancelled"}
+
+
+def test_each_completed_plan_has_an_id_of_its_own(tmp_path: Path) -> None:
+    _, http, table = served(tmp_path, PlanningSettings())
+    table.commit(Manifest([file("a")]))
+    assert len({plan(http, "t")["plan-id"] for _ in range(5)}) == 5
+
+
+def test_completed_plans_are_kept_in_bounds_and_for_their_time(tmp_path: Path) -> None:
+    clock = VirtualClock(1_700_000_000_000)
+    settings = PlanningSettings(plans_max=2, plan_lifetime_ms=1000)
+    mock, http, table = served(tmp_path, settings, clock)
+    table.commit(Manifest([file("a")]))
+    ids = [plan(http, "t")["plan-id"] for _ in range(3)]
+    statuses = [http.get(f"{table.path}/plan/{each}").status_code for each in ids]
+    assert statuses == [404, 200, 200]
+    clock.advance(1000)
+    newest = plan(http, "t")["plan-id"]
+    assert len(mock.plans) == 1  # those whose time is over went before anybody asked for them
+    assert http.get(f"{table.path}/plan/{newest}").status_code == 200
+    answer = http.get(f"{table.path}/plan/{ids[2]}")
+    assert checked("fetchPlanningResult", answer)["error"]["type"] == "NoSuchPlanIdException"
+
+
+def test_a_failed_plan_has_no_id_and_is_not_kept(tmp_path: Path) -> None:
+    mock, http, table = served(tmp_path, PlanningSettings(ends="failed"))
+    table.commit(Manifest([file("a")]))
+    assert set(plan(http, "t")) == {"status", "error"}
+    assert len(mock.plans) == 0
+
+
 def test_the_oldest_plans_are_forgotten_when_there_are_too_many(tmp_path: Path) -> None:
     settings = PlanningSettings(mode=PlanningMode.ASYNC, plans_max=2)
     _, http, table = served(tmp_path, settings)

@@ -34,7 +34,8 @@ def refused(http: httpx.Client, body: Any, table: str = "t") -> tuple[int, str]:
 
 
 def test_a_table_without_snapshots_needs_no_files_read(http: httpx.Client, table: Handmade) -> None:
-    assert plan(http, "t") == {"status": "completed", "file-scan-tasks": []}
+    answer = plan(http, "t")
+    assert answer == {"status": "completed", "plan-id": answer["plan-id"], "file-scan-tasks": []}
 
 
 def test_the_main_branch_is_scanned_unless_a_snapshot_is_named(
@@ -46,14 +47,14 @@ def test_the_main_branch_is_scanned_unless_a_snapshot_is_named(
     assert paths(all_tasks(http, "t", {"snapshot-id": first})) == ["file:///t/a.parquet"]
 
 
-def test_a_plan_without_more_tasks_has_no_id_because_nothing_is_held(
+def test_a_plan_without_more_tasks_has_an_id_and_is_kept(
     mock: MockCatalog, http: httpx.Client, table: Handmade
 ) -> None:
     table.commit(Manifest([file("a")]))
     answer = plan(http, "t")
-    assert "plan-id" not in answer
+    assert answer["plan-id"]
     assert "plan-tasks" not in answer
-    assert len(mock.plans) == 0
+    assert len(mock.plans) == 1
 
 
 def test_a_data_file_is_described_as_the_document_does(http: httpx.Client, table: Handmade) -> None:

@@ -64,7 +64,7 @@ def client(mock: MockCatalog, request: pytest.FixtureRequest) -> Iterator[httpx.
 
 def test_a_delayed_answer_is_the_same_answer(mock: MockCatalog, client: httpx.Client) -> None:
     with_effects(mock, Delay(1))
-    assert create(client).json() == {"namespace": ["a"], "properties": {}}
+    assert create(client).json()["namespace"] == ["a"]
 
 
 def test_a_dropped_answer_was_applied_all_the_same(

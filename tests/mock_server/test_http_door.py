@@ -104,7 +104,7 @@ def test_an_escaped_slash_stays_in_its_segment(server: MockCatalog) -> None:
         wire.send("POST /v1/namespaces HTTP/1.1", b'{"namespace": ["a/b"]}')
         wire.answer()
         wire.send("GET /v1/namespaces/a%2Fb HTTP/1.1")
-        assert wire.answer()[2] == b'{"namespace":["a/b"],"properties":{}}'
+        assert wire.answer()[2].startswith(b'{"namespace":["a/b"],"properties":{')
         wire.send("GET /v1/namespaces/a%252Fb HTTP/1.1")
         assert wire.answer()[0] == 404
 

@@ -11,17 +11,26 @@ def create(http: httpx.Client, *levels: str, **properties: str) -> httpx.Respons
     return http.post("/namespaces", json={"namespace": levels, "properties": properties})
 
 
+def own_properties(http: httpx.Client, path: str) -> dict[str, str]:
+    """The properties of a namespace without the location that the server gave it."""
+    properties = http.get(f"/namespaces/{path}").json()["properties"]
+    assert properties.pop("location").startswith("memory://root/wh/")
+    return dict(properties)
+
+
 def test_a_created_namespace_is_there_with_its_properties(http: httpx.Client) -> None:
     created = create(http, "a", owner="me")
     assert created.status_code == 200
-    assert created.json() == {"namespace": ["a"], "properties": {"owner": "me"}}
+    properties = {"owner": "me", "location": "memory://root/wh/a"}
+    assert created.json() == {"namespace": ["a"], "properties": properties}
     assert http.get("/namespaces/a").json() == created.json()
     assert http.head("/namespaces/a").status_code == 204
 
 
 def test_a_namespace_can_be_created_with_explicit_null_properties(http: httpx.Client) -> None:
     response = http.post("/namespaces", json={"namespace": ["a"], "properties": None})
-    assert response.json() == {"namespace": ["a"], "properties": {}}
+    properties = {"location": "memory://root/wh/a"}
+    assert response.json() == {"namespace": ["a"], "properties": properties}
 
 
 def test_creating_a_namespace_twice_is_409(http: httpx.Client) -> None:
@@ -64,7 +73,8 @@ def test_unknown_members_are_accepted(http: httpx.Client) -> None:
 
 def test_missing_ancestors_come_into_being_with_their_descendant(http: httpx.Client) -> None:
     create(http, "a", "b", "c")
-    assert http.get("/namespaces/a%1Fb").json() == {"namespace": ["a", "b"], "properties": {}}
+    assert http.get("/namespaces/a%1Fb").json()["namespace"] == ["a", "b"]
+    assert own_properties(http, "a%1Fb") == {}
     assert error_of(create(http, "a")) == (409, "AlreadyExistsException")
 
 
@@ -127,8 +137,7 @@ def test_properties_are_set_removed_and_reported(http: httpx.Client) -> None:
         "removed": ["drop"],
         "missing": ["absent"],
     }
-    properties = http.get("/namespaces/a").json()["properties"]
-    assert properties == {"keep": "1", "change": "2", "new": "3"}
+    assert own_properties(http, "a") == {"keep": "1", "change": "2", "new": "3"}
 
 
 @pytest.mark.parametrize("body", [{}, {"removals": None, "updates": None}])
@@ -136,7 +145,7 @@ def test_an_update_of_nothing_answers_three_empty_lists(http: httpx.Client, body
     create(http, "a", keep="1")
     response = http.post("/namespaces/a/properties", json=body)
     assert response.json() == {"updated": [], "removed": [], "missing": []}
-    assert http.get("/namespaces/a").json()["properties"] == {"keep": "1"}
+    assert own_properties(http, "a") == {"keep": "1"}
 
 
 def test_a_key_both_set_and_removed_is_422_before_anything_else(http: httpx.Client) -> None:
@@ -145,14 +154,14 @@ def test_a_key_both_set_and_removed_is_422_before_anything_else(http: httpx.Clie
     refused = (422, "UnprocessableEntityException")
     assert error_of(http.post("/namespaces/a/properties", json=body)) == refused
     assert error_of(http.post("/namespaces/no/properties", json=body)) == refused
-    assert http.get("/namespaces/a").json()["properties"] == {"k": "1"}
+    assert own_properties(http, "a") == {"k": "1"}
 
 
 def test_a_key_removed_twice_is_400(http: httpx.Client) -> None:
     create(http, "a", k="1")
     refused = http.post("/namespaces/a/properties", json={"removals": ["k", "k"]})
     assert error_of(refused) == (400, "BadRequestException")
-    assert http.get("/namespaces/a").json()["properties"] == {"k": "1"}
+    assert own_properties(http, "a") == {"k": "1"}
 
 
 def test_updating_properties_keeps_the_tables(http: httpx.Client, table: str) -> None:

@@ -178,7 +178,6 @@ def test_an_invalid_creation_is_refused_also_in_missing_namespaces(
         {"schema_id": None},
         {"summary": None},
         {"summary": {"k": 1}},
-        {"default_namespace": None},
         {"default_namespace": "ns"},
         {"default_namespace": [1]},
         {"default_catalog": 1},
