@@ -1,7 +1,6 @@
 """The wire to a catalog: sends requests, records every exchange, waits out the weather."""
 
 import json
-import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -11,16 +10,17 @@ from urllib.parse import urlencode
 
 import httpx
 
+from icecheck.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.exchange import Exchange, Redactor, Step
 from icecheck.expect import CredentialsEnded, Unreachable
 from icecheck.signing import Signer
-from icecheck.target import Principal, Target, UsageError
+from icecheck.target import Principal, Target
+from icecheck.transport import SocketTransport
 from icecheck.weather import Trouble, is_uncertain, next_wait, trouble_of
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
 
 _TOKEN_MARGIN_SECONDS = 10.0
-_BODY_BYTES_MAX = 256 * 1024 * 1024
 _OPEN_TO_ALL = frozenset({"getConfig", "getToken"})
 
 
@@ -81,12 +81,11 @@ class Connection:
         self._resigned = False
         self._silent = False
         self._http = httpx.Client(
-            transport=transport,
-            verify=_verification(target),
+            transport=transport or SocketTransport(target),
+            headers={"Accept-Encoding": ACCEPTED_ENCODING},
             timeout=target.timeout_seconds,
             follow_redirects=False,
             trust_env=False,
-            limits=httpx.Limits(max_connections=64, max_keepalive_connections=64),
         )
 
     def close(self) -> None:
@@ -185,7 +184,10 @@ class Connection:
         )
         started = time.perf_counter()
         try:
-            response, body = self._answer(wire, headers, started + self.target.timeout_seconds)
+            with self._http.stream(
+                wire.method, wire.url, headers=dict(headers), content=wire.body
+            ) as response:
+                body = read_answer(response, started + self.target.timeout_seconds)
         except httpx.HTTPError as error:
             said = str(error) or type(error).__name__
             return replace(sent, error=f"{type(error).__name__}: {said}")
@@ -200,24 +202,6 @@ class Connection:
             response_body=body,
             elapsed_ms=elapsed_ms,
         )
-
-    def _answer(
-        self, wire: Wire, headers: Mapping[str, str], deadline: float
-    ) -> tuple[httpx.Response, bytes]:
-        """Read an answer to its end: one that drips, or never ends, is a time-out as well."""
-        chunks: list[bytes] = []
-        size = 0
-        with self._http.stream(
-            wire.method, wire.url, headers=dict(headers), content=wire.body
-        ) as response:
-            for chunk in response.iter_bytes():
-                chunks.append(chunk)
-                size += len(chunk)
-                if time.perf_counter() > deadline:
-                    raise httpx.ReadTimeout("the answer was not complete in time")
-                if size > _BODY_BYTES_MAX:
-                    raise httpx.ReadError(f"the answer is longer than {_BODY_BYTES_MAX} bytes")
-        return response, b"".join(chunks)
 
     # ---- credentials
 
@@ -352,38 +336,6 @@ class Connection:
 def _is_known(wire: Wire) -> bool:
     """Whether a request says whose it is; an empty header takes the identity away."""
     return wire.headers.get("Authorization") != ""
-
-
-def _verification(target: Target) -> ssl.SSLContext | bool:
-    if target.ca_bundle is None and target.client_cert is None:
-        return target.url.lower().startswith("https")
-    try:
-        context = (
-            httpx.create_ssl_context(trust_env=False)
-            if target.ca_bundle is None
-            else ssl.create_default_context(cafile=target.ca_bundle)
-        )
-    except (OSError, ssl.SSLError) as error:
-        raise UsageError(
-            f"the CA bundle {target.ca_bundle} cannot be used ({error}): give a PEM file"
-        ) from None
-    if target.client_cert is not None:
-        _identify(context, target.client_cert, target.client_key)
-    return context
-
-
-def _identify(context: ssl.SSLContext, cert: str, key: str | None) -> None:
-    """Let a context show this certificate; UsageError in one line if it cannot."""
-    try:
-        # Without the empty password a key that has one would be asked for on the terminal.
-        context.load_cert_chain(cert, key, password="")
-    except (OSError, ssl.SSLError, ValueError) as error:
-        files = cert if key is None else f"{cert} with the key {key}"
-        why = "they do not match" if "MISMATCH" in str(error) else str(error)
-        raise UsageError(
-            f"the client certificate {files} cannot be used ({why}): give PEM files, the key "
-            "without a password"
-        ) from None
 
 
 def _oauth_error(body: bytes) -> str:

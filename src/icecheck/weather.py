@@ -24,7 +24,7 @@ _REPEATABLE = _READING | {"DELETE"}
 _FIRST_WAIT_SECONDS = 0.5
 _FIRST_WAIT_AFTER_LOSS_SECONDS = 0.1
 _ATTEMPTS_MAX = 4
-_ATTEMPTS_AFTER_TIMEOUT_MAX = 2
+_ATTEMPTS_AFTER_LIMIT_MAX = 2
 _ATTEMPTS_WHEN_THROTTLED_MAX = 20
 _GATEWAY_PAGES = frozenset({502, 504, *range(520, 531)})
 
@@ -121,9 +121,10 @@ def foreign_words(exchange: Exchange) -> str:
 
 def _lost(error: str) -> Trouble:
     never_sent = error.startswith(("ConnectError", "ConnectTimeout", "PoolTimeout"))
-    # A server that is slow now is slow a moment later, and every attempt takes the whole limit.
-    slow = "Timeout" in error.partition(":")[0]
-    attempts = _ATTEMPTS_AFTER_TIMEOUT_MAX if slow else _ATTEMPTS_MAX
+    # What is slow or unusable now is so a moment later, and every attempt takes its whole limit.
+    kind = error.partition(":")[0]
+    dear = "Timeout" in kind or kind == "UnusableAnswer"
+    attempts = _ATTEMPTS_AFTER_LIMIT_MAX if dear else _ATTEMPTS_MAX
     return Trouble(error, not never_sent, attempts, _FIRST_WAIT_AFTER_LOSS_SECONDS)
 
 

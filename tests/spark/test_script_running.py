@@ -43,7 +43,7 @@ class FakeCatalog:
     """A catalog that only names things."""
 
     names: int = 0
-    target: Target = Target("http://c")
+    target: Target = field(default_factory=lambda: Target("http://c"))
     ledger: list[tuple[str, ...]] = field(default_factory=list)
 
     def given_namespace(self) -> tuple[str, ...]:
