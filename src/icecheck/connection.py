@@ -1,6 +1,6 @@
 """The wire to a catalog: sends requests, records every exchange, waits out the weather."""
 
-import json
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -13,14 +13,16 @@ import httpx
 from icecheck.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.exchange import Exchange, Redactor, Step
 from icecheck.expect import CredentialsEnded, Unreachable
+from icecheck.json_text import read_json
 from icecheck.signing import Signer
 from icecheck.target import Principal, Target
 from icecheck.transport import SocketTransport
-from icecheck.weather import Trouble, is_uncertain, next_wait, trouble_of
+from icecheck.weather import UNSENDABLE, Trouble, is_uncertain, next_wait, trouble_of
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
 
 _TOKEN_MARGIN_SECONDS = 10.0
+_LIFETIME_SECONDS_MAX = 366 * 86_400
 _OPEN_TO_ALL = frozenset({"getConfig", "getToken"})
 
 
@@ -99,7 +101,11 @@ class Connection:
         self.target = target
 
     def use_token(self, token: str) -> None:
-        """Send this bearer token from now on (a config answer may carry one)."""
+        """Send this bearer token from now on (a config answer may carry one).
+
+        Raises TargetUnusable for one that no header can carry.
+        """
+        _refuse_unsendable(token)
         self.redactor.add(token)
         self._token, self._ended = token, ""
         self._token_expires = float("inf")
@@ -172,6 +178,7 @@ class Connection:
             raise KeyboardInterrupt
 
     def _once(self, wire: Wire, headers: Mapping[str, str]) -> Exchange:
+        """Send a request once; what came in place of an answer is the exchange's ``error``."""
         sent = Exchange(
             check=wire.check,
             ordinal=wire.ordinal,
@@ -182,11 +189,18 @@ class Connection:
             request_headers=tuple(headers.items()),
             request_body=wire.body,
         )
+        try:
+            headers = self._signed(wire, headers)
+            request = self._http.build_request(
+                wire.method, wire.url, headers=dict(headers), content=wire.body
+            )
+        except (httpx.InvalidURL, UnicodeError) as error:
+            # A catalog may name a prefix, a page or a tag that no request can carry.
+            return replace(sent, error=f"{UNSENDABLE}: {error}")
+        sent = replace(sent, request_headers=tuple(headers.items()))
         started = time.perf_counter()
         try:
-            with self._http.stream(
-                wire.method, wire.url, headers=dict(headers), content=wire.body
-            ) as response:
+            with contextlib.closing(self._http.send(request, stream=True)) as response:
                 body = read_answer(response, started + self.target.timeout_seconds)
         except httpx.HTTPError as error:
             said = str(error) or type(error).__name__
@@ -253,11 +267,13 @@ class Connection:
         if token := self._current_token():
             headers["Authorization"] = f"Bearer {token}"
         headers.update(wire.headers)
-        headers = {name: value for name, value in headers.items() if value != ""}
+        return {name: value for name, value in headers.items() if value != ""}
+
+    def _signed(self, wire: Wire, headers: Mapping[str, str]) -> Mapping[str, str]:
         # Nobody signs what comes before a token, nor what a check sends as a stranger.
         if self._signer is None or wire.operation == "getToken" or not _is_known(wire):
             return headers
-        return self._signer.signed(wire.method, wire.url, headers, wire.body)
+        return self._signer.signed(wire.method, wire.url, dict(headers), wire.body)
 
     def second_token(self) -> str | None:
         """Return the second principal's token, had with its credential if need be; None for nobody.
@@ -269,6 +285,7 @@ class Connection:
             if self._second_token is None and second.credential:
                 answer = self._token_answer(self._form(second.credential), second=True)
                 self._second_token = str(answer["access_token"])
+                _refuse_unsendable(self._second_token)
                 self.redactor.add(self._second_token, of_second=True)
             return self._second_token
 
@@ -297,6 +314,7 @@ class Connection:
         self.use_token(answer["access_token"])
         lifetime = answer.get("expires_in")
         if isinstance(lifetime, int | float) and not isinstance(lifetime, bool):
+            lifetime = min(lifetime, _LIFETIME_SECONDS_MAX)
             margin = min(_TOKEN_MARGIN_SECONDS, lifetime / 10)
             self._token_expires = time.monotonic() + lifetime - margin
 
@@ -319,8 +337,8 @@ class Connection:
             self._wait(wire, wait)
             waited += wait
         try:
-            answer: Any = json.loads(exchange.response_body) if exchange.status == 200 else None
-        except (ValueError, RecursionError):
+            answer: Any = read_json(exchange.response_body) if exchange.status == 200 else None
+        except ValueError:
             answer = None
         if isinstance(answer, dict) and isinstance(answer.get("access_token"), str):
             return answer
@@ -333,6 +351,13 @@ class Connection:
         raise TargetUnusable(f"{words}: check --credential and --oauth2-server-uri")
 
 
+def _refuse_unsendable(token: str) -> None:
+    if not (token.isascii() and token.isprintable()):
+        raise TargetUnusable(
+            "the catalog gave a token that cannot be sent: only printable ASCII is possible in it"
+        )
+
+
 def _is_known(wire: Wire) -> bool:
     """Whether a request says whose it is; an empty header takes the identity away."""
     return wire.headers.get("Authorization") != ""
@@ -340,8 +365,8 @@ def _is_known(wire: Wire) -> bool:
 
 def _oauth_error(body: bytes) -> str:
     try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
+        answer = read_json(body)
+    except ValueError:
         return ""
     error = answer.get("error") if isinstance(answer, dict) else None
     return f" ({error})" if isinstance(error, str) else ""

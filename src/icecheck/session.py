@@ -1,7 +1,6 @@
 """One conversation with one catalog: its offer, the isolation found by probe, what is left."""
 
 import contextlib
-import json
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from icecheck.contract import Contract, load
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Unreachable
 from icecheck.isolation import Isolation, drop_root, isolate
+from icecheck.json_text import read_json
 from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LedgerFile
 from icecheck.schema import SchemaJudge, schema_judge
@@ -279,8 +279,8 @@ def _fetch_config(
                 "at this URL (give the part before /v1)"
             )
     try:
-        config = json.loads(exchange.response_body)
-    except (ValueError, RecursionError):
+        config = read_json(exchange.response_body)
+    except ValueError:
         config = None
     if not isinstance(config, dict):
         media = exchange.header("content-type") or "no content type"
@@ -293,7 +293,7 @@ def _fetch_config(
 
 def _error_words(exchange: Exchange) -> str:
     try:
-        message = json.loads(exchange.response_body)["error"]["message"]
+        message = read_json(exchange.response_body)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return ""
     return f" ({str(message)[:120]})"
