@@ -308,6 +308,5 @@ def test_headers_of_any_bytes_can_be_written_down(tmp_path) -> None:
     log = ExchangeLog(tmp_path / "log")
     log.write(recorded[0])
     log.close()
-    assert (
-        list(read_exchanges(tmp_path / "log"))[0].response_headers == recorded[0].response_headers
-    )
+    [read] = read_exchanges(tmp_path / "log")
+    assert read.response_headers == recorded[0].response_headers
