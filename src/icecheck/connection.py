@@ -27,7 +27,14 @@ _OPEN_TO_ALL = frozenset({"getConfig", "getToken"})
 
 
 class TargetUnusable(Exception):
-    """There is no catalog to verify at this URL; the message says why, in one line."""
+    """There is no catalog to verify at this URL; the message says why, in one line.
+
+    ``other_url`` is where the same server answers, if only the scheme is wrong.
+    """
+
+    def __init__(self, words: str, *, other_url: str | None = None) -> None:
+        self.other_url = other_url
+        super().__init__(words)
 
 
 @dataclass(frozen=True, slots=True)

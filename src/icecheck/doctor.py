@@ -44,7 +44,9 @@ def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Ite
     try:
         session = open_session(_unrooted(target), run_id=_RUN_ID, transport=transport)
     except TargetUnusable as unusable:
-        yield Advice(False, str(unusable), _help_to_reach(target, transport))
+        other = unusable.other_url
+        help_ = f"give {other}" if other else _help_to_reach(target, transport)
+        yield Advice(False, str(unusable), help_)
         return
     try:
         yield from _of_config(session)
