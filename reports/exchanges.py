@@ -1,6 +1,7 @@
 """The exchanges of a run on disk: JSON lines, compressed with Zstandard as they happen."""
 
 import base64
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icecheck.exchange import Exchange, Step
+from icecheck.unwritable import writing
 
 __all__ = ["ExchangeLog", "read_exchanges"]
 
@@ -21,22 +23,23 @@ class ExchangeLog:
         import zstandard
 
         self.written = 0
+        self._path = path
         self._lock = threading.Lock()
         self._file = path.open("wb")
         self._stream: Any = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(self._file)
 
     def write(self, exchange: Exchange) -> None:
-        """Append one redacted exchange."""
+        """Append one redacted exchange; raises Unwritable where there is no room."""
         line = json.dumps(_to_json(exchange), separators=(",", ":")).encode() + b"\n"
-        with self._lock:
+        with self._lock, writing(self._path):
             self._stream.write(line)
             self.written += 1
 
     def close(self) -> None:
-        """Finish the frame and close the file."""
-        with self._lock:
+        """Finish the frame and close the file; raises Unwritable where there is no room."""
+        with self._lock, writing(self._path), contextlib.ExitStack() as closing:
+            closing.callback(self._file.close)
             self._stream.close()
-            self._file.close()
 
 
 def read_exchanges(path: Path) -> Iterator[Exchange]:

@@ -25,6 +25,7 @@ __all__ = [
     "judged_by_spark",
     "qualified",
     "run_script",
+    "spark_session",
 ]
 
 Row = tuple[str | None, ...]
@@ -43,10 +44,28 @@ class SparkSource(Protocol):
         ...
 
 
+def spark_session(catalog: Catalog, spark: SparkSource) -> "tuple[SparkSession, str]":
+    """Return a new session for the catalog under test, and the catalog's name in it.
+
+    Raises NotOffered where Spark would send the run's secrets to a token endpoint that the user
+    did not choose: in Java's client the overrides of a config win over every setting.
+    """
+    target = catalog.target
+    if target.credential or target.token:
+        server = catalog.session.offer.overrides.get("oauth2-server-uri")
+        if isinstance(server, str) and server not in {"", target.token_endpoint}:
+            raise NotOffered(
+                f"the config makes Java's client ask {server} for tokens, and the run asks "
+                f"{target.token_endpoint}: Spark is not given the credentials",
+                SkipKind.SAFETY_LEVEL,
+            )
+    return spark.session(catalog)
+
+
 def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
     """Run every statement of a script; raise Violation at the first that is not as expected."""
     names = _names(script, catalog)
-    session, names["catalog"] = spark.session(catalog)
+    session, names["catalog"] = spark_session(catalog, spark)
     within = f"{names['catalog']}.{names['namespace']}"
     for bare, whole in _WHOLE.items():
         names[whole] = f"{within}.{names[bare]}"

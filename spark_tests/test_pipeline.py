@@ -9,7 +9,13 @@ from icecheck.client import Catalog
 from icecheck.expect import Violation
 from icecheck.spark_tests.orders import CleanOrder, gold_rows, make_batches, upsert
 from icecheck.spark_tests.pipeline import Pipeline
-from icecheck.spark_tests.running import Row, SparkSource, judged_by_spark, qualified
+from icecheck.spark_tests.running import (
+    Row,
+    SparkSource,
+    judged_by_spark,
+    qualified,
+    spark_session,
+)
 
 
 @check("spark.pipeline.orders", proves="client.spark.pipeline")
@@ -45,7 +51,7 @@ def test_orders_pipeline(catalog: Catalog, spark: SparkSource) -> None:
 
 def _given_pipeline(catalog: Catalog, spark: SparkSource, landing: Path) -> Pipeline:
     namespace = catalog.given_namespace()
-    session, catalog_name = spark.session(catalog)
+    session, catalog_name = spark_session(catalog, spark)
     names = [catalog.new_name(f"_{layer}") for layer in ("bronze", "silver", "gold")]
     for name in names:
         catalog.ledger_table(namespace, name)

@@ -6,7 +6,13 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.expect import equal
 from icecheck.planned_scan import planned
-from icecheck.spark_tests.running import SparkSource, fetch_rows, judged_by_spark, qualified
+from icecheck.spark_tests.running import (
+    SparkSource,
+    fetch_rows,
+    judged_by_spark,
+    qualified,
+    spark_session,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +24,7 @@ _PROPERTIES = "'format-version' = '2', 'write.delete.mode' = 'merge-on-read'"
 def test_scan_planning(catalog: Catalog, spark: SparkSource) -> None:
     """The catalog plans the files that Spark has written, with the deletes that it wrote."""
     table = catalog.given_table(properties={"format-version": "2"})
-    session, catalog_name = spark.session(catalog)
+    session, catalog_name = spark_session(catalog, spark)
     name = qualified((catalog_name, *table.namespace, table.name))
     with judged_by_spark("the planned table", {"table": name}):
         session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ({_PROPERTIES})")

@@ -1,7 +1,6 @@
 """The wire to a catalog: sends requests, records every exchange, waits out the weather."""
 
-import json
-import ssl
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -11,21 +10,31 @@ from urllib.parse import urlencode
 
 import httpx
 
+from icecheck.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.exchange import Exchange, Redactor, Step
 from icecheck.expect import CredentialsEnded, Unreachable
+from icecheck.json_text import read_json
 from icecheck.signing import Signer
-from icecheck.target import Principal, Target, UsageError
-from icecheck.weather import Trouble, is_uncertain, next_wait, trouble_of
+from icecheck.target import Principal, Target
+from icecheck.transport import SocketTransport
+from icecheck.weather import UNSENDABLE, Trouble, is_uncertain, next_wait, trouble_of
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
 
 _TOKEN_MARGIN_SECONDS = 10.0
-_BODY_BYTES_MAX = 256 * 1024 * 1024
+_LIFETIME_SECONDS_MAX = 366 * 86_400
 _OPEN_TO_ALL = frozenset({"getConfig", "getToken"})
 
 
 class TargetUnusable(Exception):
-    """There is no catalog to verify at this URL; the message says why, in one line."""
+    """There is no catalog to verify at this URL; the message says why, in one line.
+
+    ``other_url`` is where the same server answers, if only the scheme is wrong.
+    """
+
+    def __init__(self, words: str, *, other_url: str | None = None) -> None:
+        self.other_url = other_url
+        super().__init__(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +91,11 @@ class Connection:
         self._resigned = False
         self._silent = False
         self._http = httpx.Client(
-            transport=transport,
-            verify=_verification(target),
+            transport=transport or SocketTransport(target),
+            headers={"Accept-Encoding": ACCEPTED_ENCODING},
             timeout=target.timeout_seconds,
             follow_redirects=False,
             trust_env=False,
-            limits=httpx.Limits(max_connections=64, max_keepalive_connections=64),
         )
 
     def close(self) -> None:
@@ -101,7 +109,11 @@ class Connection:
         self.target = target
 
     def use_token(self, token: str) -> None:
-        """Send this bearer token from now on (a config answer may carry one)."""
+        """Send this bearer token from now on (a config answer may carry one).
+
+        Raises TargetUnusable for one that no header can carry.
+        """
+        _refuse_unsendable(token)
         self.redactor.add(token)
         self._token, self._ended = token, ""
         self._token_expires = float("inf")
@@ -175,6 +187,7 @@ class Connection:
             raise KeyboardInterrupt
 
     def _once(self, wire: Wire, headers: Mapping[str, str]) -> Exchange:
+        """Send a request once; what came in place of an answer is the exchange's ``error``."""
         sent = Exchange(
             check=wire.check,
             ordinal=wire.ordinal,
@@ -185,9 +198,19 @@ class Connection:
             request_headers=tuple(headers.items()),
             request_body=wire.body,
         )
+        try:
+            headers = self._signed(wire, headers)
+            request = self._http.build_request(
+                wire.method, wire.url, headers=dict(headers), content=wire.body
+            )
+        except (httpx.InvalidURL, UnicodeError) as error:
+            # A catalog may name a prefix, a page or a tag that no request can carry.
+            return replace(sent, error=f"{UNSENDABLE}: {error}")
+        sent = replace(sent, request_headers=tuple(headers.items()))
         started = time.perf_counter()
         try:
-            response, body = self._answer(wire, headers, started + self.target.timeout_seconds)
+            with contextlib.closing(self._http.send(request, stream=True)) as response:
+                body = read_answer(response, started + self.target.timeout_seconds)
         except httpx.HTTPError as error:
             said = str(error) or type(error).__name__
             return replace(sent, error=f"{type(error).__name__}: {said}")
@@ -202,24 +225,6 @@ class Connection:
             response_body=body,
             elapsed_ms=elapsed_ms,
         )
-
-    def _answer(
-        self, wire: Wire, headers: Mapping[str, str], deadline: float
-    ) -> tuple[httpx.Response, bytes]:
-        """Read an answer to its end: one that drips, or never ends, is a time-out as well."""
-        chunks: list[bytes] = []
-        size = 0
-        with self._http.stream(
-            wire.method, wire.url, headers=dict(headers), content=wire.body
-        ) as response:
-            for chunk in response.iter_bytes():
-                chunks.append(chunk)
-                size += len(chunk)
-                if time.perf_counter() > deadline:
-                    raise httpx.ReadTimeout("the answer was not complete in time")
-                if size > _BODY_BYTES_MAX:
-                    raise httpx.ReadError(f"the answer is longer than {_BODY_BYTES_MAX} bytes")
-        return response, b"".join(chunks)
 
     # ---- credentials
 
@@ -271,11 +276,13 @@ class Connection:
         if token := self._current_token():
             headers["Authorization"] = f"Bearer {token}"
         headers.update(wire.headers)
-        headers = {name: value for name, value in headers.items() if value != ""}
+        return {name: value for name, value in headers.items() if value != ""}
+
+    def _signed(self, wire: Wire, headers: Mapping[str, str]) -> Mapping[str, str]:
         # Nobody signs what comes before a token, nor what a check sends as a stranger.
         if self._signer is None or wire.operation == "getToken" or not _is_known(wire):
             return headers
-        return self._signer.signed(wire.method, wire.url, headers, wire.body)
+        return self._signer.signed(wire.method, wire.url, dict(headers), wire.body)
 
     def second_token(self) -> str | None:
         """Return the second principal's token, had with its credential if need be; None for nobody.
@@ -287,6 +294,7 @@ class Connection:
             if self._second_token is None and second.credential:
                 answer = self._token_answer(self._form(second.credential), second=True)
                 self._second_token = str(answer["access_token"])
+                _refuse_unsendable(self._second_token)
                 self.redactor.add(self._second_token, of_second=True)
             return self._second_token
 
@@ -315,6 +323,7 @@ class Connection:
         self.use_token(answer["access_token"])
         lifetime = answer.get("expires_in")
         if isinstance(lifetime, int | float) and not isinstance(lifetime, bool):
+            lifetime = min(lifetime, _LIFETIME_SECONDS_MAX)
             margin = min(_TOKEN_MARGIN_SECONDS, lifetime / 10)
             self._token_expires = time.monotonic() + lifetime - margin
 
@@ -337,8 +346,8 @@ class Connection:
             self._wait(wire, wait)
             waited += wait
         try:
-            answer: Any = json.loads(exchange.response_body) if exchange.status == 200 else None
-        except (ValueError, RecursionError):
+            answer: Any = read_json(exchange.response_body) if exchange.status == 200 else None
+        except ValueError:
             answer = None
         if isinstance(answer, dict) and isinstance(answer.get("access_token"), str):
             return answer
@@ -351,47 +360,22 @@ class Connection:
         raise TargetUnusable(f"{words}: check --credential and --oauth2-server-uri")
 
 
+def _refuse_unsendable(token: str) -> None:
+    if not (token.isascii() and token.isprintable()):
+        raise TargetUnusable(
+            "the catalog gave a token that cannot be sent: only printable ASCII is possible in it"
+        )
+
+
 def _is_known(wire: Wire) -> bool:
     """Whether a request says whose it is; an empty header takes the identity away."""
     return wire.headers.get("Authorization") != ""
 
 
-def _verification(target: Target) -> ssl.SSLContext | bool:
-    if target.ca_bundle is None and target.client_cert is None:
-        return target.url.lower().startswith("https")
-    try:
-        context = (
-            httpx.create_ssl_context(trust_env=False)
-            if target.ca_bundle is None
-            else ssl.create_default_context(cafile=target.ca_bundle)
-        )
-    except (OSError, ssl.SSLError) as error:
-        raise UsageError(
-            f"the CA bundle {target.ca_bundle} cannot be used ({error}): give a PEM file"
-        ) from None
-    if target.client_cert is not None:
-        _identify(context, target.client_cert, target.client_key)
-    return context
-
-
-def _identify(context: ssl.SSLContext, cert: str, key: str | None) -> None:
-    """Let a context show this certificate; UsageError in one line if it cannot."""
-    try:
-        # Without the empty password a key that has one would be asked for on the terminal.
-        context.load_cert_chain(cert, key, password="")
-    except (OSError, ssl.SSLError, ValueError) as error:
-        files = cert if key is None else f"{cert} with the key {key}"
-        why = "they do not match" if "MISMATCH" in str(error) else str(error)
-        raise UsageError(
-            f"the client certificate {files} cannot be used ({why}): give PEM files, the key "
-            "without a password"
-        ) from None
-
-
 def _oauth_error(body: bytes) -> str:
     try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
+        answer = read_json(body)
+    except ValueError:
         return ""
     error = answer.get("error") if isinstance(answer, dict) else None
     return f" ({error})" if isinstance(error, str) else ""

@@ -1,7 +1,6 @@
 """A handful of requests that tell what would go wrong in a run, and which options would help."""
 
 import contextlib
-import json
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
+from icecheck.json_text import read_json
 from icecheck.littering import try_deleting_table
 from icecheck.offer import encode_segment
 from icecheck.session import Session, open_session
@@ -46,7 +46,9 @@ def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Ite
     try:
         session = open_session(_unrooted(target), run_id=_RUN_ID, transport=transport)
     except TargetUnusable as unusable:
-        yield Advice(False, str(unusable), _help_to_reach(target, transport))
+        other = unusable.other_url
+        help_ = f"give {other}" if other else _help_to_reach(target, transport)
+        yield Advice(False, str(unusable), help_)
         return
     try:
         yield from _of_config(session)
@@ -121,7 +123,7 @@ def _is_config(exchange: Exchange) -> bool:
     if exchange.status != 200:
         return False
     try:
-        return isinstance(json.loads(exchange.response_body), dict)
+        return isinstance(read_json(exchange.response_body), dict)
     except ValueError:
         return False
 
@@ -303,14 +305,14 @@ def _unmade(kind: str, reply: Reply, otherwise: str) -> Advice:
 
 def _location(reply: Reply) -> str:
     try:
-        return str(json.loads(reply.exchange.response_body)["metadata"]["location"])
+        return str(read_json(reply.exchange.response_body)["metadata"]["location"])
     except (ValueError, KeyError, TypeError):
         return "a place that it does not tell"
 
 
 def _words(reply: Reply) -> str:
     try:
-        body: Any = json.loads(reply.exchange.response_body)
+        body: Any = read_json(reply.exchange.response_body)
         return f" ({str(body['error']['message'])[:160]})"
     except (ValueError, KeyError, TypeError):
         return ""

@@ -264,7 +264,8 @@ def _quoted_member(match: re.Match[str]) -> str:
 def _digest(secret: str, whose: str = "") -> str:
     if secret.startswith("<redacted:"):
         return secret
-    return f"<redacted:{whose}{hashlib.blake2s(secret.encode(), digest_size=3).hexdigest()}>"
+    digest = hashlib.blake2s(secret.encode("utf-8", "surrogatepass"), digest_size=3)
+    return f"<redacted:{whose}{digest.hexdigest()}>"
 
 
 def _without_signature(match: re.Match[str]) -> str:

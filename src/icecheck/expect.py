@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.exchange import Exchange
+from icecheck.json_text import read_json
 from icecheck.schema import SchemaJudge
 from icecheck.verdict import Finding, Level, SkipKind
 
@@ -203,10 +204,10 @@ class Reply:
         return self
 
     def json(self) -> Any:
-        """Return the parsed body; a body that is no JSON is a Violation."""
+        """Return the parsed body; one that is no JSON, or of no use, is a Violation."""
         try:
-            return json.loads(self.exchange.response_body)
-        except (ValueError, RecursionError):
+            return read_json(self.exchange.response_body)
+        except ValueError:
             got = show(self.exchange.response_body[:60].decode(errors="replace"))
             raise self.violation("body-is-no-json", "a JSON body", got) from None
 

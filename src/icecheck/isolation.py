@@ -8,6 +8,7 @@ import httpx
 
 from icecheck.connection import TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
+from icecheck.json_text import read_json
 from icecheck.ledger import Entry
 from icecheck.target import Namespace
 
@@ -150,7 +151,7 @@ def _held(session: "Session", namespace: Namespace) -> str:
         if answer.status in {404, 410}:
             return ""
         try:
-            listed: Any = json.loads(answer.response_body).get(member) or ()
+            listed: Any = read_json(answer.response_body).get(member) or ()
             below = [each for each in listed if kind != "Namespace" or len(each) > len(namespace)]
         except (AttributeError, TypeError, ValueError, RecursionError):
             return f"whether it holds a {kind.lower()} cannot be seen"

@@ -19,6 +19,7 @@ from icecheck.expect import (
 )
 from icecheck.home import GROUNDWORK
 from icecheck.probes import has_capability
+from icecheck.unwritable import Unwritable
 from icecheck.verdict import (
     CREDENTIALS,
     TARGET,
@@ -37,7 +38,8 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
     """Run a check and return its verdict; whatever it made on the catalog is removed again.
 
     ``resources`` are what the check's function takes beside the catalog (``spark``). The only
-    errors that pass through are those that are not exceptions of the program (an interrupt).
+    errors that pass through are Unwritable, and those that are not exceptions of the program (an
+    interrupt).
     """
     started = time.perf_counter()
     skip = _reason_to_skip(check, catalog)
@@ -48,6 +50,8 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
                 if not has_capability(catalog, need):
                     raise NotOffered(f"the catalog has no {need}", SkipKind.NOT_APPLICABLE)
             check.function(catalog, **(resources or {}))
+        except Unwritable:
+            raise  # no check is to be judged while nothing can be written down
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
             ending = _blocked_by_shape(catalog, error) or error
             # Whoever was refused and yet changed something is not trusted with what others use.

@@ -3,8 +3,11 @@
 A run that is killed leaves the file behind; `icecheck clean` removes what is still in it.
 """
 
+import contextlib
+import errno
 import json
 import os
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ from typing import Any
 
 from icecheck.ledger import Entry
 from icecheck.target import Target, UsageError
+from icecheck.unwritable import Unwritable, writing
 
 __all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "read_ledger"]
 
@@ -24,11 +28,13 @@ class LedgerFile:
     """Appends to the ledger of one run, from any thread; every line is in the file at once.
 
     A file that an earlier run has left there, because objects may remain, gets another name.
-    Raises UsageError when the file cannot be written.
+    Raises UsageError when the file cannot be written at all, and Unwritable when it cannot be
+    written any more: what is not written down must not be made.
     """
 
     def __init__(self, path: Path, owner: str, target: Target) -> None:
         self.path = path
+        self._lock = threading.Lock()
         header: dict[str, Any] = {"format": _FORMAT, "owner": owner, "url": target.base_url}
         header |= {"warehouse": target.warehouse, "prefix": target.prefix}
         try:
@@ -36,7 +42,7 @@ class LedgerFile:
             _put_aside(path)
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
             self._handle = os.open(path, flags, 0o600)
-            self._write(header)
+            os.write(self._handle, _line(header))
         except OSError as error:
             raise UsageError(f"the ledger {path} cannot be written ({error.strerror})") from None
 
@@ -45,8 +51,12 @@ class LedgerFile:
         self._write({"made": _builtins(entry)})
 
     def gone(self, entry: Entry) -> None:
-        """Strike out an object that was deleted, or never made."""
-        self._write({"gone": _builtins(entry)})
+        """Strike out an object that was deleted, or never made.
+
+        Where that cannot be written it stays in the file: who cleans up finds it gone.
+        """
+        with contextlib.suppress(Unwritable):
+            self._write({"gone": _builtins(entry)})
 
     def close(self, *, keep: bool) -> None:
         """Close the file; without anything left in it there is no need to keep it."""
@@ -54,10 +64,19 @@ class LedgerFile:
         if not keep:
             self.path.unlink(missing_ok=True)
 
-    def _write(self, line: Mapping[str, Any]) -> None:
-        # One write on a descriptor opened for appending: lines of threads do not mix, and what
-        # the kernel has survives the death of this process.
-        os.write(self._handle, json.dumps(line).encode() + b"\n")
+    def _write(self, event: Mapping[str, Any]) -> None:
+        # One write on a descriptor opened for appending: what the kernel has survives the death
+        # of this process. Half a line, for which there was room, would spoil the next one.
+        line = _line(event)
+        with self._lock, writing(self.path):
+            before = os.fstat(self._handle).st_size
+            try:
+                written = os.write(self._handle, line)
+                if written < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                os.ftruncate(self._handle, before)
+                raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +142,10 @@ def _replay(line: str, left: Counter[Entry], *, is_last: bool) -> None:
         left[entry] -= 1
     else:
         del left[entry]
+
+
+def _line(event: Mapping[str, Any]) -> bytes:
+    return json.dumps(event).encode() + b"\n"
 
 
 def _builtins(entry: Entry) -> list[Any]:

@@ -78,17 +78,21 @@ class Offer:
         """Return how to speak to the catalog from now on, as clients do what the config says.
 
         Headers of the defaults come before the user's, and all of the overrides after them;
-        ``uri`` and ``oauth2-server-uri`` are followed. Raises UsageError for what cannot be sent.
+        ``uri`` is followed, ``oauth2-server-uri`` only where the user named no token endpoint: a
+        catalog does not choose who gets their secret. Raises UsageError for what cannot be sent.
         """
         headers = {**_headers_in(self.defaults), **target.headers, **_headers_in(self.overrides)}
         uri = self.overrides.get("uri")
-        server = self.overrides.get("oauth2-server-uri", target.oauth2_server_uri)
         return replace(
             target,
             url=uri if isinstance(uri, str) and uri else target.url,
             headers=headers,
-            oauth2_server_uri=server if isinstance(server, str) else target.oauth2_server_uri,
+            oauth2_server_uri=target.oauth2_server_uri or self._token_server(),
         )
+
+    def _token_server(self) -> str | None:
+        said = (each.get("oauth2-server-uri") for each in (self.overrides, self.defaults))
+        return next((server for server in said if isinstance(server, str) and server), None)
 
     def claims(self, operation_id: str, contract: Contract) -> bool:
         """Whether the catalog claims to serve an operation (verdict-rules 9).

@@ -1,6 +1,5 @@
 """Verdicts that no check asks for: every exchange of the run, judged by its schema and envelope."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +8,7 @@ from icecheck import error_types
 from icecheck.contract import Contract, Level, Response
 from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step, as_curl
+from icecheck.json_text import read_json
 from icecheck.repeated import SNAPSHOTS, repeated
 from icecheck.schema import SchemaJudge, has_strict_reading
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
@@ -334,8 +334,8 @@ def _error(body: bytes) -> dict[str, Any]:
 
 def _parsed(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return read_json(body)
+    except ValueError:
         return None
 
 

@@ -26,6 +26,7 @@ from icecheck.pytest_plugin import given
 from icecheck.recording import PROPERTY, Recorder, WorkerReport, is_disruptive
 from icecheck.session import preflight
 from icecheck.target import SigV4, Target, UsageError, read_headers
+from icecheck.unwritable import Unwritable
 from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
 
 __all__ = ["CatalogRun"]
@@ -55,6 +56,7 @@ class CatalogRun:
         self.verdicts: list[Verdict] = []
         self.workers: list[WorkerReport] = []
         self.run: Run | None = None
+        self._unwritten = ""
         self._started_at = datetime.now(UTC)
         self._started = time.monotonic()
 
@@ -110,6 +112,8 @@ class CatalogRun:
         if hasattr(session.config, "workerinput") or session.config.option.collectonly:
             return
         try:
+            if self.report:
+                _put_aside(Path(self.report))
             preflight(self.options.target)
         except (TargetUnusable, UsageError) as unusable:
             raise pytest.UsageError(str(unusable)) from None
@@ -161,7 +165,11 @@ class CatalogRun:
         if self.report:
             from icecheck.assembly.output import write_report
 
-            write_report(self.run, Path(self.report))
+            try:
+                write_report(self.run, Path(self.report))
+            except Unwritable as unwritable:
+                self._unwritten = str(unwritable)
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what pytest's own summary cannot: passive failures, verdict, causes."""
@@ -175,12 +183,27 @@ class CatalogRun:
                 write(card_of(verdict))
         for cause in self.run.causes[:10]:
             write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
+        if self._unwritten:
+            write(self._unwritten)
         for line in unmet_lines(self.run):
             write(line)
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
         written = sorted(Path(self.report).glob(f"*{LEDGER_FILE}")) if self.report else []
         for line in residue_lines(self.run, written):
             write(line)
+
+
+def _put_aside(directory: Path) -> None:
+    """Leave nothing of an earlier run where somebody may take it for this one's."""
+    from icecheck.assembly.output import put_aside
+
+    try:
+        put_aside(directory)
+    except OSError as error:
+        raise UsageError(
+            f"--conformance-report {directory} cannot be written ({error.strerror}): name another "
+            "directory"
+        ) from None
 
 
 def _ended_by_itself(session: pytest.Session) -> bool:

@@ -25,6 +25,7 @@ from icecheck.passive import Observed, observe
 from icecheck.session import Session, SessionSummary, open_session
 from icecheck.target import Target
 from icecheck.undeclared import try_undeclared
+from icecheck.unwritable import Unwritable
 from icecheck.verdict import Level, Outcome, Verdict
 
 __all__ = ["PROPERTY", "Recorder", "WorkerReport", "is_disruptive"]
@@ -138,7 +139,10 @@ class Recorder:
         verdict = self.not_demanded(check)
         if verdict is None:
             resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
-            verdict = self.breaker.judge(check, resources)
+            try:
+                verdict = self.breaker.judge(check, resources)
+            except Unwritable as unwritable:
+                pytest.exit(str(unwritable), returncode=pytest.ExitCode.INTERNAL_ERROR)
         session = self.session
         heard, strangers = session.exchanges, session.strangers
         observe(heard, session.schemas, self.observed, verdict, strangers=strangers)

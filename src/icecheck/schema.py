@@ -11,6 +11,7 @@ import jsonschema_rs
 
 from icecheck.contract import Contract, Level, load
 from icecheck.exchange import Exchange
+from icecheck.json_text import read_json
 
 __all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
 
@@ -60,8 +61,8 @@ class SchemaJudge:
             said = f"a body that says it is {media}" if exchange.response_body else "no body"
             return (SchemaProblem(Level.MUST, "", "not-json", f"{said} where JSON is due"),)
         try:
-            body = json.loads(exchange.response_body)
-        except (ValueError, RecursionError):
+            body = read_json(exchange.response_body)
+        except ValueError:
             problem = "the body says it is JSON but cannot be parsed"
             return (SchemaProblem(Level.MUST, "", "not-json", problem),)
         return self.response_problems(exchange.operation, response.status, body)

@@ -1,7 +1,6 @@
 """One conversation with one catalog: its offer, the isolation found by probe, what is left."""
 
 import contextlib
-import json
 import re
 import threading
 from collections import Counter
@@ -18,11 +17,13 @@ from icecheck.contract import Contract, load
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Unreachable
 from icecheck.isolation import Isolation, drop_root, isolate
+from icecheck.json_text import read_json
 from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LedgerFile
 from icecheck.offer import Offer
 from icecheck.request_guard import RequestGuard
 from icecheck.schema import SchemaJudge, schema_judge
+from icecheck.scheme import other_url
 from icecheck.target import Target, UsageError
 
 __all__ = [
@@ -198,7 +199,7 @@ def open_session(
     connection = Connection(target, transport)
     recorded: list[Exchange] = []
     owner = f"icecheck_{run_id}"
-    with contextlib.ExitStack() as undo, _told_if_unreachable(target):
+    with contextlib.ExitStack() as undo, _told_if_unreachable(target, transport):
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = Offer.read(config, target)
@@ -257,18 +258,31 @@ def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
 def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> dict[str, Any]:
     """Ask for the config once, hang up, and return it; TargetUnusable when there is no catalog."""
     connection = Connection(target, transport)
-    with contextlib.closing(connection), _told_if_unreachable(target):
+    with contextlib.closing(connection), _told_if_unreachable(target, transport):
         _, config = _fetch_config(connection, target, lambda _: None)
     return config
 
 
+class _NoCatalog(Exception):
+    """Something else than a catalog has answered; it may be a server that wants TLS."""
+
+    def __init__(self, words: str, *, may_be_tls: bool) -> None:
+        self.may_be_tls = may_be_tls
+        super().__init__(words)
+
+
 @contextlib.contextmanager
-def _told_if_unreachable(target: Target) -> Iterator[None]:
-    """Say of a target without an answer what to do about it."""
+def _told_if_unreachable(target: Target, transport: httpx.BaseTransport | None) -> Iterator[None]:
+    """Say of a target without an answer, or with that of no catalog, what to do about it."""
     try:
         yield
     except Unreachable as trouble:
-        raise TargetUnusable(_say_unreachable(target, str(trouble))) from None
+        hint = _hint_of_tls(str(trouble))
+        words = f"{target.base_url} cannot be reached: {trouble}{hint}"
+        raise _unusable(words, target, look=transport is None and not hint) from None
+    except _NoCatalog as other:
+        look = transport is None and other.may_be_tls
+        raise _unusable(str(other), target, look=look) from None
 
 
 def _fetch_config(
@@ -292,13 +306,15 @@ def _fetch_config(
                 f"is --warehouse {target.warehouse!r} right?"
             )
         case status:
-            raise TargetUnusable(
+            raise _NoCatalog(
                 f"{where} answered {status}{_error_words(exchange)}: no Iceberg REST catalog "
-                "at this URL (give the part before /v1)"
+                "at this URL (give the part before /v1)",
+                # What servers with TLS say to who speaks none, if they say anything.
+                may_be_tls=status == 400 and not exchange.claims_json,
             )
     try:
-        config = json.loads(exchange.response_body)
-    except (ValueError, RecursionError):
+        config = read_json(exchange.response_body)
+    except ValueError:
         config = None
     if not isinstance(config, dict):
         media = exchange.header("content-type") or "no content type"
@@ -311,16 +327,25 @@ def _fetch_config(
 
 def _error_words(exchange: Exchange) -> str:
     try:
-        message = json.loads(exchange.response_body)["error"]["message"]
+        message = read_json(exchange.response_body)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return ""
     return f" ({str(message)[:120]})"
 
 
-def _say_unreachable(target: Target, trouble: str) -> str:
-    hint = ""
-    if " ALERT " in trouble.upper():
-        hint = "; it may want a certificate of its clients: --client-cert FILE --client-key FILE"
-    elif "CERTIFICATE" in trouble.upper() or "SSL" in trouble.upper():
-        hint = "; for a private authority give its certificate with --ca-bundle"
-    return f"{target.base_url} cannot be reached: {trouble}{hint}"
+def _hint_of_tls(trouble: str) -> str:
+    said = trouble.upper()
+    if " ALERT " in said:
+        return "; it may want a certificate of its clients: --client-cert FILE --client-key FILE"
+    if "CERTIFICATE" in said:
+        return "; for a private authority give its certificate with --ca-bundle"
+    return ""
+
+
+def _unusable(words: str, target: Target, *, look: bool) -> TargetUnusable:
+    """Return words with the URL that would do, if a look shows that only the scheme is wrong."""
+    other = other_url(target.base_url, target.timeout_seconds) if look else None
+    if other is None:
+        return TargetUnusable(words)
+    speaks = "speaks TLS" if other.startswith("https") else "speaks no TLS"
+    return TargetUnusable(f"{words}; the server {speaks}: try {other}", other_url=other)

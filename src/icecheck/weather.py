@@ -1,13 +1,14 @@
 """The weather between a run and its catalog: what is no answer, and when to ask again."""
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from icecheck.exchange import Exchange
+from icecheck.json_text import read_json
 
 __all__ = [
+    "UNSENDABLE",
     "WAIT_SECONDS_MAX",
     "Trouble",
     "foreign_words",
@@ -16,6 +17,8 @@ __all__ = [
     "trouble_of",
 ]
 
+UNSENDABLE = "Unsendable"
+"""How the error of an exchange begins whose request could not be written at all."""
 WAIT_SECONDS_MAX = 60.0
 """How long one request is put off in all; a catalog that asks for more is not asked again."""
 _READING = frozenset({"GET", "HEAD"})
@@ -24,8 +27,9 @@ _REPEATABLE = _READING | {"DELETE"}
 _FIRST_WAIT_SECONDS = 0.5
 _FIRST_WAIT_AFTER_LOSS_SECONDS = 0.1
 _ATTEMPTS_MAX = 4
-_ATTEMPTS_AFTER_TIMEOUT_MAX = 2
+_ATTEMPTS_AFTER_LIMIT_MAX = 2
 _ATTEMPTS_WHEN_THROTTLED_MAX = 20
+_UNREADABLE_SECONDS = 1.0
 _GATEWAY_PAGES = frozenset({502, 504, *range(520, 531)})
 
 
@@ -112,18 +116,21 @@ def foreign_words(exchange: Exchange) -> str:
     if status not in {200, 201, 202, 204, 404}:
         return ""
     try:
-        if isinstance(json.loads(exchange.response_body), dict):
+        if isinstance(read_json(exchange.response_body), dict):
             return ""
-    except (ValueError, RecursionError):
+    except ValueError:
         pass
     return f"{status} and {exchange.header('content-type') or 'nothing'}, which is no JSON object"
 
 
 def _lost(error: str) -> Trouble:
+    if error.startswith(UNSENDABLE):
+        return Trouble(error, False, 1)
     never_sent = error.startswith(("ConnectError", "ConnectTimeout", "PoolTimeout"))
-    # A server that is slow now is slow a moment later, and every attempt takes the whole limit.
-    slow = "Timeout" in error.partition(":")[0]
-    attempts = _ATTEMPTS_AFTER_TIMEOUT_MAX if slow else _ATTEMPTS_MAX
+    # What is slow or unusable now is so a moment later, and every attempt takes its whole limit.
+    kind = error.partition(":")[0]
+    dear = "Timeout" in kind or kind == "UnusableAnswer"
+    attempts = _ATTEMPTS_AFTER_LIMIT_MAX if dear else _ATTEMPTS_MAX
     return Trouble(error, not never_sent, attempts, _FIRST_WAIT_AFTER_LOSS_SECONDS)
 
 
@@ -138,8 +145,8 @@ def _asked_seconds(exchange: Exchange) -> float | None:
         pass
     try:
         due = parsedate_to_datetime(text)
-    except ValueError:
-        return 1.0
-    if due.tzinfo is None:
-        due = due.replace(tzinfo=UTC)
-    return max(0.0, (due - datetime.now(UTC)).total_seconds())
+        if due.tzinfo is None:
+            due = due.replace(tzinfo=UTC)
+        return max(0.0, (due - datetime.now(UTC)).total_seconds())
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return _UNREADABLE_SECONDS  # a date of the year 10^30, or whatever else was meant

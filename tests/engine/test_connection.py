@@ -171,7 +171,7 @@ def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
 
 
 def test_an_answer_without_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr("icecheck.connection._BODY_BYTES_MAX", 3_000_000)
+    monkeypatch.setattr("icecheck.answers._BODY_BYTES_MAX", 3_000_000)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(Clock(), 0)))
     endless = Connection(Target("http://h"), transport, sleep=lambda _: None)
     with pytest.raises(Unreachable, match="longer than 3000000 bytes"):

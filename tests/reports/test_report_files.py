@@ -84,11 +84,13 @@ def test_every_run_can_be_written_and_read_back(tmp_path, run):
     assert json.loads((tmp_path / "run.json").read_text())["run_id"] == run.run_id
 
 
-def test_an_earlier_report_stays_until_the_next_is_whole(tmp_path, runs):
+def test_an_earlier_report_is_put_aside_until_the_next_is_whole(tmp_path, runs):
     write_report(runs["passed"], tmp_path)
     output = Output(tmp_path)
     output.record(EXCHANGES[0])
-    assert json.loads((tmp_path / "run.json").read_text())["verdict"]["status"] == "conformant"
+    assert SET.isdisjoint(p.name for p in tmp_path.iterdir())
+    earlier = json.loads((tmp_path / "run.json.earlier").read_text())
+    assert earlier["verdict"]["status"] == "conformant"
     output.finish(runs["failed"])
     assert json.loads((tmp_path / "run.json").read_text())["verdict"]["status"] == "not-conformant"
     assert {p.name for p in tmp_path.iterdir()} == SET
@@ -101,7 +103,10 @@ def test_an_abandoned_output_leaves_nothing_of_its_own(tmp_path, runs):
     assert not (tmp_path / "fresh").exists()
     write_report(runs["passed"], tmp_path / "used")
     Output(tmp_path / "used").abandon()
-    assert {p.name for p in (tmp_path / "used").iterdir()} == set(FORMATS)
+    assert {p.name for p in (tmp_path / "used").iterdir()} == {f"{n}.earlier" for n in FORMATS}
+    write_report(runs["passed"], tmp_path / "misused")
+    Output(tmp_path / "misused").abandon(as_it_was=True)
+    assert {p.name for p in (tmp_path / "misused").iterdir()} == set(FORMATS)
 
 
 def test_a_directory_that_cannot_be_written_is_misuse(tmp_path):

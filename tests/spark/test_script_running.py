@@ -11,6 +11,7 @@ from icecheck.expect import NotOffered, Violation
 from icecheck.spark_tests import running
 from icecheck.spark_tests.running import qualified, run_script
 from icecheck.spark_tests.script import parse_script
+from icecheck.target import Target
 
 HEADER = "-- check: spark.x\n-- title: Words\n-- proves: client.spark.x\n\n"
 NAMESPACE = ("root", "with space")
@@ -42,6 +43,7 @@ class FakeCatalog:
     """A catalog that only names things."""
 
     names: int = 0
+    target: Target = field(default_factory=lambda: Target("http://c"))
     ledger: list[tuple[str, ...]] = field(default_factory=list)
 
     def given_namespace(self) -> tuple[str, ...]:

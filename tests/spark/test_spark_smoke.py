@@ -9,6 +9,7 @@ from icecheck.expect import Violation
 from icecheck.spark import SparkUnavailable, SparkWorkbench
 from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import parse_script
+from icecheck.target import Target
 
 pytestmark = pytest.mark.spark
 
@@ -24,6 +25,8 @@ def workbench() -> Iterator[SparkWorkbench]:
 
 class InMemory:
     """A catalog inside the JVM, for a script, in place of one under test."""
+
+    target = Target("http://c")
 
     def __init__(self, workbench: SparkWorkbench) -> None:
         self.workbench = workbench

@@ -11,9 +11,18 @@ from icecheck.exchange import Exchange
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.target import UsageError
+from icecheck.unwritable import Unwritable, writing
 from icecheck.verdict import Run
 
-__all__ = ["ERROR_FILE", "EXCHANGES_FILE", "FORMATS", "Output", "ReportInvalid", "write_report"]
+__all__ = [
+    "ERROR_FILE",
+    "EXCHANGES_FILE",
+    "FORMATS",
+    "Output",
+    "ReportInvalid",
+    "put_aside",
+    "write_report",
+]
 
 FORMATS: dict[str, Callable[[Run], str]] = {
     "junit.xml": junit.render,
@@ -27,6 +36,8 @@ EXCHANGES_FILE = "exchanges.jsonl.zst"
 ERROR_FILE = "error.txt"
 _INVALID_FILE = "run.invalid.json"
 _PARTIAL = ".partial"
+_EARLIER = ".earlier"
+_OURS = (*FORMATS, EXCHANGES_FILE, ERROR_FILE, _INVALID_FILE)
 
 
 class ReportInvalid(Exception):
@@ -36,15 +47,16 @@ class ReportInvalid(Exception):
 class Output:
     """The output directory of one run: exchanges are streamed into it, the rest comes at the end.
 
-    Until ``finish`` an earlier report in the directory stays as it was. Raises UsageError when
-    the directory cannot be written.
+    An earlier report is put aside first: whoever looks into the directory of a run that was cut
+    short finds no report, and none of another run. Raises UsageError when the directory cannot be
+    written, Unwritable when there is no more room in it.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._recording = directory / f"{EXCHANGES_FILE}{_PARTIAL}"
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            put_aside(directory)
             self._log = ExchangeLog(self._recording)
         except OSError as error:
             raise UsageError(
@@ -60,7 +72,11 @@ class Output:
 
         Raises ReportInvalid after everything else was written.
         """
-        self._log.close()
+        try:
+            self._log.close()
+        except Unwritable:
+            self._recording.unlink(missing_ok=True)
+            raise
         content = self._recording.read_bytes()
         artifact: dict[str, Any] = {
             "name": EXCHANGES_FILE,
@@ -72,13 +88,31 @@ class Output:
         self._recording.replace(self.directory / EXCHANGES_FILE)
         return write_report(complete, self.directory)
 
-    def abandon(self) -> None:
-        """Leave the directory without a report of this run."""
-        self._log.close()
+    def abandon(self, *, as_it_was: bool = False) -> None:
+        """Leave the directory without a report of this run, or even as it was before."""
+        with contextlib.suppress(Unwritable):
+            self._log.close()
         self._recording.unlink(missing_ok=True)
+        if as_it_was:
+            for name in _OURS:
+                earlier = self.directory / f"{name}{_EARLIER}"
+                if earlier.exists():
+                    earlier.replace(self.directory / name)
         # A directory that was made for nothing goes; one that holds anything stays.
         with contextlib.suppress(OSError):
             self.directory.rmdir()
+
+
+def put_aside(directory: Path) -> None:
+    """Rename what an earlier run has written there, to ``NAME.earlier``, and nothing else.
+
+    The directory is made where there is none. What was put aside goes with the next whole report.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in _OURS:
+        (directory / f"{name}{_PARTIAL}").unlink(missing_ok=True)
+        if (directory / name).is_file():
+            (directory / name).replace(directory / f"{name}{_EARLIER}")
 
 
 def write_report(run: Run, directory: Path) -> Path:
@@ -96,6 +130,8 @@ def write_report(run: Run, directory: Path) -> Path:
         (directory / stale).unlink(missing_ok=True)
     for name, text in texts.items():
         _write(directory / name, text)
+    for name in _OURS:
+        (directory / f"{name}{_EARLIER}").unlink(missing_ok=True)
     if problems:
         raise ReportInvalid(f"run.json breaks its schema: {'; '.join(problems[:5])}")
     return directory / "index.html"
@@ -103,6 +139,11 @@ def write_report(run: Run, directory: Path) -> Path:
 
 def _write(path: Path, text: str) -> None:
     partial = path.with_name(f"{path.name}{_PARTIAL}")
-    # A catalog may have sent half a surrogate pair: it is shown, not choked on.
-    partial.write_bytes(text.encode("utf-8", "backslashreplace"))
-    partial.replace(path)
+    with writing(path):
+        try:
+            # A catalog may have sent half a surrogate pair: it is shown, not choked on.
+            partial.write_bytes(text.encode("utf-8", "backslashreplace"))
+            partial.replace(path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise

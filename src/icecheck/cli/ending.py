@@ -56,10 +56,11 @@ def clean_command(url: str, ledger: Path) -> str:
 class LastResort:
     """A block whose errors end as a line and an exit code.
 
-    2 for what the user can put right, 4 for a target that cannot be used; what was not foreseen
-    is 3, with the traceback in a file in ``directory``, or else in a new temporary one.
-    ``secrets`` are taken out of what is said and written. Where the run of this ``owner`` has
-    left its ledger, the last line says how to remove what is in it.
+    2 for what the user can put right, 4 for a target that cannot be used, 3 where there is no
+    room for what a run writes. What was not foreseen is 3 as well, with the traceback in a file in
+    ``directory``, or else in a new temporary one. ``secrets`` are taken out of what is said and
+    written. Where the run of this ``owner`` has left its ledger, the last line says how to remove
+    what is in it.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -100,11 +101,14 @@ class LastResort:
         from icecheck.exchange import Redactor
         from icecheck.spark.unavailable import SparkUnavailable
         from icecheck.target import UsageError
+        from icecheck.unwritable import Unwritable
 
         redactor = Redactor(self.secrets)
         match error:
             case UsageError() | SparkUnavailable():
                 self._end(redactor.text(str(error)), _USAGE)
+            case Unwritable():
+                self._end(redactor.text(str(error)), _SUITE_ERROR)
             case TargetUnusable():
                 self._end(redactor.text(str(error)), _TARGET_UNUSABLE)
             case _:

@@ -132,14 +132,19 @@ def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: G
 
 
 def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
-    """Run the checks; a run that cannot even begin leaves no half report behind."""
-    from icecheck.assembly.run import run_checks
+    """Run the checks; a run that cannot even begin leaves no half report behind.
 
-    with contextlib.ExitStack() as undo:
-        undo.callback(output.abandon)
+    After a misuse the report of an earlier run is there as before: nothing was run since.
+    """
+    from icecheck.assembly.run import run_checks
+    from icecheck.target import UsageError
+
+    try:
         with progress:
             run = run_checks(wanted, progress, on_exchange=output.record)
-        undo.pop_all()
+    except BaseException as error:
+        output.abandon(as_it_was=isinstance(error, UsageError))
+        raise
     return run
 
 

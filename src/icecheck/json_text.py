@@ -1,0 +1,43 @@
+"""JSON that came over the wire, read as a client must be able to hold it."""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+__all__ = ["read_json"]
+
+_DEPTH_MAX = 200
+_BETWEEN_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[^][{}"]+', re.DOTALL)
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+
+def read_json(body: bytes) -> Any:
+    """Return what a body says, in builtins; raises ValueError for what is no JSON, or no use.
+
+    No use are numbers out of any range (1e400, thousands of digits), half of a surrogate pair,
+    which is no text and cannot be written down again, and more than 200 levels, over which
+    programs stumble. What libraries let pass and JSON does not know, such as NaN, is no JSON.
+    """
+    if body.startswith(_BYTE_ORDER_MARKS) or b"\0" in body[:4]:
+        body = body.decode(json.detect_encoding(body)).encode()
+    try:
+        value = msgspec.json.decode(body)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None
+    if _is_too_deep(body):
+        raise ValueError("the JSON is nested too deep")
+    return value
+
+
+def _is_too_deep(body: bytes) -> bool:
+    """Whether JSON has too many levels; each round takes the innermost away."""
+    if body.count(b"[") + body.count(b"{") <= _DEPTH_MAX:
+        return False
+    left = _BETWEEN_BRACKETS.sub(b"", body)
+    for _ in range(_DEPTH_MAX):
+        if not left:
+            return False
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+    return bool(left)
