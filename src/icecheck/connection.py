@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 
 import httpx
 
-from icecheck.exchange import Exchange, Redactor, Step
+from icecheck.exchange import Exchange, Step
 from icecheck.expect import CredentialsEnded, Unreachable
+from icecheck.redaction import Redactor
 from icecheck.signing import Signer
 from icecheck.target import Principal, Target, UsageError
 from icecheck.weather import Trouble, is_uncertain, next_wait, trouble_of

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from icecheck.client import Catalog
-from icecheck.exchange import Exchange, Redactor, Step, as_curl
+from icecheck.exchange import Exchange, Step, as_curl
 from icecheck.home import GROUNDWORK
+from icecheck.redaction import Redactor
 from icecheck.verdict import Evidence, Finding
 
 __all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]

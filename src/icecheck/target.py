@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 import httpx
 
 from icecheck.contract import Contract
-from icecheck.exchange import is_secret_header
+from icecheck.redaction import is_secret_header
 
 __all__ = [
     "Given",

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icecheck.evidence import finding_without_secrets
-from icecheck.exchange import _HINTS, _SECRET_KEY, Exchange, Redactor, Step, is_secret_header
+from icecheck.exchange import Exchange, Step
+from icecheck.redaction import _HINTS, _SECRET_KEY, Redactor, is_secret_header
 from icecheck.target import Target
 from icecheck.verdict import Finding
 

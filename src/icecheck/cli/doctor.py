@@ -23,7 +23,7 @@ def command(**options: Any) -> int:
     with LastResort() as last_resort:
         from icecheck.card import one_line
         from icecheck.doctor import examine
-        from icecheck.exchange import Redactor
+        from icecheck.redaction import Redactor
 
         target = target_of(options)
         last_resort.secrets = target.secrets

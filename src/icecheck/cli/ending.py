@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 if TYPE_CHECKING:
-    from icecheck.exchange import Redactor
+    from icecheck.redaction import Redactor
 
 __all__ = ["LastResort", "clean_command", "fail", "left_behind"]
 
@@ -97,7 +97,7 @@ class LastResort:
 
     def _fail(self, error: Exception) -> NoReturn:
         from icecheck.connection import TargetUnusable
-        from icecheck.exchange import Redactor
+        from icecheck.redaction import Redactor
         from icecheck.spark.unavailable import SparkUnavailable
         from icecheck.target import UsageError
 

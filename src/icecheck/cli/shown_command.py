@@ -5,7 +5,7 @@ import shlex
 import click
 from click.core import ParameterSource
 
-from icecheck.exchange import is_secret_header
+from icecheck.redaction import is_secret_header
 
 __all__ = ["shown_command"]
 
