@@ -42,11 +42,12 @@ def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange
 
 def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
     """Return a finding as it may be shown: what it quotes of an answer may have been vended."""
-    member = finding.pointer.rpartition("/")[2]
     return replace(
         finding,
-        expected=redactor.value(member, finding.expected),
-        actual=redactor.value(member, finding.actual),
+        symptom=redactor.name(finding.symptom),
+        expected=redactor.value(finding.pointer, finding.expected),
+        actual=redactor.value(finding.pointer, finding.actual),
+        pointer="/".join(map(redactor.name, finding.pointer.split("/"))),
         detail=redactor.text(finding.detail),
     )
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from icecheck.evidence import finding_without_secrets
 from icecheck.exchange import Exchange, Step
-from icecheck.redaction import _HINTS, _SECRET_KEY, Redactor, is_secret_header
+from icecheck.redaction import Redactor
+from icecheck.secret_names import _HINTS, _SECRET_KEY, is_secret_header
 from icecheck.target import Target
 from icecheck.verdict import Finding
 

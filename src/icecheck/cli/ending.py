@@ -58,13 +58,13 @@ class LastResort:
 
     2 for what the user can put right, 4 for a target that cannot be used; what was not foreseen
     is 3, with the traceback in a file in ``directory``, or else in a new temporary one.
-    ``secrets`` are taken out of what is said and written. Where the run of this ``owner`` has
-    left its ledger, the last line says how to remove what is in it.
+    What ``redactor`` knows is taken out of what is said and written. Where the run of this
+    ``owner`` has left its ledger, the last line says how to remove what is in it.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = directory
-        self.secrets: tuple[str, ...] = ()
+        self.redactor: Redactor | None = None
         self.owner = ""
 
     def __enter__(self) -> Self:
@@ -101,7 +101,7 @@ class LastResort:
         from icecheck.spark.unavailable import SparkUnavailable
         from icecheck.target import UsageError
 
-        redactor = Redactor(self.secrets)
+        redactor = self.redactor or Redactor()
         match error:
             case UsageError() | SparkUnavailable():
                 self._end(redactor.text(str(error)), _USAGE)
