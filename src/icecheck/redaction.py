@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from icecheck.exchange import OF_SECOND, Exchange, Headers
 from icecheck.secret_names import (
@@ -30,6 +30,7 @@ _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
 # Members of JSON quoted in running text, as findings do; a shortened text may end in the middle.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
 _SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%3d)", re.IGNORECASE)
+_PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
 _PIECES = re.compile(r"""([\s"'<>\\]+)""")
 _BEARER = re.compile(r"\b(Bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
 _JWT = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
@@ -271,12 +272,10 @@ def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str
     """Yield the values at secret places that are long and varied enough to know again."""
     if isinstance(value, str):
         may_be = told and not (is_harmless_setting(key) or is_address(value))
-        if (
-            (is_secret_key(key) or may_be)
-            and not is_plain(value)
-            and not value.startswith("<redacted:")
-        ):
-            yield value
+        if (is_secret_key(key) or may_be) and not value.startswith("<redacted:"):
+            # A signed query, or a connection string, has secrets in it.
+            parts = _PARTS.split(value) if "=" in value else []
+            yield from (part for part in (value, *map(unquote, parts)) if not is_plain(part))
     elif isinstance(value, dict):
         settings = told or key in _SETTINGS
         for name, inner in value.items():

@@ -21,6 +21,7 @@ _ENCODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 _BREAKS = re.compile(r"""([\s"'<>,{}\[\]()]+)""")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": ""}
+_WORD = re.compile(r"[A-Z]+|[A-Z]?[a-z]+(?:[-_ ]?[A-Z]?[a-z]+)*[-_ ]?")
 # What may stand after a text that was cut off: half an escape, and then what closes a quotation.
 _CUT = re.compile(
     r"""(?:%[0-9A-Fa-f]?|\\u?[0-9a-fA-F]{0,3}|&\#?[0-9A-Za-z]{0,6})?(?:…|\.\.\.|["'`)\]}]|\Z)"""
@@ -196,7 +197,7 @@ def _codes_of(value: str) -> Iterator[str]:
 
 def _is_varied(head: str) -> bool:
     """Whether the beginning of a value is no word that stands at an end by chance."""
-    return not head.isalpha() and len(set(head)) >= 5
+    return _WORD.fullmatch(head) is None and len(set(head)) >= 5
 
 
 def _is_spelled(text: str) -> bool:
