@@ -182,9 +182,16 @@ def _altered(
         body = _error(echo, secret, status)
     body["told"] = list(written(secret))
     body |= {each: {each: 1} for each in written(secret)}
-    turn = echo.requests % 9
     if path.endswith("/v1/config") or echo.requests < _FREE_REQUESTS:
         return _json(status, body, headers)
+    return _wrong(echo, secret, status, headers, body)
+
+
+def _wrong(
+    echo: Echo, secret: str, status: int, headers: dict[str, str], body: dict[str, Any]
+) -> tuple[int, dict[str, str], bytes]:
+    """Answer wrongly in every few answers, each time in another way."""
+    turn = echo.requests % 9
     if turn == 2:
         headers["content-type"] = "text/plain"
         return status, headers, echo.message(secret).encode("utf-8", "replace")
@@ -196,11 +203,10 @@ def _altered(
         metadata |= {"table-uuid": f"{'u' * 140}{secret}", "location": echo.message(secret)}
         body["metadata"] = metadata
     if turn == 6:
-        for member in ("namespaces", "identifiers", "namespace", "properties"):
-            if member in body:
-                body[member] = [f"{'n' * 50}{secret}", echo.message(secret)]
+        lists = {"namespaces", "identifiers", "namespace", "properties"} & body.keys()
+        body |= {each: [f"{'n' * 50}{secret}", echo.message(secret)] for each in lists}
     if turn == 7:
-        return 500, *_json(500, _error(echo, secret, 500), headers)[1:]
+        return _json(500, _error(echo, secret, 500), headers)
     return _json(status, body, headers)
 
 
