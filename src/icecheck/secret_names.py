@@ -34,7 +34,8 @@ _HINTS = (
     b"sse.key", b"header.",
 )  # fmt: skip
 # What a client is told to use: all of it may be secret, whatever it is called.
-_SETTINGS = (b'"config"', b'"defaults"', b'"overrides"')
+_SETTINGS = (b"config", b"defaults", b"overrides", b"storage-credentials")
+_NAME = re.compile(rb'"([^"\\]+)"\s*:')
 _ALL_HINTS = (*_HINTS, *_SETTINGS)
 _SECRET_HEADER = re.compile(
     r"authorization|cookie|api-?key|secret|pass(word|wd|phrase)|credential|(^|-)token$|"
@@ -87,7 +88,7 @@ def is_harmless_setting(key: str) -> bool:
 
 
 def may_name_secrets(body: bytes) -> bool:
-    """Whether a JSON text may have a member that holds a secret: most have none, and are long.
+    """Whether a text may have a member that holds a secret: most have none, and are long.
 
     An escape can spell any name, and NULs stand between letters in UTF-16, so that a text with
     one may.
@@ -95,7 +96,16 @@ def may_name_secrets(body: bytes) -> bool:
     if b"\\" in body or b"\0" in body:
         return True
     lower = body.lower()
-    return any(map(lower.__contains__, _ALL_HINTS))
+    if not any(map(lower.__contains__, _ALL_HINTS)):
+        return False
+    if lower.lstrip()[:1] not in {b"{", b"["}:
+        return True
+    return any(map(_may_hold_secrets, set(_NAME.findall(lower))))
+
+
+@lru_cache(maxsize=4096)
+def _may_hold_secrets(name: bytes) -> bool:
+    return name in _SETTINGS or is_secret_key(name.decode("latin-1"))
 
 
 def is_plain(value: str) -> bool:

@@ -205,8 +205,7 @@ def run_checks(
     )
     resources = _Resources(options)
     heard = _Heard(checks, session, on_exchange)
-    breaker = Breaker(session)
-    whole = False
+    breaker, whole = Breaker(session), False
     try:
         refuse_to_litter(session)
         resources.prepare(checks)
