@@ -183,12 +183,17 @@ class Breaker:
         if self._witnessed is None or not self._shown:
             return ""
         try:
-            words = foreign_words(self._load(self._witnessed).exchange)
+            words = self._words(self._load(self._witnessed))
             if not words or not self._witness.claims("listNamespaces"):
                 return words
-            return words and foreign_words(self._witness.list_namespaces().exchange)
+            return words and self._words(self._witness.list_namespaces())
         except Unreachable:
             return ""
+
+    def _words(self, reply: Reply) -> str:
+        """Return in words what was answered in the catalog's place, redacted before it is cut."""
+        redactor = self._session.connection.redactor
+        return redactor.text(foreign_words(redactor.exchange(reply.exchange)))
 
     def _is_lost(self) -> bool:
         """Whether the namespace that nobody has to do with is not there any more."""

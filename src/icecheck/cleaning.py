@@ -9,6 +9,7 @@ from icecheck.expect import Reply, Unreachable, Violation
 from icecheck.isolation import OWNER
 from icecheck.ledger import Entry
 from icecheck.ledger_file import WrittenLedger
+from icecheck.redaction import Redactor
 from icecheck.removal import look_at, says_gone
 from icecheck.session import Session, open_session
 from icecheck.target import Target, UsageError
@@ -26,7 +27,10 @@ class Cleaned:
 
 
 def clean(
-    target: Target, written: WrittenLedger, transport: httpx.BaseTransport | None = None
+    target: Target,
+    written: WrittenLedger,
+    transport: httpx.BaseTransport | None = None,
+    redactor: Redactor | None = None,
 ) -> Cleaned:
     """Remove what a ledger names, newest first.
 
@@ -44,12 +48,14 @@ def clean(
         replace(target, isolation="flat", namespace=()),
         run_id=written.run_id,
         transport=transport,
+        redactor=redactor,
     )
     try:
         missing = _remove_each(session, written.entries)
     finally:
         session.close()
-    return Cleaned(session.deleted, missing, tuple(session.residue + session.foreign))
+    left = session.summary()
+    return Cleaned(session.deleted, missing, tuple(left.residue + left.foreign))
 
 
 def salvage(session: Session) -> None:

@@ -11,9 +11,10 @@ from urllib.parse import urlencode
 import httpx
 
 from icecheck.answers import ACCEPTED_ENCODING, read_answer
-from icecheck.exchange import Exchange, Redactor, Step
+from icecheck.exchange import Exchange, Step
 from icecheck.expect import CredentialsEnded, Unreachable
 from icecheck.json_text import read_json
+from icecheck.redaction import Redactor
 from icecheck.signing import Signer
 from icecheck.target import Principal, Target
 from icecheck.transport import SocketTransport
@@ -66,9 +67,10 @@ class Connection:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] | None = None,
         now: Callable[[], float] = time.monotonic,
+        redactor: Redactor | None = None,
     ) -> None:
-        self.target = target
-        self.redactor = Redactor(target.secrets)
+        self.redactor = redactor or Redactor()
+        self.follow(target)
         self.requests = 0
         self.latencies_ms: list[float] = []
         self._sleep = sleep
@@ -77,8 +79,7 @@ class Connection:
         self._token_expires = float("inf")
         self._lock = threading.RLock()
         self._second_token = None if target.second is None else target.second.token
-        if self._second_token is not None:
-            self.redactor.add(self._second_token, of_second=True)
+        self.redactor.add(self._second_token or "", of_second=True)
         self._signer = None if target.sigv4 is None else Signer(target.sigv4)
         limit = target.requests_per_second
         self._interval_seconds = 0.0 if limit is None else 1 / limit
@@ -104,8 +105,7 @@ class Connection:
 
     def follow(self, target: Target) -> None:
         """Speak to the target as its config tells clients to; secrets in that are secret too."""
-        for secret in target.secrets:
-            self.redactor.add(secret)
+        self.redactor.know(target.secrets, target.headers)
         self.target = target
 
     def use_token(self, token: str) -> None:
@@ -132,7 +132,7 @@ class Connection:
         doubt: Trouble | None = None
         while True:
             if self._silent:
-                raise Unreachable(f"{wire.method} {wire.url}: not sent, nothing answers any more")
+                raise self._lost(wire, "not sent, nothing answers any more")
             self._keep_pace(wire, again=attempts > 0)
             exchange = self._once(wire, self._headers(wire))
             record(exchange)
@@ -145,7 +145,7 @@ class Connection:
                         continue
                     self._expect_token_to_live(wire, record)
                 if doubt and wire.step is not Step.UNDO and is_uncertain(doubt, exchange):
-                    raise Unreachable(f"{wire.method} {wire.url}: {doubt.words}, then 404")
+                    raise self._lost(wire, f"{doubt.words}, then 404")
                 self._remember(wire, exchange)
                 return exchange
             doubt = trouble if trouble.may_be_applied else doubt
@@ -154,11 +154,14 @@ class Connection:
             wait = next_wait(trouble, method, attempts, waited)
             if wait is None or self._resigned:
                 self._silent = self._resigned
-                raise Unreachable(f"{wire.method} {wire.url}: {trouble.words}")
+                raise self._lost(wire, trouble.words)
             if trouble.throttled:
                 self._hold_until = max(self._hold_until, self._now() + wait)
             self._wait(wire, wait)
             waited += wait
+
+    def _lost(self, wire: Wire, words: str) -> Unreachable:
+        return Unreachable(self.redactor.text(f"{wire.method} {wire.url}: {words}"))
 
     def _keep_pace(self, wire: Wire, *, again: bool) -> None:
         """Wait for this request's turn: the user limits how many are sent, the catalog throttles.
@@ -262,7 +265,7 @@ class Connection:
         seen = self._once(probe, self._headers(probe))
         record(seen)
         if seen.status == 401:
-            self._ended = (
+            self._ended = self.redactor.text(
                 f"{proven.method} {proven.url} is answered 401 and was answered 200 before: the "
                 "token is not accepted any more; give a fresh one with --token, or --credential, "
                 "with which it is renewed"
@@ -282,6 +285,7 @@ class Connection:
         # Nobody signs what comes before a token, nor what a check sends as a stranger.
         if self._signer is None or wire.operation == "getToken" or not _is_known(wire):
             return headers
+        self.redactor.add(*self._signer.secrets)
         return self._signer.signed(wire.method, wire.url, dict(headers), wire.body)
 
     def second_token(self) -> str | None:
@@ -342,9 +346,10 @@ class Connection:
             # Asking for a token twice does no harm.
             wait = next_wait(trouble, "GET", attempts, waited)
             if wait is None:
-                raise Unreachable(f"the token endpoint {endpoint} gave no answer: {trouble.words}")
+                raise self._lost(wire, f"the token endpoint gave no answer: {trouble.words}")
             self._wait(wire, wait)
             waited += wait
+        self.redactor.learn(exchange.response_body)
         try:
             answer: Any = read_json(exchange.response_body) if exchange.status == 200 else None
         except ValueError:
@@ -352,7 +357,7 @@ class Connection:
         if isinstance(answer, dict) and isinstance(answer.get("access_token"), str):
             return answer
         said = f"answered {exchange.status}{_oauth_error(exchange.response_body)}"
-        words = f"the token endpoint {endpoint} {said}"
+        words = self.redactor.text(f"the token endpoint {endpoint} {said}")
         if second:
             raise TargetUnusable(f"{words}: check --second-credential")
         if self._token is not None:

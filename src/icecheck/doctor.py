@@ -15,6 +15,7 @@ from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
 from icecheck.json_text import read_json
 from icecheck.littering import try_deleting_table
 from icecheck.offer import encode_segment
+from icecheck.redaction import Redactor
 from icecheck.session import Session, open_session
 from icecheck.target import Given, Namespace, Target
 
@@ -34,7 +35,11 @@ class Advice:
     help: str = ""
 
 
-def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Iterator[Advice]:
+def examine(
+    target: Target,
+    transport: httpx.BaseTransport | None = None,
+    redactor: Redactor | None = None,
+) -> Iterator[Advice]:
     """Look at a catalog as a run would meet it; the first thing that stops a run is the last said.
 
     What is made on the catalog (one namespace, one table) is removed again. Six requests where all
@@ -42,12 +47,16 @@ def examine(target: Target, transport: httpx.BaseTransport | None = None) -> Ite
     some (the prefix, who is let in), a namespace (what credentials may do, where namespaces go), a
     table (what it needs, where its files are), and a drop of each (does it delete). One more for a
     parent namespace, and for a second principal; others where something is wrong, to say what.
+    ``redactor`` is told the secrets that come up: what is yielded may still have some.
     """
+    known = redactor or Redactor()
     try:
-        session = open_session(_unrooted(target), run_id=_RUN_ID, transport=transport)
+        session = open_session(
+            _unrooted(target), run_id=_RUN_ID, transport=transport, redactor=known
+        )
     except TargetUnusable as unusable:
         other = unusable.other_url
-        help_ = f"give {other}" if other else _help_to_reach(target, transport)
+        help_ = f"give {other}" if other else _help_to_reach(target, transport, known)
         yield Advice(False, str(unusable), help_)
         return
     try:
@@ -66,9 +75,11 @@ def _unrooted(target: Target) -> Target:
     return target if target.namespace else replace(target, isolation="flat")
 
 
-def _help_to_reach(target: Target, transport: httpx.BaseTransport | None) -> str:
+def _help_to_reach(
+    target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
+) -> str:
     """Ask once more, without following anybody's rules, and say what the answer looks like."""
-    found = _asked(target.base_url, target, transport)
+    found = _asked(target.base_url, target, transport, redactor)
     status = found.status or 0
     if not status:
         return "check the host, the port and the scheme; for a private authority: --ca-bundle FILE"
@@ -82,7 +93,7 @@ def _help_to_reach(target: Target, transport: httpx.BaseTransport | None) -> str
     if status in {400, 404} and target.warehouse is None and found.claims_json:
         return "many catalogs serve no config without a warehouse: --warehouse NAME"
     for url in _elsewhere(target.base_url):
-        if _is_config(answer := _asked(url, target, transport)):
+        if _is_config(answer := _asked(url, target, transport, redactor)):
             return f"a catalog answers at {url}: give that URL"
         if answer.status == 401:
             return f"something that wants credentials answers at {url}: give that URL and --token"
@@ -93,10 +104,12 @@ def _help_to_reach(target: Target, transport: httpx.BaseTransport | None) -> str
     return "give the part of the URL before /v1, without /v1 itself"
 
 
-def _asked(url: str, target: Target, transport: httpx.BaseTransport | None) -> Exchange:
+def _asked(
+    url: str, target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
+) -> Exchange:
     """Ask for a config below a URL of the same host; return the last thing that came."""
     exchanges: list[Exchange] = []
-    connection = Connection(target, transport)
+    connection = Connection(target, transport, redactor=redactor)
     asked = f"{url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", asked, {}, None)
     with contextlib.suppress(Unreachable, TargetUnusable):
@@ -189,7 +202,7 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
                 f"--prefix {prefix or 'TEXT'}",
             )
         case status:
-            yield Advice(False, f"listing namespaces is answered {status}{_words(reply)}")
+            yield Advice(False, f"listing namespaces is answered {status}{_words(session, reply)}")
 
 
 def _of_second(session: Session) -> Iterator[Advice]:
@@ -242,7 +255,7 @@ def _of_given(session: Session) -> Iterator[Advice]:
         if reply.ok:
             yield Advice(True, f"the given {kind} can be read")
         else:
-            what = f"the given {kind} is answered {reply.status}{_words(reply)}"
+            what = f"the given {kind} is answered {reply.status}{_words(session, reply)}"
             yield Advice(False, what, f"--given-{kind} of one that these credentials may read")
 
 
@@ -270,13 +283,15 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
             )
             return
         reply = Reply(catalog.exchanges[-1], session.schemas)
-        yield _unmade("namespace", reply, "--namespace PARENT, if only some parents take any")
+        yield _unmade(
+            session, "namespace", reply, "--namespace PARENT, if only some parents take any"
+        )
         return
     if made.namespace != session.accommodations.only_in:
         yield Advice(True, "a namespace can be created")
     if not made.reply.ok:
         otherwise = "--namespace PARENT, if tables live under given ones; --location-root URI"
-        yield _unmade("table", made.reply, otherwise)
+        yield _unmade(session, "table", made.reply, otherwise)
         return
     for words in session.accommodations.records:
         placed = session.accommodations.location_root is not None
@@ -296,8 +311,8 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
         )
 
 
-def _unmade(kind: str, reply: Reply, otherwise: str) -> Advice:
-    what = f"creating a {kind} is answered {reply.status}{_words(reply)}"
+def _unmade(session: Session, kind: str, reply: Reply, otherwise: str) -> Advice:
+    what = f"creating a {kind} is answered {reply.status}{_words(session, reply)}"
     if reply.status in {401, 403}:
         return Advice(False, what, "these credentials may not write: give others")
     return Advice(False, what, otherwise)
@@ -310,9 +325,10 @@ def _location(reply: Reply) -> str:
         return "a place that it does not tell"
 
 
-def _words(reply: Reply) -> str:
+def _words(session: Session, reply: Reply) -> str:
     try:
         body: Any = read_json(reply.exchange.response_body)
-        return f" ({str(body['error']['message'])[:160]})"
+        message = session.connection.redactor.text(str(body["error"]["message"]))
+        return f" ({message[:160]})"
     except (ValueError, KeyError, TypeError):
         return ""

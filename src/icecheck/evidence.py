@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from icecheck.client import Catalog
-from icecheck.exchange import Exchange, Redactor, Step, as_curl
+from icecheck.exchange import Exchange, Step, as_curl
 from icecheck.home import GROUNDWORK
+from icecheck.redaction import Redactor
 from icecheck.verdict import Evidence, Finding
 
 __all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]
@@ -41,11 +42,12 @@ def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange
 
 def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
     """Return a finding as it may be shown: what it quotes of an answer may have been vended."""
-    member = finding.pointer.rpartition("/")[2]
     return replace(
         finding,
-        expected=redactor.value(member, finding.expected),
-        actual=redactor.value(member, finding.actual),
+        symptom=redactor.name(finding.symptom),
+        expected=redactor.value(finding.pointer, finding.expected),
+        actual=redactor.value(finding.pointer, finding.actual),
+        pointer="/".join(map(redactor.name, finding.pointer.split("/"))),
         detail=redactor.text(finding.detail),
     )
 

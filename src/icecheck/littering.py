@@ -70,7 +70,9 @@ def _expect_a_catalog(catalog: Catalog) -> None:
         return
     said: dict[str, list[str]] = {}
     for exchange in asked:
-        said.setdefault(foreign_words(exchange), []).append(str(exchange.operation))
+        # Redacted before it is abbreviated.
+        shown = foreign_words(catalog.session.connection.redactor.exchange(exchange))
+        said.setdefault(shown, []).append(str(exchange.operation))
     words = "; ".join(f"{', '.join(ids)}: {answer}" for answer, ids in said.items())
     raise TargetUnusable(
         f"the config is there, and nothing that it leads to is answered by a catalog ({words}); "

@@ -21,6 +21,7 @@ from icecheck.json_text import read_json
 from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LedgerFile
 from icecheck.offer import Offer
+from icecheck.redaction import Redactor
 from icecheck.request_guard import RequestGuard
 from icecheck.schema import SchemaJudge, schema_judge
 from icecheck.scheme import other_url
@@ -141,22 +142,23 @@ class Session:
             self.remarks |= ledger.remarks
 
     def summary(self) -> SessionSummary:
-        """Return what a report needs of this session; call it after ``close``."""
+        """Return what a report needs of this session, without secrets; call it after ``close``."""
+        redactor, server = self.connection.redactor, self.server_header
         return SessionSummary(
-            config=self.config,
+            config=redactor.json(self.config),
             isolation=self.isolation.mode,
             owner=self.owner,
-            server_header=self.server_header,
+            server_header=None if server is None else redactor.text(server),
             requests=self.connection.requests,
             latencies_ms=self.connection.latencies_ms,
             created=self.created,
             deleted=self.deleted,
-            residue=self.residue,
-            foreign=self.foreign,
+            residue=[redactor.text(each) for each in self.residue],
+            foreign=[redactor.text(each) for each in self.foreign],
             capabilities=dict(self.capabilities),
             needed_by={name: sorted(ids) for name, ids in self.needed_by.items()},
             undeclared=dict(self.undeclared),
-            accommodations=[*self.accommodations.records],
+            accommodations=[redactor.text(each) for each in self.accommodations.records],
         )
 
     def close(self) -> None:
@@ -184,10 +186,12 @@ def open_session(
     transport: httpx.BaseTransport | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
     ledger: Path | None = None,
+    redactor: Redactor | None = None,
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
-    ``ledger`` is the file that everything the run makes is written to, beforehand. Raises
+    ``ledger`` is the file that everything the run makes is written to, beforehand; ``redactor``
+    is told all secrets that come up, and others may have it too. Raises
     TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger.
     """
     if not _RUN_ID.fullmatch(run_id):
@@ -196,10 +200,10 @@ def open_session(
     unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
     if unknown:
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
-    connection = Connection(target, transport)
+    connection = Connection(target, transport, redactor=redactor)
     recorded: list[Exchange] = []
     owner = f"icecheck_{run_id}"
-    with contextlib.ExitStack() as undo, _told_if_unreachable(target, transport):
+    with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = Offer.read(config, target)
@@ -255,10 +259,14 @@ def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
     return followed
 
 
-def preflight(target: Target, transport: httpx.BaseTransport | None = None) -> dict[str, Any]:
+def preflight(
+    target: Target,
+    transport: httpx.BaseTransport | None = None,
+    redactor: Redactor | None = None,
+) -> dict[str, Any]:
     """Ask for the config once, hang up, and return it; TargetUnusable when there is no catalog."""
-    connection = Connection(target, transport)
-    with contextlib.closing(connection), _told_if_unreachable(target, transport):
+    connection = Connection(target, transport, redactor=redactor)
+    with contextlib.closing(connection), _told_if_unusable(connection, transport):
         _, config = _fetch_config(connection, target, lambda _: None)
     return config
 
@@ -272,17 +280,23 @@ class _NoCatalog(Exception):
 
 
 @contextlib.contextmanager
-def _told_if_unreachable(target: Target, transport: httpx.BaseTransport | None) -> Iterator[None]:
-    """Say of a target without an answer, or with that of no catalog, what to do about it."""
+def _told_if_unusable(
+    connection: Connection, transport: httpx.BaseTransport | None
+) -> Iterator[None]:
+    """Say of a target without an answer, or with that of no catalog, what to do; no secrets."""
+    target, redactor = connection.target, connection.redactor
     try:
         yield
     except Unreachable as trouble:
         hint = _hint_of_tls(str(trouble))
-        words = f"{target.base_url} cannot be reached: {trouble}{hint}"
+        words = redactor.text(f"{target.base_url} cannot be reached: {trouble}{hint}")
         raise _unusable(words, target, look=transport is None and not hint) from None
     except _NoCatalog as other:
         look = transport is None and other.may_be_tls
-        raise _unusable(str(other), target, look=look) from None
+        raise _unusable(redactor.text(str(other)), target, look=look) from None
+    except TargetUnusable as unusable:
+        words = redactor.text(str(unusable))
+        raise TargetUnusable(words, other_url=unusable.other_url) from None
 
 
 def _fetch_config(
@@ -291,7 +305,8 @@ def _fetch_config(
     url = f"{target.base_url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
     exchange = connection.send(wire, record)
-    where = f"GET {url}"
+    connection.redactor.learn(exchange.response_body)
+    where, words = f"GET {url}", _error_words(exchange, connection.redactor)
     match exchange.status:
         case 200:
             pass
@@ -302,12 +317,12 @@ def _fetch_config(
             )
         case 400 | 404 if target.warehouse is not None and exchange.claims_json:
             raise TargetUnusable(
-                f"{where} answered {exchange.status}{_error_words(exchange)}: "
+                f"{where} answered {exchange.status}{words}: "
                 f"is --warehouse {target.warehouse!r} right?"
             )
         case status:
             raise _NoCatalog(
-                f"{where} answered {status}{_error_words(exchange)}: no Iceberg REST catalog "
+                f"{where} answered {status}{words}: no Iceberg REST catalog "
                 "at this URL (give the part before /v1)",
                 # What servers with TLS say to who speaks none, if they say anything.
                 may_be_tls=status == 400 and not exchange.claims_json,
@@ -325,12 +340,12 @@ def _fetch_config(
     return exchange, config
 
 
-def _error_words(exchange: Exchange) -> str:
+def _error_words(exchange: Exchange, redactor: Redactor) -> str:
     try:
         message = read_json(exchange.response_body)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return ""
-    return f" ({str(message)[:120]})"
+    return f" ({redactor.text(str(message))[:120]})"
 
 
 def _hint_of_tls(trouble: str) -> str:

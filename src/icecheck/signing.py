@@ -42,6 +42,12 @@ class Signer:
             )
         self._credentials = _credentials_of(session, settings)
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What it signs with now: the key's id, the key, and the session's token, if any."""
+        frozen = self._credentials.get_frozen_credentials()
+        return tuple(each for each in (frozen.access_key, frozen.secret_key, frozen.token) if each)
+
     def signed(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
     ) -> dict[str, str]:

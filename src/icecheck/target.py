@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import httpx
 
 from icecheck.addresses import host_flaw, prefix_flaw
-from icecheck.exchange import is_secret_header
+from icecheck.secret_names import known_from_headers
 
 __all__ = [
     "Given",
@@ -49,9 +49,9 @@ class SigV4:
 
     region: str | None = None
     service: str = "execute-api"
-    access_key_id: str | None = None
-    secret_access_key: str | None = None
-    session_token: str | None = None
+    access_key_id: str | None = field(default=None, repr=False)
+    secret_access_key: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def read(cls, text: str) -> "SigV4":
@@ -69,8 +69,8 @@ class SigV4:
 class Principal:
     """Somebody who asks beside the run: a token, or a credential with which it is had."""
 
-    token: str | None = None
-    credential: str | None = None
+    token: str | None = field(default=None, repr=False)
+    credential: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Target:
     url: str
     warehouse: str | None = None
     prefix: str | None = None
-    token: str | None = None
-    credential: str | None = None
+    token: str | None = field(default=None, repr=False)
+    credential: str | None = field(default=None, repr=False)
     oauth2_server_uri: str | None = None
     scope: str = "catalog"
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     ca_bundle: str | None = None
     timeout_seconds: float = 30.0
     namespace: Namespace = ()
@@ -216,10 +216,9 @@ class Target:
         given = [self.token, self.credential, second.token, second.credential]
         given += [each.partition(":")[2] for each in (self.credential, second.credential) if each]
         if self.sigv4 is not None:
-            given += [self.sigv4.secret_access_key, self.sigv4.session_token]
-        for name, value in self.headers.items():
-            if is_secret_header(name):
-                given += [value, value.partition(" ")[2]]
+            given += [self.sigv4.access_key_id, self.sigv4.secret_access_key]
+            given.append(self.sigv4.session_token)
+        given += known_from_headers(self.headers)
         return tuple(secret for secret in given if secret)
 
     @property

@@ -14,8 +14,9 @@ from tests.access.gateway import Sent, gateway
 
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.connection import Connection, Wire
-from icecheck.exchange import Exchange, Redactor, Step, as_curl
+from icecheck.exchange import Exchange, Step, as_curl
 from icecheck.mock_server import MockCatalog
+from icecheck.redaction import Redactor
 from icecheck.reports import run_json
 from icecheck.signing import Signer
 from icecheck.target import Principal, SigV4, Target, UsageError

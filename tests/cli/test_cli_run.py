@@ -143,13 +143,15 @@ def test_a_run_that_verified_nothing_is_exit_5(icecheck, out, serve, as_json):
 def test_the_command_is_reported_without_its_secrets(icecheck, out, nothing_catalog):
     icecheck(
         "run", nothing_catalog, "--token", "abc", "--header", "X-Api-Key: xyz", "--header",
-        "X-Mode: plain", "--only", "checks", "--check", "getConfig.answered", "-q",
+        "X-Mode: plain", "--header", "Accept-Language: de", "--only", "checks",
+        "--check", "getConfig.answered", "-q",
     )  # fmt: skip
     command = document(out)["config"]["command"]
     assert command.startswith(f"icecheck run {nothing_catalog} ")
     assert "--token '<hidden>'" in command
     assert "'X-Api-Key: <hidden>'" in command
-    assert "'X-Mode: plain'" in command
+    assert "'X-Mode: <hidden>'" in command
+    assert "'Accept-Language: de'" in command
 
 
 def test_the_same_run_id_and_seed_give_the_same_requests_and_answers(icecheck, tmp_path):

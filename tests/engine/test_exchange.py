@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import pytest
 
-from icecheck.exchange import Exchange, Redactor, Step, as_curl
+from icecheck.exchange import Exchange, Step, as_curl
+from icecheck.redaction import Redactor
 
 
 def exchange(**members):

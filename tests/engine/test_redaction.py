@@ -6,10 +6,13 @@ import string
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.hostile.spelling import traces, written
 
 from icecheck.evidence import finding_without_secrets
-from icecheck.exchange import _HINTS, _SECRET_KEY, Exchange, Redactor, Step, is_secret_header
-from icecheck.target import Target
+from icecheck.exchange import Exchange, Step
+from icecheck.redaction import Redactor
+from icecheck.secret_names import _HINTS, _SECRET_KEY, is_secret_header
+from icecheck.target import Principal, SigV4, Target
 from icecheck.verdict import Finding
 
 VENDED = "vended/canary+0123456789"
@@ -154,3 +157,128 @@ def test_a_finding_shows_no_secret_of_the_member_it_points_at():
     assert "0ther" not in shown.actual
     plain = Finding("value", '"a"', '"b"', "detail", "/config/owner")
     assert finding_without_secrets(plain, Redactor()) == plain
+
+
+# what clients are told to use
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"config": {"my.odd.key": VENDED}},
+        {"storage-credentials": [{"prefix": "s3://b", "config": {"my.odd.key": VENDED}}]},
+        {"defaults": {"my.odd.key": VENDED}, "overrides": {}},
+        {"overrides": {"header.X-Odd": VENDED}},
+        {"config": {"s3.signer.token": VENDED}},
+        {"config": {"s3.signer.uri": f"https://h.test/sign?token={VENDED}"}},
+    ],
+)
+def test_a_setting_under_any_name_is_a_secret(body):
+    redactor = Redactor()
+    assert "canary" not in said(redactor, json.dumps(body).encode())
+    assert json.loads(said(redactor, json.dumps(body).encode())).keys() == body.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("client.region", "us-east-1"),
+        ("s3.endpoint", "http://storage.test:9000"),
+        ("s3.path-style-access", "true"),
+        ("s3.session-token-expires-at-ms", "1767229202356"),
+        ("prefix", "catalogs/main"),
+        ("my.switch", "true"),
+        ("rest-page-size", "100"),
+    ],
+)
+def test_a_harmless_setting_stays_byte_for_byte(name, value):
+    body = json.dumps({"config": {name: value}, "overrides": {name: value}}).encode()
+    assert Redactor().exchange(answered(body)).response_body == body
+
+
+def test_what_names_a_table_is_not_learned_from_its_settings():
+    redactor = Redactor()
+    uuid = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+    body = {"config": {"my.table.id": uuid}, "metadata": {"table-uuid": uuid}}
+    parsed = json.loads(said(redactor, json.dumps(body).encode()))
+    assert parsed["metadata"]["table-uuid"] == uuid
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://b.test/k?X-Amz-Credential=AKIA%2Fcanary&X-Amz-Signature=canary",
+        "https://b.test/k?sv=2026&se=2026-01-01&sig=canary%3D",
+        "https://b.test/k?X-Goog-Signature=canary",
+        "https://me:canary@b.test/k",
+        "sv=2026-01-01&sig=canary",
+        "Bearer canary-0123456789-Abcdef",
+    ],
+)
+def test_what_gives_access_by_itself_is_a_secret(text):
+    assert "canary" not in Redactor().text(f"go to {text} now")
+    assert "canary" not in said(Redactor(), json.dumps({"to": text}).encode()) or "Bearer" in text
+
+
+# values known, in any spelling
+
+KNOWN = "Zq7canary+R/k2=9f"
+
+
+@pytest.mark.parametrize("number", range(len(list(written(KNOWN)))))
+def test_a_known_value_is_found_in_every_spelling(number):
+    spelled = list(written(KNOWN))[number]
+    redactor = Redactor([KNOWN])
+    body = {"a": f"said {spelled} to you", spelled: 1, "long": f"{'x' * 300}{spelled}"}
+    shown = (
+        redactor.text(f"said {spelled} to you").encode(),
+        redactor.exchange(answered(json.dumps(body).encode())).response_body,
+        redactor.exchange(answered(f"<p>{spelled}</p>".encode("utf-8", "replace"))).response_body,
+        redactor.exchange(answered(json.dumps(body).encode("utf-16"))).response_body,
+        redactor.exchange(answered(b"", error=spelled)).error.encode(),
+    )
+    for text in shown:
+        assert not [trace for trace in traces(KNOWN) if trace in text.replace(b"\0", b"")]
+
+
+@pytest.mark.parametrize("end", ["\u2026", "", '"', "...", "%4\u2026", "\\u00\u2026", "&#\u2026"])
+@pytest.mark.parametrize("length", [8, 11, 16])
+def test_the_beginning_of_a_value_at_a_cut_is_found(length, end):
+    redactor = Redactor([KNOWN])
+    assert KNOWN[:8] not in redactor.text(f'got "{KNOWN[:length]}{end}')
+
+
+def test_words_are_not_taken_for_beginnings_of_a_value():
+    redactor = Redactor(["icecheck-token-0123456789"])
+    assert redactor.text("made by icecheck") == "made by icecheck"
+
+
+def test_a_header_that_the_user_gave_is_hidden_whatever_its_name():
+    target = Target("http://c.test", headers={"X-Odd": KNOWN, "X-Mode": "vended-credentials"})
+    redactor = Redactor(target.secrets, target.headers)
+    sent = (("X-Odd", KNOWN), ("X-Mode", "vended-credentials"), ("X-Other", "vended-credentials"))
+    shown = dict(redactor.exchange(answered(b"", request_headers=sent)).request_headers)
+    assert shown["X-Odd"].startswith("<redacted:")
+    assert shown["X-Mode"].startswith("<redacted:")
+    assert shown["X-Other"] == "vended-credentials"
+    assert redactor.text("true vended-credentials 1") == "true vended-credentials 1"
+    assert "canary" not in redactor.text(f"use {KNOWN}")
+
+
+def test_nothing_that_is_shown_of_a_target_holds_a_secret():
+    target = Target(
+        "http://c.test",
+        credential="me:credential-canary",
+        headers={"X-Odd": "header-canary"},
+        second=Principal("second-canary"),
+        sigv4=SigV4("r", "s", "id-canary", "key-canary", "session-canary"),
+    )
+    assert "canary" not in repr(target)
+
+
+def test_a_hostile_text_is_redacted_in_a_moment():
+    redactor = Redactor([KNOWN])
+    for piece in ("%", "\\", "&", "?", "=", KNOWN[:8], f"{KNOWN} ", "a/b", '"', "eyJ", "Bearer "):
+        body = (piece * 200_000)[:1_000_000]
+        assert KNOWN not in redactor.text(body)
+        assert KNOWN not in said(redactor, body.encode())

@@ -43,7 +43,7 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
     a capability that it lacks makes it shorter. Raises TargetUnusable and UsageError as a run does.
     """
     contract = load(options.spec)
-    offer = Offer.read(preflight(options.target, transport), options.target)
+    offer = Offer.read(preflight(options.target, transport, options.redactor), options.target)
     unclaimed = tuple(id_ for id_ in contract.operations if not offer.claims(id_, contract))
     requests: Counter[str] = Counter()
     made: Counter[str] = Counter()

@@ -24,6 +24,7 @@ from icecheck.expected import Expectation
 from icecheck.judge import not_run
 from icecheck.littering import refuse_to_litter
 from icecheck.passive import Observed, observe
+from icecheck.redaction import Redactor
 from icecheck.session import Session, open_session
 from icecheck.target import Target
 from icecheck.undeclared import try_undeclared
@@ -43,7 +44,7 @@ class RunOptions:
     demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
     of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
     checks are judged at a time, each over connections of its own; those with Spark one after the
-    other.
+    other. ``redactor`` is told every secret that comes up.
     """
 
     target: Target
@@ -61,6 +62,7 @@ class RunOptions:
     release: str = "1.10.0"
     foreseen: tuple[Expectation, ...] = ()
     workers: int = 1
+    redactor: Redactor = field(default_factory=Redactor, compare=False)
 
 
 class Progress(Protocol):
@@ -199,11 +201,11 @@ def run_checks(
         spec=options.spec,
         transport=transport,
         ledger=options.ledger,
+        redactor=options.redactor,
     )
     resources = _Resources(options)
     heard = _Heard(checks, session, on_exchange)
-    breaker = Breaker(session)
-    whole = False
+    breaker, whole = Breaker(session), False
     try:
         refuse_to_litter(session)
         resources.prepare(checks)

@@ -31,11 +31,12 @@ def command(ledger: Path, **options: Any) -> int:
     with LastResort() as last_resort:
         from icecheck.cleaning import clean
         from icecheck.ledger_file import read_ledger
+        from icecheck.redaction import Redactor
 
         written = read_ledger(ledger)
         target = target_of(options, warehouse=written.warehouse, prefix=written.prefix)
-        last_resort.secrets = target.secrets
-        cleaned = clean(target, written)
+        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
+        cleaned = clean(target, written, redactor=redactor)
     click.echo(
         f"run {written.run_id}: {len(written.entries)} objects in the ledger, "
         f"{cleaned.deleted} removed, {cleaned.missing} were gone, {len(cleaned.residue)} stay"

@@ -23,12 +23,11 @@ def command(**options: Any) -> int:
     with LastResort() as last_resort:
         from icecheck.card import one_line
         from icecheck.doctor import examine
-        from icecheck.exchange import Redactor
+        from icecheck.redaction import Redactor
 
         target = target_of(options)
-        last_resort.secrets = target.secrets
-        redactor = Redactor(target.secrets)
-        found = list(examine(target))
+        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
+        found = list(examine(target, redactor=redactor))
     for advice in found:
         mark = "ok  " if advice.well else "!!  "
         click.echo(one_line(redactor.text(f"{mark}{advice.what}"), 400))

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 if TYPE_CHECKING:
-    from icecheck.exchange import Redactor
+    from icecheck.redaction import Redactor
 
 __all__ = ["LastResort", "clean_command", "fail", "left_behind"]
 
@@ -58,14 +58,14 @@ class LastResort:
 
     2 for what the user can put right, 4 for a target that cannot be used, 3 where there is no
     room for what a run writes. What was not foreseen is 3 as well, with the traceback in a file in
-    ``directory``, or else in a new temporary one. ``secrets`` are taken out of what is said and
-    written. Where the run of this ``owner`` has left its ledger, the last line says how to remove
-    what is in it.
+    ``directory``, or else in a new temporary one. What ``redactor`` knows is taken out of what is
+    said and written. Where the run of this ``owner`` has left its ledger, the last line says how
+    to remove what is in it.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = directory
-        self.secrets: tuple[str, ...] = ()
+        self.redactor: Redactor | None = None
         self.owner = ""
 
     def __enter__(self) -> Self:
@@ -98,12 +98,12 @@ class LastResort:
 
     def _fail(self, error: Exception) -> NoReturn:
         from icecheck.connection import TargetUnusable
-        from icecheck.exchange import Redactor
+        from icecheck.redaction import Redactor
         from icecheck.spark.unavailable import SparkUnavailable
         from icecheck.target import UsageError
         from icecheck.unwritable import Unwritable
 
-        redactor = Redactor(self.secrets)
+        redactor = self.redactor or Redactor()
         match error:
             case UsageError() | SparkUnavailable():
                 self._end(redactor.text(str(error)), _USAGE)

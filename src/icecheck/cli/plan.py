@@ -34,16 +34,18 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     with LastResort() as last_resort:
         from icecheck.assembly.forecast import forecast
         from icecheck.assembly.run import RunOptions
+        from icecheck.redaction import Redactor
         from icecheck.verdict import Group
 
         target = target_of(options)
-        last_resort.secrets = target.secrets
+        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
         wanted = RunOptions(
             target=target,
             run_id=options["run_id"] or secrets.token_hex(3),
             seed=options["seed"],
             groups=tuple(Group(name) for name in only or _GROUPS),
             globs=globs,
+            redactor=redactor,
         )
         found = forecast(wanted)
     where = (

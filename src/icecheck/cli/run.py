@@ -90,10 +90,11 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.assembly.run import RunOptions
         from icecheck.cli.shown_command import shown_command
         from icecheck.ledger_file import LEDGER_FILE
+        from icecheck.redaction import Redactor
         from icecheck.verdict import Group
 
         target = _target(options, stack)
-        last_resort.secrets = target.secrets
+        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
         gate = Gate.read(options)
         wanted = RunOptions(
             target=target,
@@ -110,6 +111,7 @@ def command(output: Path, **options: Any) -> int:
             implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
             spark_options=_spark_options(options),
             ledger=output / LEDGER_FILE,
+            redactor=redactor,
         )
         _find_spark(wanted)
         last_resort.owner = f"icecheck_{wanted.run_id}"

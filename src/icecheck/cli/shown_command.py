@@ -5,7 +5,7 @@ import shlex
 import click
 from click.core import ParameterSource
 
-from icecheck.exchange import is_secret_header
+from icecheck.secret_names import HARMLESS_HEADERS
 
 __all__ = ["shown_command"]
 
@@ -35,6 +35,6 @@ def shown_command(context: click.Context) -> str:
 def _hidden(name: str, value: str) -> str:
     if name in _SECRET_OPTIONS:
         return _HIDDEN
-    if name == "headers" and is_secret_header(value.partition(":")[0]):
+    if name == "headers" and value.partition(":")[0].strip().lower() not in HARMLESS_HEADERS:
         return f"{value.partition(':')[0]}: {_HIDDEN}"
     return value

@@ -1,0 +1,144 @@
+"""Which headers, members and queries hold secrets, by their names and by where they stand."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+__all__ = [
+    "HARMLESS_HEADERS",
+    "address_without_secrets",
+    "is_address",
+    "is_harmless_setting",
+    "is_plain",
+    "is_secret_header",
+    "is_secret_key",
+    "known_from_headers",
+    "may_name_secrets",
+    "names_signature",
+]
+
+_SECRET_KEY = re.compile(
+    r"secret|password|session-token(?!-expires)|access-key-id|sas-token(?!-expires)|"
+    r"oauth2\.token$|signer\.token|"
+    r"^token$|access_token|refresh_token|id_token$|subject_token$|actor_token$|client_assertion|"
+    r"token-type:|private-key|\bcredential$|"
+    # Storage properties of clients, and headers that a config makes clients send.
+    r"connection-string|account[.-]key|adls\.token|security-token|cryption-key$|"
+    r"\bsse\.key$|^header\.(.*-)?(authorization|cookie|api-?key)$",
+    re.IGNORECASE,
+)
+# One of these is in each such name, so that a text without any names no secret.
+_HINTS = (
+    b"secret", b"password", b"token", b"access-key-id", b"client_assertion", b"private-key",
+    b"credential", b"connection-string", b"account-key", b"account.key", b"cryption-key",
+    b"sse.key", b"header.",
+)  # fmt: skip
+# What a client is told to use: all of it may be secret, whatever it is called.
+_SETTINGS = (b"config", b"defaults", b"overrides", b"storage-credentials")
+_NAME = re.compile(rb'"([^"\\]+)"\s*:')
+_ALL_HINTS = (*_HINTS, *_SETTINGS)
+_SECRET_HEADER = re.compile(
+    r"authorization|cookie|api-?key|secret|pass(word|wd|phrase)|credential|(^|-)token$|"
+    r"security-token|signature",
+    re.IGNORECASE,
+)
+HARMLESS_HEADERS = frozenset(
+    {
+        "accept", "accept-encoding", "accept-language", "cache-control", "connection",
+        "content-length", "content-type", "host", "idempotency-key", "if-match",
+        "if-modified-since", "if-none-match", "traceparent", "transfer-encoding", "user-agent",
+        "x-client-version", "x-iceberg-access-delegation",
+    }
+)  # fmt: skip
+"""Headers, in lower case, that tell nothing about who asks."""
+
+_HARMLESS_SETTING = re.compile(
+    r"^(prefix|warehouse|namespace-separator|scope|audience|resource|type|clients|name|catalog)$|"
+    r"(^|[._-])(uri|url|endpoint|region|location|path|impl|type|version|size|length|count|"
+    r"enabled|disabled|mode|format|level|codec|style|style-access|name|class|timeout|interval|"
+    r"retries|ms|seconds|minutes|bytes|expires|expires-at|expires-in|project-id|"
+    r"expires-at-ms)(\.[A-Za-z0-9.-]+)?$|"
+    r"^(write|read|commit|history|metrics|cache|rest|view|table|snapshot|io)[.-]|"
+    r"^s3\.(acl|ssl|multipart|checksum|use-arn|dualstack|cross-region|delete|sse\.type)",
+    re.IGNORECASE,
+)
+# Words, numbers and truth values: they stand in answers by chance, and tell nobody in.
+_PLAIN = re.compile(
+    r"\d{1,10}(\.\d+)?|(?:[A-Za-z]{0,15}|\d{1,3})(?:[-_.,;:=/ ]+(?:[A-Za-z]{1,15}|\d{1,3}))*"
+)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/")
+_USER = re.compile(r"://[^/?#@\s]*@")
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether a header of this name carries a secret."""
+    return _SECRET_HEADER.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_secret_key(key: str) -> bool:
+    """Whether a member of this name holds a secret, wherever it stands."""
+    return _SECRET_KEY.search(key) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_harmless_setting(key: str) -> bool:
+    """Whether a setting of this name may be shown; others are secret (``config``, ``defaults``)."""
+    return not is_secret_key(key) and _HARMLESS_SETTING.search(key) is not None
+
+
+def may_name_secrets(body: bytes) -> bool:
+    """Whether a text may have a member that holds a secret: most have none, and are long.
+
+    An escape can spell any name, and NULs stand between letters in UTF-16, so that a text with
+    one may.
+    """
+    if b"\\" in body or b"\0" in body:
+        return True
+    lower = body.lower()
+    if not any(map(lower.__contains__, _ALL_HINTS)):
+        return False
+    if lower.lstrip()[:1] not in {b"{", b"["}:
+        return True
+    return any(map(_may_hold_secrets, set(_NAME.findall(lower))))
+
+
+@lru_cache(maxsize=4096)
+def _may_hold_secrets(name: bytes) -> bool:
+    return name in _SETTINGS or is_secret_key(name.decode("latin-1"))
+
+
+def is_plain(value: str) -> bool:
+    """Whether a value is so short or so plain that it stands in other texts by chance."""
+    return len(value) < 12 or len(set(value)) < 6 or _PLAIN.fullmatch(value) is not None
+
+
+def is_address(value: str) -> bool:
+    """Whether a value says where something is, and no more: a path, or a URI without a query."""
+    return _ADDRESS.match(value) is not None and "?" not in value and "@" not in value
+
+
+def address_without_secrets(value: str, hidden: str) -> str:
+    """Return an address with ``hidden`` in place of its user, query and fragment."""
+    place = re.split(r"[?#]", value, maxsplit=1)[0]
+    shown = _USER.sub(f"://{hidden}@", place, count=1)
+    return shown if place == value else f"{shown}?{hidden}"
+
+
+def names_signature(lower: str) -> bool:
+    """Whether a text in lower case has a query, or a header, that a signature makes valid."""
+    return "signature" in lower or "sig=" in lower or "sig%3d" in lower
+
+
+def known_from_headers(headers: Mapping[str, str]) -> list[str]:
+    """Return the values of headers that nothing may show anywhere; plain ones are hidden in place.
+
+    Of a value such as ``Basic abc`` the part after the scheme is one too.
+    """
+    found = []
+    for name, value in headers.items():
+        if name.lower() in HARMLESS_HEADERS:
+            continue
+        parts = [value, value.partition(" ")[2]]
+        found += [p for p in parts if p and (is_secret_header(name) or not is_plain(p))]
+    return found

@@ -1,0 +1,255 @@
+"""Finds values known to be secret in any text, however they are spelled there."""
+
+import base64
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, quote_plus, unquote
+
+__all__ = ["SecretValues"]
+
+# A form of fewer characters stands in a text by chance.
+_FORM_CHARACTERS_MIN = 6
+_VENDED_MAX = 64
+_HARMLESS_RUNS_MAX = 50_000
+_HEAD_CHARACTERS = 8
+_CUT_FORM_MIN = 12
+_DECODINGS_MAX = 4
+_RUN = re.compile(r"[A-Za-z0-9+/=_.~-]{10,}")
+_ENCODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
+_BREAKS = re.compile(r"""([\s"'<>,{}\[\]()]+)""")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": ""}
+_WORD = re.compile(r"[A-Z]+|[A-Z]?[a-z]+(?:[-_ ]?[A-Z]?[a-z]+)*[-_ ]?")
+# What may stand after a text that was cut off: half an escape, and then what closes a quotation.
+_CUT = re.compile(
+    r"""(?:%[0-9A-Fa-f]?|\\u?[0-9a-fA-F]{0,3}|&\#?[0-9A-Za-z]{0,6})?(?:…|\.\.\.|["'`)\]}]|\Z)"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One spelling of a value; an encoded one is replaced with the whole code around it."""
+
+    text: str
+    value: str
+    encoded: bool
+
+
+class SecretValues:
+    """Values that nothing may show: those given for good, and the last ones that were vended.
+
+    They are found as they are, in base64 at any alignment and in hex, and percent-encoded, escaped
+    as in JSON and HTML, or with NULs between the letters as UTF-16 has them, one inside the other.
+    ``hidden`` gives what stands in place of a value. Not safe for threads.
+    """
+
+    def __init__(self, hidden: Callable[[str], str]) -> None:
+        self._hidden = hidden
+        self._forms: dict[str, tuple[_Form, ...]] = {}
+        self._vended: dict[str, None] = {}
+        self._ordered: list[_Form] = []
+        self._in_runs: list[str] = []
+        self._elsewhere: list[str] = []
+        self._harmless: set[str] = set()
+        self._stale = False
+
+    def add(self, value: str) -> None:
+        """Know a value for good."""
+        self._vended.pop(value, None)
+        if value not in self._forms:
+            self._forms[value] = tuple(_forms_of(value))
+            self._stale = True
+
+    def add_vended(self, values: Iterable[str]) -> None:
+        """Know values for a while: every answer may vend others, and old ones turn up no more."""
+        for value in values:
+            if value in self._forms and value not in self._vended:
+                continue
+            self._vended.pop(value, None)
+            self._vended[value] = None
+            if value not in self._forms:
+                self._forms[value] = tuple(_forms_of(value))
+                self._stale = True
+        while len(self._vended) > _VENDED_MAX:
+            oldest = next(iter(self._vended))
+            del self._vended[oldest], self._forms[oldest]
+            self._stale = True
+
+    def stand_in(self, *parts: str) -> bool:
+        """Whether any value stands in one of the parts of a text, in whatever spelling."""
+        return self._are_in("\n".join((*parts, *(_plain(p) for p in parts if _is_spelled(p)))))
+
+    def replaced(self, text: str, *, cut: bool = False) -> str:
+        """Return a text without the values, and without their beginnings where it was ``cut``."""
+        if self._are_in(text):
+            text = self._without_forms(text)
+        if _is_spelled(text) and self._are_in(_plain(text), cut=cut):
+            text = self._without_spellings(text, cut=cut)
+        return self._without_heads(text) if cut else text
+
+    # ---- looking
+
+    def _are_in(self, text: str, *, cut: bool = False) -> bool:
+        if self._stale:
+            self._sort()
+        if any(map(text.__contains__, self._elsewhere)):
+            return True
+        if cut and self._without_heads(text) != text:
+            return True
+        runs = set(_RUN.findall(text)) - self._harmless
+        if not runs:
+            return False
+        joined = "\n".join(runs)
+        if any(map(joined.__contains__, self._in_runs)):
+            return True
+        self._harmless |= runs
+        if len(self._harmless) > _HARMLESS_RUNS_MAX:
+            self._harmless.clear()
+        return False
+
+    def _sort(self) -> None:
+        every = [form for forms in self._forms.values() for form in forms]
+        self._ordered = sorted(every, key=lambda form: (form.encoded, -len(form.text)))
+        texts = {form.text for form in every}
+        self._in_runs = [text for text in texts if _RUN.fullmatch(text)]
+        self._elsewhere = [text for text in texts if not _RUN.fullmatch(text)]
+        self._harmless.clear()
+        self._stale = False
+
+    def _longest_first(self) -> list[_Form]:
+        """Return all forms, as values stand first; a credential contains its secret."""
+        if self._stale:
+            self._sort()
+        return self._ordered
+
+    # ---- replacing
+
+    def _without_forms(self, text: str) -> str:
+        for form in self._longest_first():
+            if form.text not in text:
+                continue
+            hidden = self._hidden(form.value)
+            if form.encoded:
+                text = _without_code(text, form.text, hidden)
+            else:
+                text = text.replace(form.text, hidden)
+        return text
+
+    def _without_spellings(self, text: str, *, cut: bool) -> str:
+        """Replace what is spelled in another way: the piece between blanks or quotes, or all."""
+        pieces = _BREAKS.split(text)
+        for at, piece in enumerate(pieces):
+            if _is_spelled(piece) and self._are_in(plain := _plain(piece), cut=cut):
+                plain = self._without_forms(plain)
+                pieces[at] = self._without_heads(plain) if cut else plain
+        text = "".join(pieces)
+        plain = _plain(text)
+        return self._without_forms(plain) if self._are_in(plain) else text
+
+    def _without_heads(self, text: str) -> str:
+        """Replace what a value begins with where a text was cut off."""
+        for form in self._longest_first():
+            if len(form.text) >= _CUT_FORM_MIN and form.text[:_HEAD_CHARACTERS] in text:
+                text = self._without_heads_of(form, text)
+        return text
+
+    def _without_heads_of(self, form: _Form, text: str) -> str:
+        head = form.text[:_HEAD_CHARACTERS]
+        parts, done, at = [], 0, text.find(head)
+        while at >= 0:
+            end = at + _in_common(text, at, form.text)
+            if _is_varied(text[at:end]) and _CUT.match(text, end):
+                start = max(_start_of_code(text, at), done) if form.encoded else at
+                parts += [text[done:start], self._hidden(form.value)]
+                done = end
+            at = text.find(head, end)
+        return "".join(parts) + text[done:]
+
+
+def _forms_of(value: str) -> Iterator[_Form]:
+    """Yield how a value may be written, without what only a reader of escapes sees."""
+    spellings = dict.fromkeys((value, quote(value, safe=""), quote_plus(value), _plain(value)))
+    for spelling in spellings:
+        if spelling == value or len(spelling) >= _FORM_CHARACTERS_MIN:
+            yield _Form(spelling, value, encoded=False)
+    if not value.isascii():
+        yield _Form(value.encode("utf-8", "replace").decode("latin-1"), value, encoded=False)
+    codes = dict.fromkeys(code for each in spellings for code in _codes_of(each))
+    for code in codes:
+        if len(code) >= _FORM_CHARACTERS_MIN:
+            yield _Form(code, value, encoded=True)
+
+
+def _codes_of(value: str) -> Iterator[str]:
+    """Yield what stands in any base64 or hex text that has the value in it."""
+    data = value.encode("utf-8", "replace")
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + data).decode()
+        # Characters at the ends also say what stands before and after.
+        sure = encoded[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
+        yield sure
+        yield sure.translate({ord("+"): "-", ord("/"): "_"})
+    yield data.hex()
+    yield data.hex().upper()
+
+
+def _is_varied(head: str) -> bool:
+    """Whether the beginning of a value is no word that stands at an end by chance."""
+    return _WORD.fullmatch(head) is None and len(set(head)) >= 5
+
+
+def _is_spelled(text: str) -> bool:
+    return "%" in text or "\\" in text or "\0" in text or "&" in text
+
+
+def _plain(text: str) -> str:
+    """Return a text with its escapes read, as often as they are nested."""
+    for _ in range(_DECODINGS_MAX):
+        before = text
+        if "\0" in text:
+            text = text.replace("\0", "")
+        if "\\" in text:
+            text = _ESCAPE.sub(_unescaped, text)
+        if "&" in text:
+            text = html.unescape(text)
+        if "%" in text:
+            text = unquote(text, errors="replace")
+        if text == before:
+            break
+    return text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else _ESCAPED.get(match[3], match[3])
+
+
+def _without_code(text: str, form: str, hidden: str) -> str:
+    """Replace the whole of each base64 or hex text that a form stands in."""
+    parts, done = [], 0
+    while (at := text.find(form, done)) >= 0:
+        start = max(_start_of_code(text, at), done)
+        end = at + len(form)
+        while end < len(text) and text[end] in _ENCODED:
+            end += 1
+        while end < len(text) and text[end] == "=":
+            end += 1
+        parts += [text[done:start], hidden]
+        done = end
+    return "".join(parts) + text[done:]
+
+
+def _start_of_code(text: str, at: int) -> int:
+    while at > 0 and text[at - 1] in _ENCODED:
+        at -= 1
+    return at
+
+
+def _in_common(text: str, at: int, form: str) -> int:
+    """Return how many characters of a form stand in a text from a place on."""
+    count = 0
+    while count < len(form) and at + count < len(text) and text[at + count] == form[count]:
+        count += 1
+    return count

@@ -1,0 +1,212 @@
+"""Canaries in every place that holds a secret, before a catalog that tells all it knows.
+
+With ``ICECHECK_HOSTILE`` set every check is run, and every command meets every refusal.
+"""
+
+import json
+import os
+import random
+import string
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import zstandard
+from tests.hostile.echoing import Echo, echoing
+from tests.hostile.spelling import traces
+
+from icecheck.mock_server import MockCatalog
+
+_LETTERS = string.ascii_letters + string.digits
+_WHOLE = bool(os.environ.get("ICECHECK_HOSTILE"))
+_FEW = ("*",) if _WHOLE else ("loadTable.succeeds", "listTables.*", "loadCredentials.*")
+_REFUSALS = (400, 401, 418, 500) if _WHOLE else (418,)
+
+
+def canary(number: int) -> str:
+    """A secret as random as real ones, with characters that every encoding writes otherwise."""
+    drawn = random.Random(f"canary {number}")  # noqa: S311 - the same in every run
+    head = "".join(drawn.choices(_LETTERS, k=14))
+    return f"{head}+/{''.join(drawn.choices(_LETTERS, k=17))}"
+
+
+@dataclass(slots=True)
+class Seen:
+    """All that was written or said, by where; and the canaries that must not be in it."""
+
+    directory: Path
+    said: dict[str, bytes] = field(default_factory=dict)
+
+    def run(self, *command: str, **environment: str) -> int:
+        """Run a command in a process of its own and keep what it says; returns its exit code."""
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=self.directory,
+            env=_environment() | environment,
+            capture_output=True,
+            timeout=300,
+            check=False,
+        )
+        name = f"{len(self.said)} {' '.join(command[:2])}"
+        self.said[f"{name} stdout"] = done.stdout
+        self.said[f"{name} stderr"] = done.stderr
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        return done.returncode
+
+    def written(self) -> Iterator[tuple[str, bytes]]:
+        """Yield all that there is to search, what is packed unpacked."""
+        yield from self.said.items()
+        for path in sorted(self.directory.rglob("*")):
+            if not path.is_file() or path.name == "given.toml":
+                continue
+            content = path.read_bytes()
+            if path.suffix == ".zst":
+                content = zstandard.ZstdDecompressor().stream_reader(content).read()
+            yield path.relative_to(self.directory).as_posix(), content
+            yield path.name, path.name.encode()
+
+    def leaks(self, canaries: dict[str, str]) -> list[str]:
+        """Return where anything tells the beginning of a canary."""
+        found = []
+        for where, content in self.written():
+            for name, secret in canaries.items():
+                for trace in dict.fromkeys(traces(secret)):
+                    at = content.find(trace)
+                    if at >= 0:
+                        found.append(f"{where}: {name} in {content[max(at - 60, 0) : at + 40]!r}")
+        return found
+
+
+def expect_none(leaks: list[str]) -> None:
+    if leaks:
+        pytest.fail(f"{len(leaks)} leaks\n" + "\n".join(leaks[:200]), pytrace=False)
+
+
+def _environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "CATALOG_", "PYTEST"))}
+    return kept | {"AWS_EC2_METADATA_DISABLED": "true", "NO_COLOR": "1", "COLUMNS": "120"}
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    return Seen(tmp_path)
+
+
+@pytest.fixture
+def canaries() -> dict[str, str]:
+    names = (
+        "secret", "second-secret", "token", "second-token", "header", "dull-header", "told-header",
+        "told-odd", "vended-odd", "vended-signer", "vended-sas", "signed-credential",
+        "signed-signature", "key-id", "key", "session", "given-token", "given-second",
+    )  # fmt: skip
+    return {name: canary(number) for number, name in enumerate(names)}
+
+
+@pytest.fixture
+def echo(canaries: dict[str, str]) -> Iterator[Echo]:
+    mock = MockCatalog(seed=1)
+    known = Echo(
+        tokens={"first": canaries["token"], "second": canaries["second-token"]},
+        told={
+            "header.X-Canary-Told": canaries["told-header"],
+            "polaris.some.odd.setting": canaries["told-odd"],
+        },
+        vended={
+            "s3.signer.token": canaries["vended-signer"],
+            "my.company.thing": canaries["vended-odd"],
+            "adls.sas-token.account": f"sv=2026&sig={canaries['vended-sas']}&se=2026-01-01",
+        },
+        signed=(canaries["signed-credential"], canaries["signed-signature"]),
+    )
+    with echoing(mock, known):
+        yield known
+    mock.stop()
+
+
+def few(*options: str) -> list[str]:
+    return [part for glob in _FEW for part in ("--check", glob)] + list(options)
+
+
+def with_credentials(canaries: dict[str, str]) -> list[str]:
+    return [
+        "--credential", f"first:{canaries['secret']}",
+        "--second-credential", f"second:{canaries['second-secret']}",
+        "--header", f"X-Canary-Api-Key: {canaries['header']}",
+        "--header", f"X-Canary-Mode: {canaries['dull-header']}",
+    ]  # fmt: skip
+
+
+def test_no_artefact_of_a_run_tells_a_secret(
+    seen: Seen, echo: Echo, canaries: dict[str, str]
+) -> None:
+    access = with_credentials(canaries)
+    foreseen = ("--update-expectations", "foreseen.toml") if _WHOLE else ()
+    told = few("-v", "--output", "report", *foreseen)
+    assert seen.run("icecheck", "run", echo.url, *access, *told) != 3
+    if _WHOLE:
+        seen.run("icecheck", "compare", "report", "report", "--format", "json")
+    assert (seen.directory / "report" / "exchanges.jsonl.zst").stat().st_size > 1000
+    given = ("secret", "second-secret", "token", "header", "dull-header", "told-odd")
+    due = {canaries[name] for name in (*given, "vended-odd", "vended-signer", "signed-signature")}
+    assert due <= echo.echoed
+    expect_none(seen.leaks(canaries))
+
+
+def test_no_signing_key_of_the_environment_is_told(
+    seen: Seen, echo: Echo, canaries: dict[str, str]
+) -> None:
+    keys = {
+        "AWS_ACCESS_KEY_ID": canaries["key-id"].translate({43: "A", 47: "B"}),
+        "AWS_SECRET_ACCESS_KEY": canaries["key"],
+        "AWS_SESSION_TOKEN": canaries["session"],
+    }
+    scope = ("--sigv4", "eu-west-1/glue")
+    chosen = few("--output", "report") if _WHOLE else ["--check", "listTables.*"]
+    assert seen.run("icecheck", "run", echo.url, *scope, *chosen, **keys) != 3
+    assert canaries["session"] in echo.echoed
+    expect_none(seen.leaks(canaries | keys))
+
+
+def test_no_command_tells_a_secret_when_the_catalog_refuses(
+    seen: Seen, echo: Echo, canaries: dict[str, str]
+) -> None:
+    access = with_credentials(canaries)
+    ledger = seen.directory / "ledger.jsonl"
+    for refusing in _REFUSALS:
+        echo.refusing = refusing
+        seen.run("icecheck", "run", echo.url, "--warehouse", "w", *access, "--output", "report")
+        seen.run("icecheck", "doctor", echo.url, "--warehouse", "w", *access)
+    seen.run("icecheck", "plan", echo.url, *access, "--check", "getConfig.*")
+    echo.refusing = 0
+    seen.run("icecheck", "doctor", echo.url, *access)
+    header = {"format": "icecheck-ledger/1", "owner": "icecheck_r1", "url": echo.url}
+    entry = {"made": ["namespace", ["icecheck_r1_x"], ""]}
+    lines = [header | {"warehouse": None, "prefix": None}, entry]
+    ledger.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    seen.run("icecheck", "clean", echo.url, *access, "--ledger", str(ledger))
+    expect_none(seen.leaks(canaries))
+
+
+def test_the_plugin_of_pytest_tells_no_secret(
+    seen: Seen, echo: Echo, canaries: dict[str, str]
+) -> None:
+    access = [
+        "--catalog-url", echo.url,
+        "--catalog-credential", f"first:{canaries['secret']}",
+        "--catalog-header", f"X-Canary-Mode: {canaries['dull-header']}",
+    ]  # fmt: skip
+    chosen = ["--pyargs", "icecheck.conformance"]
+    if not _WHOLE:
+        chosen = [
+            "--pyargs",
+            "icecheck.conformance.test_credentials",
+            "-k",
+            "test_load_credentials",
+        ]
+    report = ["--conformance-report", "report", "--junitxml", "pytest.xml", "--showlocals", "-rA"]
+    seen.run("pytest", *chosen, *access, *report, "-p", "no:randomly", "-p", "no:cacheprovider")
+    assert (seen.directory / "report" / "run.json").exists()
+    expect_none(seen.leaks(canaries))
