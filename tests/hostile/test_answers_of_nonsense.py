@@ -13,7 +13,7 @@ from tests.sick.chaos import FEW, new_mock, run_through
 from icecheck.assembly.output import write_report
 from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
-from icecheck.exchange import Exchange, Redactor, Step
+from icecheck.exchange import Exchange, Step
 from icecheck.expect import Unreachable
 from icecheck.json_text import read_json
 from icecheck.session import open_session

@@ -42,3 +42,11 @@ def test_every_decision_is_dated():
     paragraphs = [p for p in decisions.split("\n\n") if p.startswith("**")]
     assert paragraphs
     assert all(re.match(r"\*\*\d{4}-\d\d-\d\d · ", p) for p in paragraphs)
+
+
+def test_each_promise_of_the_security_page_names_tests_that_exist():
+    rows = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if "| `tests/" in line]
+    assert len(rows) >= 20
+    for path, _, name in re.findall(r"`(tests/[\w/]+\.py)(::(\w+))?`", "\n".join(rows)):
+        text = (ROOT / path).read_text()
+        assert not name or f"def {name}(" in text, f"{path}::{name}"
