@@ -15,7 +15,6 @@ from icecheck.card import card_of
 from icecheck.causes import causes_of
 from icecheck.check import Check, check_of
 from icecheck.cleaning import salvage
-from icecheck.client import Catalog
 from icecheck.conclusion import ungated_if_unwitnessed
 from icecheck.connection import TargetUnusable
 from icecheck.expectations import entry_for, met_by
@@ -45,7 +44,7 @@ class WorkerReport:
     tripped: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # pluggy keeps plugins in sets
 class Recorder:
     """The part of the plugin that lives in the process where the checks run.
 
@@ -69,16 +68,6 @@ class Recorder:
     _breaker: Breaker | None = None
     _called: list[Check] = field(default_factory=list)
     _judged_something: bool = False
-
-    @pytest.fixture(name="catalog")
-    def catalog_fixture(self) -> Catalog:
-        """The catalog under test; replaced by one that bears the check's id when a check runs."""
-        return Catalog(self.session, "fixture")
-
-    @pytest.fixture(name="spark")
-    def spark_fixture(self) -> Any:
-        """A running Spark, started when the first check wants it."""
-        return self.bench
 
     @property
     def session(self) -> Session:
@@ -196,7 +185,7 @@ class Recorder:
 
 def is_disruptive(item: pytest.Item) -> bool:
     """Whether a pytest item is a check that strains the catalog."""
-    check = check_of(getattr(item, "obj", None))
+    check = check_of(item.obj) if isinstance(item, pytest.Function) else None
     return check is not None and check.disruptive
 
 
