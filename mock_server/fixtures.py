@@ -11,7 +11,8 @@ import pytest
 
 if TYPE_CHECKING:
     from icecheck.mock_server.journal import Journal
-    from icecheck.mock_server.mock import MockCatalog, MockWarehouse
+    from icecheck.mock_server.mock import MockCatalog
+    from icecheck.mock_server.mock_warehouse import MockWarehouse
 
 SPARK_CATALOG_NAME = "mock"
 """What Spark calls the test's catalog; it is the default one, so names need not begin with it."""
@@ -65,7 +66,7 @@ def mock_catalog(
 def iceberg_spark_conf(mock_catalog: "MockWarehouse") -> dict[str, str]:
     """Settings for `SparkSession.builder.config(map=…)`: the test's own warehouse as `mock`.
 
-    The Iceberg runtime has to be on the session's class path; `iceberg_spark` sees to that too.
+    The Iceberg runtime is among them where it is installed (`MockCatalog.spark_conf`).
     """
     conf = mock_catalog.spark_conf(SPARK_CATALOG_NAME)
     return {**conf, "spark.sql.defaultCatalog": SPARK_CATALOG_NAME}

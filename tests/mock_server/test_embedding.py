@@ -17,7 +17,8 @@ import requests
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.types import LongType
 
-from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from icecheck.mock_server import MockCatalog, WarehouseDeclaration, clients
+from icecheck.mock_server.clients import iceberg_runtime
 from icecheck.mock_server.clock import SystemClock, VirtualClock, clock_from
 from icecheck.mock_server.files import Files, local_path
 
@@ -263,6 +264,52 @@ def test_a_reset_empties_one_warehouse_and_its_files() -> None:
         assert mock.pyiceberg("one").list_namespaces() == []
         assert mock.pyiceberg("two").table_exists("db.t")
         assert [path is not None and path.exists() for path in locations] == [False, True]
+
+
+def test_a_reset_without_a_name_empties_every_warehouse() -> None:
+    with MockCatalog() as mock:
+        for name in ("one", "two", "wh"):
+            mock.pyiceberg(name).create_namespace("db")
+        mock.reset()
+        assert [mock.pyiceberg(name).list_namespaces() for name in ("one", "two", "wh")] == [[]] * 3
+    with MockCatalog(warehouses=["only"]) as mock:
+        mock.pyiceberg("only").create_namespace("db")
+        mock.reset()
+        assert mock.pyiceberg("only").list_namespaces() == []
+        with pytest.raises(KeyError):
+            mock.reset("other")
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        (
+            {"ICECHECK_ICEBERG_JAR": os.pathsep.join(("/a.jar", "/b.jar"))},
+            {"spark.jars": "/a.jar,/b.jar"},
+        ),
+        ({"ICECHECK_ICEBERG_PACKAGES": "g:a:1"}, {"spark.jars.packages": "g:a:1"}),
+    ],
+)
+def test_the_iceberg_runtime_that_the_user_names_is_in_the_settings(
+    environment: dict[str, str], expected: dict[str, str]
+) -> None:
+    assert iceberg_runtime(environment) == expected
+
+
+def test_the_installed_iceberg_runtime_is_in_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "snowpark_connect_deps_iceberg"
+    jar = package / "jars" / "iceberg-spark-runtime-3.5_2.12-1.10.2.jar"
+    jar.parent.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(clients, "version", lambda _: "3.5.9")
+    assert iceberg_runtime({}) == {}
+    jar.touch()
+    assert iceberg_runtime({}) == {"spark.jars": str(jar)}
+    monkeypatch.setattr(clients, "version", lambda _: "4.0.5")
+    assert iceberg_runtime({}) == {}
 
 
 def test_a_removed_warehouse_comes_back_empty(mock: MockCatalog, http: httpx.Client) -> None:
