@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from icecheck.client import Catalog
     from icecheck.recording import Recorder
 
-__all__ = ["RECORDER", "catalog", "spark"]
+__all__ = ["RUN_PLUGIN", "catalog", "spark"]
 
-RECORDER = "icecheck-recorder"
-"""The name under which a run's Recorder is registered as a plugin."""
+RUN_PLUGIN = "icecheck-run"
+"""The name under which a run, which has a Recorder, is registered as a plugin."""
 
 
 @pytest.fixture
@@ -33,7 +33,8 @@ def spark(request: pytest.FixtureRequest) -> Any:
 
 
 def _recorder(request: pytest.FixtureRequest) -> "Recorder":
-    recorder: Recorder | None = request.config.pluginmanager.get_plugin(RECORDER)
-    if recorder is None:
+    run = request.config.pluginmanager.get_plugin(RUN_PLUGIN)
+    if run is None:
         pytest.fail("a check needs a catalog: add --catalog-url URL", pytrace=False)
+    recorder: Recorder = run.recorder
     return recorder

@@ -64,9 +64,9 @@ class CatalogRun:
     @classmethod
     def from_config(cls, config: pytest.Config) -> "CatalogRun":
         """Read the options; a bad one is one line and pytest's usage error."""
-        run_id = option(config, "conformance-run-id") or secrets.token_hex(3)
-        # xdist hands the options to its workers: all of them must use one run id.
-        config.option.icecheck_conformance_run_id = run_id
+        handed = getattr(config, "workerinput", {})
+        run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
+        run_id = run_id or secrets.token_hex(3)
         try:
             target = _target(config)
             contract = load()
@@ -76,7 +76,7 @@ class CatalogRun:
             file = _expectation_file(option(config, "conformance-expectations"))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
-        worker = getattr(config, "workerinput", {}).get("workerid", "")
+        worker = handed.get("workerid", "")
         options = RunOptions(
             target=target,
             run_id=run_id,
@@ -125,12 +125,22 @@ class CatalogRun:
         except (TargetUnusable, UsageError) as unusable:
             raise pytest.UsageError(str(unusable)) from None
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Let the judge call the function when it is a check."""
+        return self.recorder.called(pyfuncitem) or None
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdict out of a report, whichever process it comes from."""
         if report.when == "call":
             for key, value in report.user_properties:
                 if key == PROPERTY:
                     self.verdicts.append(msgspec.convert(value, Verdict))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the run's id to an xdist worker: all of them are one run."""
+        node.workerinput[PROPERTY] = self.options.run_id
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -174,7 +184,7 @@ class CatalogRun:
 
             write_report(self.run, Path(self.report))
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Say what pytest's own summary cannot: passive failures, verdict, causes."""
         if self.run is None:
             return

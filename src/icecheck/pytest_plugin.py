@@ -31,15 +31,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register what runs checks, if there is a catalog to check."""
     url = given(config, "url")
     if url:
-        from icecheck.check_fixtures import RECORDER
+        from icecheck.check_fixtures import RUN_PLUGIN
         from icecheck.mock_server.fixtures import REDIRECTED_TO
         from icecheck.plugin_run import CatalogRun
 
         run = CatalogRun.from_config(config)
         config.stash[RUN] = run
         config.stash[REDIRECTED_TO] = url
-        config.pluginmanager.register(run.recorder, RECORDER)
-        config.pluginmanager.register(run, "icecheck-run")
+        config.pluginmanager.register(run, RUN_PLUGIN)
 
 
 @pytest.hookimpl(tryfirst=True)

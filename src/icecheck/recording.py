@@ -44,9 +44,12 @@ class WorkerReport:
     tripped: str = ""
 
 
-@dataclass(slots=True, eq=False)  # pluggy keeps plugins in sets
+@dataclass(slots=True)
 class Recorder:
     """The part of the plugin that lives in the process where the checks run.
+
+    It is not registered as a plugin itself: pytest looks at every attribute of a plugin, and some
+    of its properties start what they give.
 
     ``not_demanded`` gives the verdict on a check that the run does not ask for.
     """
@@ -114,14 +117,12 @@ class Recorder:
             self._bench = start_bench(dict(self.spark_options), self.target)
         return self._bench
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Let the judge call the function when it is a check."""
-        check = check_of(pyfuncitem.obj)
-        if check is None:
-            return None
-        self._call(pyfuncitem, check)
-        return True
+    def called(self, item: pytest.Function) -> bool:
+        """Let the judge call an item's function if it is a check; whether it is one."""
+        check = check_of(item.obj)
+        if check is not None:
+            self._call(item, check)
+        return check is not None
 
     def _call(self, item: pytest.Function, check: Check) -> None:
         verdict = self.not_demanded(check)
