@@ -98,7 +98,11 @@ def _iceberg_own(
     request.node.stash[REQUESTS] = lambda: requests_shown(said)
     own = _iceberg_session()
     try:
-        yield _OwnCatalog(own_catalog(target, own, said), own)
+        try:
+            catalog = own_catalog(target, own, said)
+        except ModuleNotFoundError as error:
+            pytest.fail(f"{error}: run pip install 'icecheck[suite]'", pytrace=False)
+        yield _OwnCatalog(catalog, own)
     finally:
         own.remove()
     if own.left:
