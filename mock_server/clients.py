@@ -1,6 +1,10 @@
 """Ready-made connections of real clients to a mock catalog; each library is imported when used."""
 
+import os
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,4 +67,26 @@ def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -
         f"{catalog}.cache-enabled": "false",
     }
     settings |= {f"{catalog}.{key}": value for key, value in access.items()}
-    return settings
+    return settings | iceberg_runtime(os.environ)
+
+
+def iceberg_runtime(environment: Mapping[str, str]) -> dict[str, str]:
+    """Spark's setting that puts the Iceberg runtime on the class path; empty if none is known.
+
+    What ICECHECK_ICEBERG_JAR or ICECHECK_ICEBERG_PACKAGES names comes first; else it is the jar of
+    the package snowpark-connect-deps-iceberg, which is for Spark 3.5 only.
+    """
+    if jars := environment.get("ICECHECK_ICEBERG_JAR", ""):
+        return {"spark.jars": ",".join(jars.split(os.pathsep))}
+    if coordinates := environment.get("ICECHECK_ICEBERG_PACKAGES", ""):
+        return {"spark.jars.packages": coordinates}
+    try:
+        is_served = version("pyspark").startswith("3.5.")
+    except PackageNotFoundError:
+        return {}
+    package = find_spec("snowpark_connect_deps_iceberg") if is_served else None
+    if package is None or package.origin is None:
+        return {}
+    folder = Path(package.origin).parent / "jars"
+    jar = max(folder.glob("iceberg-spark-runtime-3.5_2.12-*.jar"), default=None)
+    return {} if jar is None else {"spark.jars": str(jar)}

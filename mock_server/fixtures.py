@@ -4,33 +4,38 @@ This module is loaded in every pytest run of an environment that has icecheck, s
 server only when a fixture is used.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from pyiceberg.catalog.rest import RestCatalog
-
     from icecheck.mock_server.journal import Journal
-    from icecheck.mock_server.mock import MockCatalog, MockWarehouse
+    from icecheck.mock_server.mock import MockCatalog
+    from icecheck.mock_server.mock_warehouse import MockWarehouse
 
 SPARK_CATALOG_NAME = "mock"
 """What Spark calls the test's catalog; it is the default one, so names need not begin with it."""
 
 REQUESTS_SHOWN_MAX = 100
 
-_JOURNAL: pytest.StashKey["tuple[Journal, int]"] = pytest.StashKey()
-"""The server's journal, and the sequence number of the last entry before the test."""
+REQUESTS: pytest.StashKey[Callable[[], str]] = pytest.StashKey()
+"""Of a test that has a catalog: gives what it asked of it so far, a line for each request."""
+
+REDIRECTED_TO: pytest.StashKey[str] = pytest.StashKey()
+"""The URL of the catalog that tests were asked to run on; there the mock is not to be had."""
 
 
 @pytest.fixture(scope="session")
-def mock_catalog_server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[MockCatalog]":
+def mock_catalog_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> "Iterator[MockCatalog]":
     """A running MockCatalog for the whole session; override it to configure it.
 
     Tables may also lie below the session's temporary directory (`tmp_path`). Under pytest-xdist
     each worker is a session, with a server of its own.
     """
+    _refuse_if_redirected(request.config)
     from icecheck.mock_server.mock import MockCatalog
 
     with MockCatalog(allow_locations=[tmp_path_factory.getbasetemp()]) as mock:
@@ -46,8 +51,10 @@ def mock_catalog(
     Faults that the test adds are gone with it. If it fails, its report has a section
     "iceberg requests".
     """
+    _refuse_if_redirected(request.config)
     journal = mock_catalog_server.journal
-    request.node.stash[_JOURNAL] = (journal, journal.last_sequence)
+    last = journal.last_sequence
+    request.node.stash[REQUESTS] = lambda: _requests_since(journal, last)
     faults = mock_catalog_server.faults
     before = faults.rules
     fresh = mock_catalog_server.fresh_warehouse()
@@ -59,16 +66,10 @@ def mock_catalog(
 
 
 @pytest.fixture
-def iceberg_catalog(mock_catalog: "MockWarehouse") -> "RestCatalog":
-    """A pyiceberg catalog on the test's own warehouse."""
-    return mock_catalog.pyiceberg()
-
-
-@pytest.fixture
 def iceberg_spark_conf(mock_catalog: "MockWarehouse") -> dict[str, str]:
     """Settings for `SparkSession.builder.config(map=…)`: the test's own warehouse as `mock`.
 
-    The Iceberg runtime has to be on the session's class path; `iceberg_spark` sees to that too.
+    The Iceberg runtime is among them where it is installed (`MockCatalog.spark_conf`).
     """
     conf = mock_catalog.spark_conf(SPARK_CATALOG_NAME)
     return {**conf, "spark.sql.defaultCatalog": SPARK_CATALOG_NAME}
@@ -76,22 +77,40 @@ def iceberg_spark_conf(mock_catalog: "MockWarehouse") -> dict[str, str]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Tell in the report of a failed test what it asked of the mock catalog."""
+    """Tell in the report of a failed test what it asked of its catalog."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
-    journal, last = item.stash.get(_JOURNAL, (None, 0))
-    if report.failed and journal is not None:
-        report.sections.append(("iceberg requests", _requests_since(journal, last)))
+    requests = item.stash.get(REQUESTS, None)
+    if report.failed and requests is not None:
+        report.sections.append(("iceberg requests", requests()))
+
+
+def requests_shown(lines: Sequence[str]) -> str:
+    """Join lines for a report; only the end of a long list is shown, and the rest counted."""
+    shown = list(lines[-REQUESTS_SHOWN_MAX:])
+    if len(lines) > len(shown):
+        shown.insert(0, f"({len(lines) - len(shown)} earlier requests are not shown)")
+    return "\n".join(shown) or "(none)"
 
 
 def _requests_since(journal: "Journal", last: int) -> str:
-    """One line per request after entry number `last`; only the end of a long list."""
-    entries = [entry for entry in journal.entries() if entry.sequence > last]
-    lines = [
-        f"{entry.status} {entry.method} {entry.path}  {entry.operation or 'no operation'}"
-        f"  {entry.duration_us / 1000:.1f} ms"
-        for entry in entries[-REQUESTS_SHOWN_MAX:]
-    ]
-    if len(entries) > len(lines):
-        lines.insert(0, f"({len(entries) - len(lines)} earlier requests are not shown)")
-    return "\n".join(lines) or "(none)"
+    """One line per request after entry number `last`."""
+    return requests_shown(
+        [
+            f"{entry.status} {entry.method} {entry.path}  {entry.operation or 'no operation'}"
+            f"  {entry.duration_us / 1000:.1f} ms"
+            for entry in journal.entries()
+            if entry.sequence > last
+        ]
+    )
+
+
+def _refuse_if_redirected(config: pytest.Config) -> None:
+    """Fail a test that is to run on a real catalog and asks for the mock."""
+    url = config.stash.get(REDIRECTED_TO, None)
+    if url is not None:
+        pytest.fail(
+            f"this test uses the bundled mock (mock_catalog, iceberg_spark), and --catalog-url "
+            f"names {url}: let it use iceberg_catalog, or run it without --catalog-url",
+            pytrace=False,
+        )

@@ -20,6 +20,7 @@ from icecheck.mock_server.files import Files, check_writable
 from icecheck.mock_server.hosts import hosts_of
 from icecheck.mock_server.identity import Identities
 from icecheck.mock_server.journal import Journal
+from icecheck.mock_server.mock_warehouse import MockWarehouse
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.root import Root
@@ -49,34 +50,6 @@ class MockSnapshot(msgspec.Struct, frozen=True):
     """The states of all warehouses at one moment."""
 
     states: Mapping[str, WarehouseState]
-
-
-class MockWarehouse(msgspec.Struct, frozen=True):
-    """A warehouse of a running mock catalog: what a test needs to connect to it."""
-
-    mock: "MockCatalog"
-    warehouse: str
-
-    @property
-    def uri(self) -> str:
-        """The base address of the server, without `/v1`."""
-        return self.mock.uri
-
-    def pyiceberg(
-        self, *, in_process: bool = False, credential: str | None = None, **properties: str
-    ) -> "RestCatalog":
-        """A pyiceberg catalog on this warehouse."""
-        return self.mock.pyiceberg(
-            self.warehouse, in_process=in_process, credential=credential, **properties
-        )
-
-    def spark_conf(self, name: str, *, credential: str | None = None) -> dict[str, str]:
-        """Spark's settings for a catalog of this name on this warehouse."""
-        return self.mock.spark_conf(name, self.warehouse, credential=credential)
-
-    def state(self) -> WarehouseState:
-        """What the warehouse holds now."""
-        return self.mock.state(self.warehouse)
 
 
 class MockCatalog:
@@ -291,7 +264,9 @@ class MockCatalog:
     ) -> dict[str, str]:
         """Spark's settings for a catalog of this name on a warehouse; as for `pyiceberg`.
 
-        The Iceberg runtime is not among them: it has to be on the session's class path.
+        Where the package snowpark-connect-deps-iceberg is installed (it comes with
+        `icecheck[spark]`) its jar of the Iceberg runtime is among them, as `spark.jars`; else the
+        runtime has to be put on the session's class path. A JVM that runs already loads no jar.
         """
         from icecheck.mock_server.clients import spark_conf
 
@@ -358,12 +333,16 @@ class MockCatalog:
         finally:
             self.restore(before)
 
-    def reset(self, warehouse: str = DEFAULT_WAREHOUSE) -> None:
-        """Empty a warehouse and forget its metadata files."""
-        emptied = self._warehouse(warehouse)
-        with emptied.lock:
-            emptied.state = WarehouseState()
-            self._root.remove_below(emptied.context.location)
+    def reset(self, warehouse: str | None = None) -> None:
+        """Empty a warehouse, or without a name every one, and forget their metadata files.
+
+        Faults, tokens and the journal are left as they are. KeyError for an unknown name.
+        """
+        known = self.warehouses.all() if warehouse is None else (self._warehouse(warehouse),)
+        for emptied in known:
+            with emptied.lock:
+                emptied.state = WarehouseState()
+                self._root.remove_below(emptied.context.location)
 
     def remove(self, warehouse: str) -> None:
         """Forget a warehouse with its files; on demand it can be opened again, empty."""

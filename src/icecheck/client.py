@@ -131,7 +131,7 @@ class Catalog:
             body=sent,
         )
         exchange = self.session.connection.send(wire, self.record)
-        self._settle(exchange, effect, fresh)
+        self.settle(exchange.status or 0, effect, fresh)
         return Reply(exchange, self.session.schemas)
 
     def fitted(
@@ -163,9 +163,8 @@ class Catalog:
         self.exchanges.append(exchange)
         self.session.record(exchange)
 
-    def _settle(self, exchange: Exchange, effect: Effect, fresh: list[Entry]) -> None:
+    def settle(self, status: int, effect: Effect, fresh: Sequence[Entry]) -> None:
         """Correct the ledger once the answer is known; an unknown outcome stays entered."""
-        status = exchange.status or 0
         if 400 <= status < 500 or status == 501:
             for entry in fresh:
                 self.ledger.forget(entry, deleted=False)

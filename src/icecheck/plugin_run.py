@@ -22,7 +22,7 @@ from icecheck.expectations import DEFAULT_FILE, Selection, in_force
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.passive import Observed
-from icecheck.pytest_plugin import given
+from icecheck.plugin_options import given, option
 from icecheck.recording import PROPERTY, Recorder, WorkerReport, is_disruptive
 from icecheck.session import preflight
 from icecheck.target import SigV4, Target, UsageError, read_headers
@@ -30,6 +30,8 @@ from icecheck.unwritable import Unwritable
 from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
 
 __all__ = ["CatalogRun"]
+
+DEFAULT_DIRECTORY = "icecheck-report"
 
 # Options whose values go to Target under their own names.
 _AS_THEY_ARE = (
@@ -57,35 +59,38 @@ class CatalogRun:
         self.workers: list[WorkerReport] = []
         self.run: Run | None = None
         self._unwritten = ""
+        self._directory = Path(report or DEFAULT_DIRECTORY).absolute()
         self._started_at = datetime.now(UTC)
         self._started = time.monotonic()
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> "CatalogRun":
         """Read the options; a bad one is one line and pytest's usage error."""
-        run_id = config.getoption("--conformance-run-id") or secrets.token_hex(3)
-        # xdist hands the options to its workers: all of them must use one run id.
-        config.option.conformance_run_id = run_id
+        handed = getattr(config, "workerinput", {})
+        run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
+        run_id = run_id or secrets.token_hex(3)
         try:
             target = _target(config)
             contract = load()
-            named = config.getoption("--conformance-spec") or contract.version
+            named = option(config, "conformance-spec") or contract.version
             release = release_to_hold_to(named, contract, "--conformance-spec")
-            file = _expectation_file(config.getoption("--conformance-expectations"))
+            seed = _whole_number(option(config, "conformance-seed"), "--conformance-seed") or 0
+            file = _expectation_file(option(config, "conformance-expectations"))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
-        worker = getattr(config, "workerinput", {}).get("workerid", "")
-        seed = config.getoption("--conformance-seed")
+        worker = handed.get("workerid", "")
         options = RunOptions(
             target=target,
             run_id=run_id,
             seed=seed,
             groups=tuple(Group),
             command="pytest",
-            witnessed_only=config.getoption("--conformance-witnessed-only"),
+            witnessed_only=bool(option(config, "conformance-witnessed-only")),
             release=release,
         )
-        report = config.getoption("--conformance-report")
+        report = option(config, "conformance-report")
+        if report is not None:
+            report = str(Path(report).absolute())  # a test may go to another directory
         recorder = Recorder(
             target=target,
             run_id=run_id,
@@ -97,6 +102,12 @@ class CatalogRun:
             expected=in_force(file, datetime.now(UTC).date()),
         )
         return cls(options, recorder, report, file)
+
+    @property
+    def tests_ledger(self) -> Path:
+        """The file in which what the fixtures make for tests is written down, beforehand."""
+        name = f"tests.{_ledger_file(self.recorder.worker)}"
+        return self._directory / name
 
     def leave_out(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect the checks that strain a catalog, unless the user allows them."""
@@ -118,12 +129,22 @@ class CatalogRun:
         except (TargetUnusable, UsageError) as unusable:
             raise pytest.UsageError(str(unusable)) from None
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Let the judge call the function when it is a check."""
+        return self.recorder.called(pyfuncitem) or None
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdict out of a report, whichever process it comes from."""
         if report.when == "call":
             for key, value in report.user_properties:
                 if key == PROPERTY:
                     self.verdicts.append(msgspec.convert(value, Verdict))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the run's id to an xdist worker: all of them are one run."""
+        node.workerinput[PROPERTY] = self.options.run_id
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -171,7 +192,7 @@ class CatalogRun:
                 self._unwritten = str(unwritable)
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Say what pytest's own summary cannot: passive failures, verdict, causes."""
         if self.run is None:
             return

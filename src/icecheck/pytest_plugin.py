@@ -1,4 +1,4 @@
-"""The pytest plugin: options, fixtures of the mock, and checks when ``--catalog-url`` is given.
+"""The pytest plugin: options, fixtures of a catalog, and checks when ``--catalog-url`` is given.
 
 It sits in every environment that has icecheck installed, so it imports nothing heavy and does
 nothing unless it is asked to.
@@ -6,110 +6,68 @@ nothing unless it is asked to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from icecheck.plugin_run import CatalogRun
+from icecheck.plugin_options import RUN, add_options, given
 
-pytest_plugins = ("icecheck.mock_server.fixtures", "icecheck.spark_fixtures")
-
-_KEY: pytest.StashKey[CatalogRun] = pytest.StashKey()
-
-_TEXT: dict[str, Any] = {}
-_LIST: dict[str, Any] = {"action": "append"}
-_FLAG: dict[str, Any] = {"action": "store_true", "default": None}
-
-_TARGET_OPTIONS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
-    ("url", _TEXT, "URL", "verify the Iceberg REST catalog at this URL"),
-    ("warehouse", _TEXT, "NAME", "warehouse to ask /v1/config for"),
-    ("prefix", _TEXT, "PREFIX", "use this prefix verbatim"),
-    ("token", _TEXT, "TOKEN", "bearer token"),
-    ("credential", _TEXT, "ID:SECRET", "OAuth2 client credential"),
-    ("oauth2-server-uri", _TEXT, "URL", "token endpoint"),
-    ("scope", _TEXT, "SCOPE", "OAuth2 scope; default: catalog"),
-    ("header", _LIST, "NAME:VALUE", "extra header"),
-    ("allow-host", _LIST, "HOST[:PORT]", "also go where the config leads clients"),
-    ("sigv4", _TEXT, "REGION/SERVICE", "sign requests as AWS wants them"),
-    ("ca-bundle", _TEXT, "FILE", "PEM file of a private authority"),
-    ("client-cert", _TEXT, "FILE", "PEM file of the certificate to show"),
-    ("client-key", _TEXT, "FILE", "PEM file of its key"),
-    ("second-token", _TEXT, "TOKEN", "token of somebody without rights to what the run makes"),
-    ("second-credential", _TEXT, "ID:SECRET", "or the credential to get one with"),
-    ("timeout", {"type": float}, "SECONDS", "limit per request; default: 30"),
-    ("rate-limit", {"type": float}, "N", "send at most N requests a second"),
-    (
-        "race-rounds",
-        {"type": int},
-        "N",
-        "how often each race is run; default: 4, with disruptive 20",
-    ),
-    ("namespace", _TEXT, "A.B", "work under this namespace"),
-    ("location-root", _TEXT, "URI", "place what the run creates below this URI"),
-    (
-        "isolation",
-        {"choices": ("auto", "nested", "flat", "parent")},
-        "",
-        "where the run keeps its objects; default: auto",
-    ),
-    ("accept-residue", _FLAG, "", "verify a catalog that does not delete"),
-    ("read-only", _FLAG, "", "create nothing; look at what is given"),
-    ("disruptive", _FLAG, "", "also strain the catalog: long lists, long histories, many races"),
-    ("given-namespace", _TEXT, "A.B", "a namespace that is there"),
-    ("given-table", _TEXT, "A.B.T", "a table that is there"),
-    ("given-view", _TEXT, "A.B.V", "a view that is there"),
-    ("claim", _LIST, "OPERATION", "hold the catalog to an operation that it does not list"),
-    ("config", _TEXT, "FILE", "read this file instead of icecheck.toml"),
-)
-"""Each ``--catalog-…`` option, which is also a key of the ini file: ``catalog_…``."""
-
-_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--conformance-run-id", {"metavar": "ID", "help": "token in every name of the run"}),
-    ("--conformance-seed", {"metavar": "N", "type": int, "default": 0, "help": "generated data"}),
-    (
-        "--conformance-expectations",
-        {"metavar": "FILE", "help": "known failures; default: icecheck.toml, if it is here"},
-    ),
-    (
-        "--conformance-spec",
-        {"metavar": "RELEASE", "help": "hold to the document of an older release, such as 1.9.0"},
-    ),
-    (
-        "--conformance-witnessed-only",
-        {"action": "store_true", "help": "no failure for what no other catalog has passed yet"},
-    ),
-    ("--conformance-report", {"metavar": "DIR", "help": "write the compliance report there"}),
+pytest_plugins = (
+    "icecheck.mock_server.fixtures",
+    "icecheck.catalog_fixtures",
+    "icecheck.spark_fixtures",
 )
 
+_SUITE = ("conformance", "scenarios", "spark_tests")
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options of the target and of the suite."""
-    group = parser.getgroup("icecheck", "Apache Iceberg REST catalog conformance")
-    for name, settings, metavar, words in _TARGET_OPTIONS:
-        shown = {"metavar": metavar} if metavar and settings is not _FLAG else {}
-        group.addoption(f"--catalog-{name}", help=words, **shown, **settings)
-        kind: Any = "linelist" if settings is _LIST else "bool" if settings is _FLAG else "string"
-        parser.addini(f"catalog_{name.replace('-', '_')}", words, type=kind, default=None)
-    for name, settings in _OPTIONS:
-        group.addoption(name, **settings)
-
-
-def given(config: pytest.Config, name: str) -> Any:
-    """Return what the command line says of the target, else the ini file; None for nothing."""
-    said = config.getoption(f"--catalog-{name}")
-    return config.getini(f"catalog_{name.replace('-', '_')}") if said is None else said
+    add_options(parser, pluginmanager)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register what runs checks, if there is a catalog to check."""
-    if given(config, "url"):
+    url = given(config, "url")
+    if url:
+        from icecheck.check_fixtures import RUN_PLUGIN
+        from icecheck.mock_server.fixtures import REDIRECTED_TO
         from icecheck.plugin_run import CatalogRun
 
         run = CatalogRun.from_config(config)
-        config.stash[_KEY] = run
-        config.pluginmanager.register(run.recorder, "icecheck-recorder")
-        config.pluginmanager.register(run, "icecheck-run")
+        config.stash[RUN] = run
+        config.stash[REDIRECTED_TO] = url
+        config.pluginmanager.register(run, RUN_PLUGIN)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Refuse to collect checks without what they import: each file would be a traceback."""
+    if not any(_names_the_suite(argument) for argument in session.config.args):
+        return
+    from icecheck.cli.extras import SUITE
+
+    missing = [name for name in SUITE if find_spec(name) is None]
+    if missing:
+        raise pytest.UsageError(
+            f"{', '.join(missing)} not installed: run pip install 'icecheck[suite]'"
+        )
+
+
+def _names_the_suite(argument: str) -> bool:
+    """Whether a positional argument is a module, a file or a directory of the suite."""
+    place = argument.partition("::")[0]
+    package, _, module = place.partition(".")
+    if package == "icecheck" and (not module or module.split(".")[0] in _SUITE):
+        return True
+    here = Path(__file__).resolve().parent
+    folders = {(here / folder).resolve() for folder in _SUITE}
+    try:
+        path = Path(place).resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
+    return not folders.isdisjoint((path, *path.parents))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -118,12 +76,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     With a catalog, checks that strain it are left out unless the user allows them.
     """
     if given(config, "url") or config.getoption("collectonly", default=False):
-        run = config.stash.get(_KEY, None)
+        run = config.stash.get(RUN, None)
         if run is not None:
             run.leave_out(config, items)
         return
-    if any(getattr(getattr(i, "obj", None), "__icecheck__", None) for i in items):
+    if any(_is_check(item) for item in items):
         raise pytest.UsageError(
             "these are checks of a catalog: add --catalog-url URL, or verify the bundled mock "
             "with `icecheck run --mock`"
         )
+
+
+def _is_check(item: pytest.Item) -> bool:
+    """Whether an item is a check; other projects' items may answer to any attribute."""
+    if not isinstance(item, pytest.Function):
+        return False
+    mark = getattr(item.obj, "__icecheck__", None)
+    return type(mark).__module__ == "icecheck.check"

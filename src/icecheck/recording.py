@@ -15,7 +15,6 @@ from icecheck.card import card_of
 from icecheck.causes import causes_of
 from icecheck.check import Check, check_of
 from icecheck.cleaning import salvage
-from icecheck.client import Catalog
 from icecheck.conclusion import ungated_if_unwitnessed
 from icecheck.connection import TargetUnusable
 from icecheck.expectations import entry_for, met_by
@@ -50,6 +49,9 @@ class WorkerReport:
 class Recorder:
     """The part of the plugin that lives in the process where the checks run.
 
+    It is not registered as a plugin itself: pytest looks at every attribute of a plugin, and some
+    of its properties start what they give.
+
     ``not_demanded`` gives the verdict on a check that the run does not ask for.
     """
 
@@ -70,16 +72,6 @@ class Recorder:
     _breaker: Breaker | None = None
     _called: list[Check] = field(default_factory=list)
     _judged_something: bool = False
-
-    @pytest.fixture(name="catalog")
-    def catalog_fixture(self) -> Catalog:
-        """The catalog under test; replaced by one that bears the check's id when a check runs."""
-        return Catalog(self.session, "fixture")
-
-    @pytest.fixture(name="spark")
-    def spark_fixture(self) -> Any:
-        """A running Spark, started when the first check wants it."""
-        return self.bench
 
     @property
     def session(self) -> Session:
@@ -126,14 +118,12 @@ class Recorder:
             self._bench = start_bench(dict(self.spark_options), self.target)
         return self._bench
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Let the judge call the function when it is a check."""
-        check = check_of(pyfuncitem.obj)
-        if check is None:
-            return None
-        self._call(pyfuncitem, check)
-        return True
+    def called(self, item: pytest.Function) -> bool:
+        """Let the judge call an item's function if it is a check; whether it is one."""
+        check = check_of(item.obj)
+        if check is not None:
+            self._call(item, check)
+        return check is not None
 
     def _call(self, item: pytest.Function, check: Check) -> None:
         verdict = self.not_demanded(check)
@@ -200,7 +190,7 @@ class Recorder:
 
 def is_disruptive(item: pytest.Item) -> bool:
     """Whether a pytest item is a check that strains the catalog."""
-    check = check_of(getattr(item, "obj", None))
+    check = check_of(item.obj) if isinstance(item, pytest.Function) else None
     return check is not None and check.disruptive
 
 

@@ -34,15 +34,17 @@ def iceberg_spark_workbench() -> "Iterator[SparkWorkbench]":
 
 @pytest.fixture
 def iceberg_spark(
-    iceberg_spark_workbench: "SparkWorkbench", iceberg_spark_conf: Mapping[str, str]
+    request: pytest.FixtureRequest, iceberg_spark_conf: Mapping[str, str]
 ) -> "SparkSession":
     """A Spark session whose default catalog, `mock`, is the test's own fresh warehouse.
 
     The JVM is shared; settings, temporary views and catalogs are the test's own.
     """
+    # Only now, and not as an argument: where there are no settings no JVM is started.
+    workbench: SparkWorkbench = request.getfixturevalue("iceberg_spark_workbench")
     name = iceberg_spark_conf["spark.sql.defaultCatalog"]
     prefix = f"spark.sql.catalog.{name}."
-    session = iceberg_spark_workbench.catalog_session(
+    session = workbench.catalog_session(
         name,
         {
             key.removeprefix(prefix): value

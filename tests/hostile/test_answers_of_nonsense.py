@@ -16,6 +16,7 @@ from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Unreachable
 from icecheck.json_text import read_json
+from icecheck.redaction import Redactor
 from icecheck.session import open_session
 from icecheck.target import Principal, Target, UsageError
 from icecheck.verdict import Outcome

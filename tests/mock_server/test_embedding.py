@@ -115,17 +115,6 @@ def test_requests_and_httpx_see_the_same_catalog_without_a_socket() -> None:
         assert http.get("http://any/v1/namespaces").json()["namespaces"] == [["a b"]]
 
 
-def test_the_spark_settings_name_catalog_warehouse_and_token() -> None:
-    with MockCatalog(token="secret") as mock:
-        settings = mock.spark_conf("cat", warehouse="wh")
-        assert settings["spark.sql.catalog.cat"] == "org.apache.iceberg.spark.SparkCatalog"
-        assert settings["spark.sql.catalog.cat.uri"] == mock.uri
-        assert settings["spark.sql.catalog.cat.warehouse"] == "wh"
-        assert settings["spark.sql.catalog.cat.token"] == "secret"
-    with MockCatalog() as mock:
-        assert not any(key.endswith("token") for key in mock.spark_conf("cat"))
-
-
 def in_process(mock: MockCatalog) -> httpx.Client:
     return httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1/wh")
 
@@ -264,6 +253,20 @@ def test_a_reset_empties_one_warehouse_and_its_files() -> None:
         assert mock.pyiceberg("one").list_namespaces() == []
         assert mock.pyiceberg("two").table_exists("db.t")
         assert [path is not None and path.exists() for path in locations] == [False, True]
+
+
+def test_a_reset_without_a_name_empties_every_warehouse() -> None:
+    with MockCatalog() as mock:
+        for name in ("one", "two", "wh"):
+            mock.pyiceberg(name).create_namespace("db")
+        mock.reset()
+        assert [mock.pyiceberg(name).list_namespaces() for name in ("one", "two", "wh")] == [[]] * 3
+    with MockCatalog(warehouses=["only"]) as mock:
+        mock.pyiceberg("only").create_namespace("db")
+        mock.reset()
+        assert mock.pyiceberg("only").list_namespaces() == []
+        with pytest.raises(KeyError):
+            mock.reset("other")
 
 
 def test_a_removed_warehouse_comes_back_empty(mock: MockCatalog, http: httpx.Client) -> None:

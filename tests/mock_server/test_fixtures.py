@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from icecheck.spark.java import choose_java
+
 ORDERS = """\
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
@@ -132,6 +134,69 @@ def test_mine(iceberg_catalog, mock_catalog, meant_for_all, turn):
 
 def test_a_fault_ends_with_the_test_that_asked_for_it(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(LEAVING_A_FAULT)
+    done = run_pytest(tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+FAULTS = """\
+import pytest
+from pyiceberg.exceptions import RESTError
+
+def test_mine(iceberg_catalog, iceberg_namespace, mock_catalog):
+    with mock_catalog.fault('throttled', operation='createNamespace') as rule:
+        assert mock_catalog.faults.rules == (rule,)
+        with pytest.raises(RESTError):
+            iceberg_catalog.create_namespace('db')
+    assert rule.fired == 1
+    assert mock_catalog.faults.rules == ()
+    assert iceberg_catalog.list_tables(iceberg_namespace) == []
+    assert mock_catalog.state().namespace((iceberg_namespace,)) is not None
+    mock_catalog.reset()
+    assert iceberg_catalog.list_namespaces() == []
+"""
+
+
+def test_the_test_has_faults_state_and_reset_of_its_warehouse(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(FAULTS)
+    done = run_pytest(tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+OWN_SESSION = """\
+import json
+import sys
+
+from pyspark.sql import SparkSession
+
+conf = json.load(sys.stdin)
+spark = SparkSession.builder.master("local[1]").config(map=conf).getOrCreate()
+spark.sql("CREATE NAMESPACE db")
+spark.sql("CREATE TABLE db.t (id BIGINT) USING iceberg")
+spark.sql("INSERT INTO db.t VALUES (7)")
+assert [row.id for row in spark.sql("SELECT * FROM db.t").collect()] == [7]
+spark.stop()
+"""
+
+SPARK_CONF = """\
+import json, subprocess, sys
+
+def test_mine(iceberg_spark_conf, iceberg_catalog):
+    sent = json.dumps(iceberg_spark_conf)
+    ran = subprocess.run([sys.executable, "own_session.py"], input=sent, capture_output=True,
+                         text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert iceberg_catalog.table_exists("db.t")
+"""
+
+
+@pytest.mark.spark
+def test_the_settings_for_spark_are_all_that_a_session_of_ones_own_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_session.py").write_text(OWN_SESSION)
+    (tmp_path / "test_mine.py").write_text(SPARK_CONF)
+    # PySpark's own start looks for Java there and on PATH only.
+    monkeypatch.setitem(ENVIRONMENT, "JAVA_HOME", str(choose_java().home))
     done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
 

@@ -4,16 +4,16 @@ from importlib.util import find_spec
 
 from icecheck.cli.ending import fail
 
-__all__ = ["require_spark", "require_suite"]
+__all__ = ["SUITE", "require_spark", "require_suite"]
 
 _USAGE = 2
-_SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "tomlkit", "zstandard")
+SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "tomlkit", "zstandard")
 _SPARK = ("faker", "pandas", "pyarrow", "pyspark")
 
 
 def require_suite() -> None:
     """Exit with a line that names the extra unless the suite's libraries are installed."""
-    _require(_SUITE, "suite")
+    _require(SUITE, "suite")
 
 
 def require_spark() -> None:

