@@ -67,7 +67,7 @@ class Progress(Protocol):
     """What is told while a run goes on."""
 
     def started(self, checks: Sequence[Check], session: Session) -> None:
-        """The checks are about to be judged."""
+        """The checks are about to be judged, some as skipped; each ends in one verdict."""
 
     def judging(self, check: Check) -> None:
         """A check begins."""
@@ -208,7 +208,9 @@ def run_checks(
         refuse_to_litter(session)
         resources.prepare(checks)
         try:
-            told.started(checks, session)
+            told.started(chosen, session)
+            for verdict in skipped:
+                told.judged(verdict)
             breaker.watch()
             _judge_all(options, checks, breaker, resources, told, heard)
             whole = True
@@ -243,6 +245,7 @@ def run_checks(
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
         left_out=frozenset(c for c in every if not c.disruptive) - frozenset(chosen),
+        announced=len(chosen),
     )
 
 
