@@ -32,7 +32,7 @@ _MAKING = {
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """How many checks a run makes, requests by operationId, objects made by kind, and what the
-    catalog does not claim.
+    catalog does not claim. ``prefix`` begins with a slash, or is empty.
     """
 
     checks: int
@@ -40,6 +40,7 @@ class Forecast:
     made: Mapping[str, int]
     unclaimed: tuple[str, ...]
     owner: str
+    prefix: str
 
 
 def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) -> Forecast:
@@ -81,6 +82,7 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
         made=dict(made),
         unclaimed=unclaimed,
         owner=f"icecheck_{options.run_id}",
+        prefix=f"/{offer.prefix}" if offer.prefix else "",
     )
 
 

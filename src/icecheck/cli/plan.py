@@ -19,7 +19,7 @@ _GROUPS = ("checks", "generated", "scenarios")
 
 
 @click.command("plan", short_help="Say what a run would create and call, without doing it.")
-@target_options
+@target_options("plan")
 @click.option(
     "--only", "only", multiple=True, type=click.Choice(_GROUPS), help="This group; repeatable."
 )
@@ -53,7 +53,8 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     click.echo(f"would judge {found.checks} checks")
     for line in _made(found, target):
         click.echo(line)
-    click.echo(f"would send about {sum(found.requests.values())} requests:")
+    for line in _sent(found, target):
+        click.echo(line)
     for operation_id, count in found.requests.items():
         click.echo(f"{count:>6} {operation_id}")
     if found.unclaimed:
@@ -74,3 +75,13 @@ def _made(found: "Forecast", target: "Target") -> list[str]:
         f"would make {made}, {where}{placed}, all with {found.owner} in their names",
         f"and remove every one of them{left}; nothing else is written to or deleted",
     ]
+
+
+def _sent(found: "Forecast", target: "Target") -> list[str]:
+    """Say how many requests a run sends, where to, and how long a limit makes them last."""
+    many = sum(found.requests.values())
+    words = f"would send about {many} requests to {target.base_url}/v1{found.prefix}"
+    if target.requests_per_second is not None:
+        seconds = round(many / target.requests_per_second)
+        words += f", which takes {seconds} s at {target.requests_per_second:g} a second"
+    return [f"{words}:"]
