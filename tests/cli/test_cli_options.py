@@ -260,7 +260,7 @@ def prepare(directory: Path, mock):
     for name, outcome in (("passed", Outcome.PASS), ("failed", Outcome.FAIL)):
         (directory / name).mkdir(exist_ok=True)
         findings = (Finding("status", "200", "500"),) if outcome is Outcome.FAIL else ()
-        run = finished(verdict("getConfig.answered", outcome, findings=findings))
+        run = finished(verdict("getConfig.bad-token", outcome, findings=findings))
         (directory / name / "run.json").write_text(run_json.render(run))
     ledger = LedgerFile(directory / "ledger.jsonl", "icecheck_o1", Target(mock.uri))
     ledger.made(Entry("namespace", ("icecheck_o1",)))
