@@ -229,12 +229,7 @@ def run_checks(
         heard.end()
     verdicts = heard.verdicts(checks)
     if options.fail_fast and whole and not breaker.why:
-        judged = {verdict.check for verdict in verdicts}
-        verdicts += [
-            not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
-            for check in checks
-            if check.id not in judged
-        ]
+        verdicts += _left_to_skip(checks, verdicts)
     return finish(
         options,
         [session.summary()],
@@ -247,6 +242,16 @@ def run_checks(
         left_out=frozenset(c for c in every if not c.disruptive) - frozenset(chosen),
         announced=len(chosen),
     )
+
+
+def _left_to_skip(checks: Sequence[Check], verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return verdicts that skip what a run which ended at its first failure did not come to."""
+    judged = {verdict.check for verdict in verdicts}
+    return [
+        not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
+        for check in checks
+        if check.id not in judged
+    ]
 
 
 def _judge_all(
