@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from icecheck.contract import Contract, load
 from icecheck.expected import ExpectationKind, Mark, Met
-from icecheck.verdict import Cause, Group, Level, Outcome, Run, Verdict
+from icecheck.verdict import Cause, Group, Level, Outcome, Run, Verdict, asked_of, totals_of
 
 __all__ = [
     "ClientRow",
@@ -15,6 +15,7 @@ __all__ = [
     "checks_by_requirement",
     "client_rows",
     "contract_of",
+    "counts_words",
     "excused_words",
     "expected_causes",
     "families",
@@ -182,6 +183,22 @@ def expected_causes(run: Run) -> frozenset[str]:
         if not gating and not excused.isdisjoint(checks):
             known.append(cause.id)
     return frozenset(known)
+
+
+def counts_words(run: Run) -> str:
+    """Return how the checks ended that the run was to make, then what was read off their answers.
+
+    Of a run that ended early the words say how many of the checks came to a verdict.
+    """
+    asked = asked_of(run.verdicts)
+    totals, passive = totals_of(asked), totals_of(v for v in run.verdicts if v.passive)
+    words = ", ".join(f"{totals[outcome]} {outcome}" for outcome in map(str, Outcome))
+    announced = run.facts["suite"]["checks_total"]
+    if announced > len(asked):
+        words = f"{len(asked)} of {announced} judged: {words}"
+    if passive["executed"]:
+        words += f"; judged from their answers: {passive['pass']} pass, {passive['fail']} fail"
+    return words
 
 
 def excused_words(run: Run) -> str:

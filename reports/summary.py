@@ -4,11 +4,12 @@ from icecheck.card import one_line
 from icecheck.reports.joined import (
     EngineRow,
     client_rows,
+    counts_words,
     excused_words,
     expected_causes,
     spark_rows,
 )
-from icecheck.verdict import Cause, Level, Run, totals_of
+from icecheck.verdict import Cause, Level, Run
 
 __all__ = ["markdown", "render"]
 
@@ -28,17 +29,15 @@ def render(run: Run) -> str:
 
 def _head(run: Run) -> str:
     target = run.facts["target"]
-    totals = totals_of(run.verdicts)
     words = run.status.replace("-", " ").upper()
     if not run.complete:
         words += " (incomplete)"
-    counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
     title = f"## {words}: {markdown(target['implementation']['project'])}"
     judged = (
         f"{markdown(run.headline)}. Judged by {markdown(run.facts['spec']['id'])} "
         f"on {run.generated_at}; gate: {markdown(run.exit_reason)} (exit {run.exit_code})."
     )
-    lines = [title, "", judged, "", f"Checks: {counts}.", ""]
+    lines = [title, "", judged, "", f"Checks: {counts_words(run)}.", ""]
     accommodated = target.get("accommodations", ())
     lines += [f"- accommodated: {markdown(one_line(words, 300))}" for words in accommodated]
     return "\n".join([*lines, *([""] * bool(accommodated))])

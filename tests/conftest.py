@@ -1,7 +1,11 @@
-"""Workers side by side get temporary directories of their own; what builds environments waits.
+"""Workers side by side get temporary directories of their own; what is hostile is asked for.
 
 A seeded mock keeps its files in a directory that is named after its seed, so that its answers are
 the same in every run; of two processes only one can have it.
+
+Tests marked ``hostile`` build environments or attack for minutes: `tox -e hostile` runs them.
+Without ``ICECHECK_HOSTILE=1``, or ``-m`` with that word, they are deselected, and the summary says
+how many.
 """
 
 import atexit
@@ -16,23 +20,35 @@ if os.environ.get("PYTEST_XDIST_WORKER"):
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
 
-ENVIRONMENT_TESTS = "ICECHECK_HOSTILE"
-"""Set by `tox -e hostile`: also the tests that build environments are run, for minutes."""
+_DESELECTED: pytest.StashKey[int] = pytest.StashKey()
+_NAME = "icecheck-hostile-deselected"
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what builds environments, unless it was asked for; deselected, and not skipped."""
-    if os.environ.get(ENVIRONMENT_TESTS):
+def pytest_collection_modifyitems(config, items):
+    """Deselect what is hostile unless it is asked for."""
+    if os.environ.get("ICECHECK_HOSTILE") == "1" or "hostile" in config.option.markexpr:
         return
-    left_out = [item for item in items if item.get_closest_marker("hostile")]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    hostile = [item for item in items if item.get_closest_marker("hostile")]
+    if hostile:
+        items[:] = [item for item in items if item not in hostile]
+        config.hook.pytest_deselected(items=hostile)
+    config.stash[_DESELECTED] = len(hostile)
 
 
-def pytest_terminal_summary(terminalreporter: "pytest.TerminalReporter") -> None:
-    """Say what a run of the tests left out: workers' counts of it are not shown."""
-    if not os.environ.get(ENVIRONMENT_TESTS):
-        terminalreporter.write_line(
-            "left out: tests that build environments (marker hostile); run `tox -e hostile`"
-        )
+def pytest_sessionfinish(session):
+    """Tell the controlling process of xdist, which collects nothing itself."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput[_NAME] = session.config.stash.get(_DESELECTED, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take over what a worker has deselected: each of them deselects the same."""
+    told = getattr(node, "workeroutput", {}).get(_NAME, 0)
+    node.config.stash[_DESELECTED] = max(told, node.config.stash.get(_DESELECTED, 0))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say what was not run, and what runs it."""
+    if many := config.stash.get(_DESELECTED, 0):
+        terminalreporter.write_line(f"{many} hostile tests were not run: tox -e hostile runs them")

@@ -10,7 +10,7 @@ from icecheck.noticed import NOBODY, hurt_by
 from icecheck.unserved import ONE_ANSWER, SYMPTOM, named_by_endpoint, named_by_one_answer
 from icecheck.verdict import CREDENTIALS, TARGET, Cause, Finding, Outcome, Verdict
 
-__all__ = ["causes_of", "severity_of"]
+__all__ = ["SYMPTOMS", "causes_of", "meaning_of", "severity_of"]
 
 T = TypeVar("T")
 
@@ -90,6 +90,9 @@ _NAMED_BY_SYMPTOM = (
     "schema:", "prerequisite:", TARGET, CREDENTIALS, "same-answer", "never-refuses",
 )  # fmt: skip
 
+SYMPTOMS = (*_TITLES, *_FAMILY)
+"""Symptoms that say the same wherever they are found; checks have others of their own."""
+
 
 def causes_of(
     verdicts: Iterable[Verdict], requirements: Mapping[str, Requirement]
@@ -145,6 +148,17 @@ def severity_of(finding: Finding) -> int:
     if symptom == "error-type":
         return _WORDING
     return _SHAPE
+
+
+def meaning_of(symptom: str) -> str | None:
+    """Return in words what a finding with this symptom says; None if only its check can say so."""
+    family = _of_symptom(_FAMILY, symptom) or symptom
+    if (known := _TITLES.get(family)) is not None:
+        return known.format(expected="one thing", actual="another")
+    for start, words in _TITLE_STARTS.items():
+        if family.startswith(start) and family != start:
+            return words.format(what=family.removeprefix(start).replace("-", " "))
+    return None
 
 
 def _group(groups: dict[tuple[str, str, str], Gathering], key: tuple[str, str, str]) -> Gathering:

@@ -1,13 +1,13 @@
 """What a run's verdicts add up to: profiles, the verdict and the exit code."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import Contract, Level
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.expected import NOTHING_EXPECTED, Expectations
 from icecheck.offer import Offer
-from icecheck.verdict import Cause, Outcome, Profile, SkipKind, Verdict, totals_of
+from icecheck.verdict import Cause, Outcome, Profile, SkipKind, Verdict, asked_of, totals_of
 
 __all__ = [
     "Conclusion",
@@ -123,18 +123,13 @@ def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[st
     by_weather = bool(blocked) and all(v.unanswered for v in blocked)
     if must["fail"] or (blocked and not by_weather):
         return "not-conformant"
-    proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in _asked(verdicts))
+    proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in asked_of(verdicts))
     if by_weather or must["error"] or not proven:
         return "not-verified"
     gaps = {SkipKind.MISSING_FIXTURE, SkipKind.EXCLUDED_BY_USER, SkipKind.SAFETY_LEVEL}
     if any(v.level is Level.MUST and v.skip and v.skip.kind in gaps for v in verdicts):
         return "partial"
     return "conformant"
-
-
-def _asked(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Return the verdicts of checks that ran: what was read off in passing proves nothing alone."""
-    return [v for v in verdicts if not v.passive]
 
 
 def ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
@@ -166,13 +161,14 @@ def conclude(
     failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
     required = [v for v in failed if v.level is Level.MUST]
     gating = [v for v in required if v.gating]
-    judged = totals_of(_asked(verdicts))["executed"]
-    counted = [v for v in _asked(verdicts) if v.check not in expectations.waived]
+    asked = totals_of(asked_of(verdicts))
+    judged = asked["executed"]
+    counted = [v for v in asked_of(verdicts) if v.check not in expectations.waived]
     missed = [v for v in gating if v.check not in expectations.excused]
     unexcused = [v.check for v in missed]
     idle = _claims_nothing(profiles) and not failed
     headline = _headline(
-        totals, causes, len(required), verified=bool(judged or required) and not idle
+        totals, asked, causes, len(required), verified=bool(judged or required) and not idle
     )
     # The order is that of how little is left to say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
@@ -210,7 +206,7 @@ def _status(
     must_failed = any(v.outcome is Outcome.FAIL and v.level is Level.MUST for v in verdicts)
     if must_failed or "not-conformant" in claimed:
         return "not-conformant"
-    if not totals_of(_asked(verdicts))["executed"]:
+    if not totals_of(asked_of(verdicts))["executed"]:
         return "no-verdict"
     if _claims_nothing(profiles) and not totals["fail"]:
         return "no-verdict"
@@ -226,13 +222,21 @@ def _claims_nothing(profiles: Sequence[Profile]) -> bool:
 
 
 def _headline(
-    totals: Mapping[str, int], causes: Sequence[Cause], gating: int, *, verified: bool
+    totals: Mapping[str, int],
+    asked: Mapping[str, int],
+    causes: Sequence[Cause],
+    gating: int,
+    *,
+    verified: bool,
 ) -> str:
+    """Say in a line what was found; ``asked`` counts without what was read off in passing."""
     if not totals["executed"] or not verified:
         return "nothing was verified"
     if not totals["unexpected"]:
-        return f"all {totals['executed']} checks that ran passed"
-    words = f"{totals['fail']} of {totals['executed']} checks fail"
+        return f"all {asked['executed']} checks that ran passed"
+    words = f"{asked['fail']} of {asked['executed']} checks fail"
+    if totals["fail"] > asked["fail"]:
+        words += f", and {totals['fail'] - asked['fail']} judged from their answers"
     if totals["blocked"]:
         words += f", {totals['blocked']} are blocked"
     if totals["error"]:

@@ -115,7 +115,13 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Facts:
 
 def from_pyiceberg(catalog: str) -> Facts:
     """Read a catalog of PyIceberg's configuration (.pyiceberg.yaml and its environment)."""
-    from pyiceberg.utils.config import Config
+    try:
+        from pyiceberg.utils.config import Config
+    except ModuleNotFoundError as missing:
+        raise UsageError(
+            f"PyIceberg's settings need PyIceberg ({missing.name} is not installed): "
+            "run pip install 'icecheck[suite]'"
+        ) from None
 
     found = Config().get_catalog_config(catalog)
     if not found:

@@ -29,6 +29,7 @@ __all__ = [
     "Skip",
     "SkipKind",
     "Verdict",
+    "asked_of",
     "totals_of",
 ]
 
@@ -215,10 +216,19 @@ class Run:
     expectations: Expectations = NOTHING_EXPECTED
 
 
+def asked_of(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts of checks that the run was to make, which is what it announces.
+
+    Passive ones come of themselves: nobody knows how many before the catalog has answered.
+    """
+    return tuple(verdict for verdict in verdicts if not verdict.passive)
+
+
 def totals_of(
     verdicts: Iterable[Verdict], expectations: Expectations = NOTHING_EXPECTED
 ) -> dict[str, int]:
-    """Count outcomes; ``executed`` are those that judged something.
+    """Count outcomes; ``executed`` are those that judged something, ``passive`` those among all
+    that were read off the exchanges of others.
 
     ``unexpected`` and what follows it compare the outcomes with a user's expectations.
     """
@@ -234,6 +244,7 @@ def totals_of(
     return {
         **totals,
         "executed": totals["pass"] + totals["fail"],
+        "passive": len(verdicts) - len(asked_of(verdicts)),
         "unexpected": sum(totals[o] for o in failing) - len(excused) + passing,
         "expected_failures": len(excused) - flaky,
         "stale_expectations": sum(u.kind is UnmetKind.STALE for u in expectations.unmet),

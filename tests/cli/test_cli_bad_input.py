@@ -96,7 +96,7 @@ def test_an_output_that_is_a_file_is_misuse(icecheck, tmp_path):
     [
         ({"jinja2"}, ["run", "--mock"], "icecheck[suite]"),
         ({"zstandard", "jsonschema"}, ["run", "http://127.0.0.1:1"], "icecheck[suite]"),
-        ({"hypothesis"}, ["list"], "icecheck[suite]"),
+        ({"hypothesis"}, ["plan", "http://127.0.0.1:1"], "icecheck[suite]"),
         ({"pandas"}, ["run", "--mock", "--spark"], "icecheck[spark]"),
     ],
 )

@@ -77,7 +77,8 @@ def test_brackets_in_text_are_no_levels() -> None:
 
 def test_half_of_a_pair_can_be_redacted() -> None:
     """It may stand in what a catalog vends, or in what a report quotes of an answer."""
-    redactor = Redactor([f"secret{HALF_PAIR}"])
+    redactor = Redactor()
+    redactor.add(f"secret{HALF_PAIR}")
     assert HALF_PAIR not in redactor.value("token", f"secret{HALF_PAIR}")
     assert HALF_PAIR not in redactor.text(f"it said secret{HALF_PAIR}")
 

@@ -46,7 +46,7 @@ def test_every_decision_is_dated():
 
 def test_each_promise_of_the_security_page_names_tests_that_exist():
     rows = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if "| `tests/" in line]
-    assert len(rows) >= 20
+    assert len(rows) >= 18
     for path, _, name in re.findall(r"`(tests/[\w/]+\.py)(::(\w+))?`", "\n".join(rows)):
         text = (ROOT / path).read_text()
         assert not name or f"def {name}(" in text, f"{path}::{name}"

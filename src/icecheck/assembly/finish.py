@@ -16,7 +16,7 @@ from icecheck.offer import Offer
 from icecheck.passive import Observed, members_beside_errors, passive_verdicts
 from icecheck.probes import CAPABILITIES
 from icecheck.session import SessionSummary
-from icecheck.verdict import Capability, Run, Verdict
+from icecheck.verdict import Capability, Run, Verdict, asked_of
 from icecheck.vintage import observations_of
 
 if TYPE_CHECKING:
@@ -36,12 +36,14 @@ def finish(
     started_at: datetime,
     wall_seconds: float,
     left_out: Collection[Check] = (),
+    announced: int | None = None,
 ) -> Run:
     """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
 
     ``tripped`` says why the circuit breaker opened, and is empty if it did not.
     ``left_out`` are checks of the same groups that the user did not select: a profile that lacks
-    one of MUST is verified in part only.
+    one of MUST is verified in part only. ``announced`` is how many checks the run was to make, if
+    that is known; a run that ended early has verdicts on fewer.
     """
     contract = load(options.spec)
     session = _together(sessions)
@@ -85,7 +87,7 @@ def finish(
             started_at=started_at,
             finished_at=finished_at,
             wall=wall_seconds,
-            checks_total=len(everything),
+            checks_total=len(asked_of(verdicts)) if announced is None else announced,
         ),
     )
 

@@ -69,7 +69,7 @@ class Progress(Protocol):
     """What is told while a run goes on."""
 
     def started(self, checks: Sequence[Check], session: Session) -> None:
-        """The checks are about to be judged."""
+        """The checks are about to be judged, some as skipped; each ends in one verdict."""
 
     def judging(self, check: Check) -> None:
         """A check begins."""
@@ -210,7 +210,9 @@ def run_checks(
         refuse_to_litter(session)
         resources.prepare(checks)
         try:
-            told.started(checks, session)
+            told.started(chosen, session)
+            for verdict in skipped:
+                told.judged(verdict)
             breaker.watch()
             _judge_all(options, checks, breaker, resources, told, heard)
             whole = True
@@ -229,12 +231,7 @@ def run_checks(
         heard.end()
     verdicts = heard.verdicts(checks)
     if options.fail_fast and whole and not breaker.why:
-        judged = {verdict.check for verdict in verdicts}
-        verdicts += [
-            not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
-            for check in checks
-            if check.id not in judged
-        ]
+        verdicts += _left_to_skip(checks, verdicts)
     return finish(
         options,
         [session.summary()],
@@ -245,7 +242,18 @@ def run_checks(
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
         left_out=frozenset(c for c in every if not c.disruptive) - frozenset(chosen),
+        announced=len(chosen),
     )
+
+
+def _left_to_skip(checks: Sequence[Check], verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return verdicts that skip what a run which ended at its first failure did not come to."""
+    judged = {verdict.check for verdict in verdicts}
+    return [
+        not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
+        for check in checks
+        if check.id not in judged
+    ]
 
 
 def _judge_all(

@@ -21,7 +21,7 @@ _COMMANDS = {
     "compare": "Say what changed between two runs.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",
-    "explain": "Say what a check or a requirement demands, and where the specification says so.",
+    "explain": "Say what a check, requirement, operation, defect or symptom means.",
     "self-test": "Show that the checks notice every defect of the mock.",
 }
 

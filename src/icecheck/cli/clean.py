@@ -14,7 +14,7 @@ _RESIDUE = 6
 
 
 @click.command("clean", short_help="Remove what a run that was cut short has left behind.")
-@target_options
+@target_options("clean")
 @click.option(
     "--ledger",
     required=True,

@@ -6,8 +6,8 @@ from pathlib import Path
 from icecheck.card import Card, describe, one_line
 from icecheck.cli.ending import clean_command
 from icecheck.ledger_file import LEDGER_FILE
-from icecheck.reports.joined import contract_of, excused_words, expected_causes
-from icecheck.verdict import Cause, Run, totals_of
+from icecheck.reports.joined import contract_of, counts_words, excused_words, expected_causes
+from icecheck.verdict import Cause, Run
 
 __all__ = ["closing_lines", "residue_lines", "say_conclusion", "unmet_lines"]
 
@@ -31,10 +31,8 @@ def say_conclusion(run: Run, page: Path) -> None:
 def closing_lines(run: Run, page: Path) -> list[str]:
     """Return the closing lines, each safe to print."""
     target, spec, timing = run.facts["target"], run.facts["spec"], run.facts["timing"]
-    totals = totals_of(run.verdicts)
     words = run.status.replace("-", " ").upper()
     incomplete = "" if run.complete else " (incomplete)"
-    counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
     claimed = "; ".join(f"{p.id} {p.status}" for p in run.profiles if p.claimed)
     gate = "satisfied" if run.exit_code == 0 else f"not satisfied ({run.exit_reason})"
     excused = excused_words(run)
@@ -42,7 +40,7 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     lines = [
         f"{words}{incomplete}: {run.headline} [{spec['id']}, {target['url']}]",
         f"gate: {gate}, exit {run.exit_code}; profiles: {claimed or 'none claimed'}",
-        f"checks: {counts}; {timing['requests']} requests in {timing['wall_s']} s",
+        f"checks: {counts_words(run)}; {timing['requests']} requests in {timing['wall_s']} s",
     ]
     lines += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += unmet_lines(run)

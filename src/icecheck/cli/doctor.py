@@ -13,7 +13,7 @@ _TARGET_UNUSABLE = 4
 
 
 @click.command("doctor", short_help="Say what would go wrong, and which options would help.")
-@target_options
+@target_options("doctor")
 def command(**options: Any) -> int:
     """Look at the catalog at URL with a few requests, as a run would meet it.
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.extras import require_suite
-
 if TYPE_CHECKING:
     from icecheck.contract import Contract
 
@@ -48,42 +46,63 @@ def command(what: str, group: str | None, form: str) -> None:
         raise click.UsageError("only the requirements have a page: icecheck list requirements")
     contract = load()
     columns: tuple[str, ...]
+    notes: list[str] = []
     match what:
         case "checks":
             rows = _checks(contract, group)
             columns = ("level", "group", "id", "title")
+            notes = [_note(row) for row in rows]
         case "requirements" if form == "markdown":
             from icecheck.cli.requirements_page import requirements_page
 
-            require_suite()
             click.echo(requirements_page(contract), nl=False)
             return
         case "requirements":
             rows = _requirements(contract)
             columns = ("level", "profile", "checked", "id", "text")
+            notes = [f" (not brought about: {r})" if (r := row[_WHY_NOT]) else "" for row in rows]
         case "operations":
             rows = _operations(contract)
             columns = ("profile", "id", "endpoint")
         case _:
             rows = _defects(contract)
             columns = ("level", "id", "breaks", "title")
-    reasons = [f" (not brought about: {r})" if (r := row.get(_WHY_NOT)) else "" for row in rows]
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
         return
-    for line in _aligned([[str(row[column]) for column in columns] for row in rows], reasons):
+    cells = [[str(row[column]) for column in columns] for row in rows]
+    for line in _aligned(cells, notes or [""] * len(rows)):
         click.echo(line)
+    if what == "checks":
+        click.echo(_counted(rows), err=True)
+
+
+def _note(row: dict[str, Any]) -> str:
+    """Return what is particular about when a check is made, as an ending of its line."""
+    if row["passive"]:
+        return " (judged from the answers that other checks get)"
+    return " (only with --disruptive)" if row["disruptive"] else ""
+
+
+def _counted(rows: list[dict[str, Any]]) -> str:
+    """Say how many of the checks a run announces, and which come on top of them."""
+    spark = [row for row in rows if row["group"] == "spark"]
+    disruptive = [row for row in rows if row["disruptive"]]
+    passive = sum(row["passive"] for row in rows)
+    more = ((len(spark), "with --spark"), (len(disruptive), "with --disruptive"))
+    words = [f"{len(rows) - len(spark) - len(disruptive) - passive} checks in a run"]
+    words += [f"{many} more {when}" for many, when in more if many]
+    words += [f"{passive} judged from the answers that others get"] * bool(passive)
+    return "; ".join(words)
 
 
 def _checks(contract: "Contract", group: str | None) -> list[dict[str, Any]]:
-    require_suite()
     from icecheck.cli.catalogue import check_rows
 
     return [asdict(row) for row in check_rows(contract, group)]
 
 
 def _requirements(contract: "Contract") -> list[dict[str, Any]]:
-    require_suite()
     from icecheck.cli.catalogue import check_rows
 
     rows = check_rows(contract)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["adding"]
+__all__ = ["Function", "adding"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -1,7 +1,7 @@
 """``icecheck plan``: say what a run would do to a catalog, without doing it."""
 
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,13 +9,17 @@ from icecheck.cli.ending import LastResort
 from icecheck.cli.extras import require_suite
 from icecheck.cli.target_options import target_of, target_options
 
+if TYPE_CHECKING:
+    from icecheck.assembly.forecast import Forecast
+    from icecheck.target import Target
+
 __all__ = ["command"]
 
 _GROUPS = ("checks", "generated", "scenarios")
 
 
 @click.command("plan", short_help="Say what a run would create and call, without doing it.")
-@target_options
+@target_options("plan")
 @click.option(
     "--only", "only", multiple=True, type=click.Choice(_GROUPS), help="This group; repeatable."
 )
@@ -48,14 +52,38 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
             redactor=redactor,
         )
         found = forecast(wanted)
-    where = (
-        f"below the namespace {'.'.join(target.namespace)}" if target.namespace else "at the top"
-    )
-    made = ", ".join(f"{count} {kind}" for kind, count in found.made.items()) or "nothing"
-    click.echo(f"would make {made}, {where}, all with {found.owner} in their names")
-    click.echo("and remove every one of them; nothing else is written to or deleted")
-    click.echo(f"would send about {sum(found.requests.values())} requests:")
+    click.echo(f"would judge {found.checks} checks")
+    for line in _made(found, target):
+        click.echo(line)
+    for line in _sent(found, target):
+        click.echo(line)
     for operation_id, count in found.requests.items():
         click.echo(f"{count:>6} {operation_id}")
     if found.unclaimed:
         click.echo(f"not claimed, and not verified: {', '.join(found.unclaimed)}")
+
+
+def _made(found: "Forecast", target: "Target") -> list[str]:
+    """Say what a run makes, where, and what becomes of it."""
+    if not found.made:
+        return ["would make nothing on the catalog"]
+    where = (
+        f"below the namespace {'.'.join(target.namespace)}" if target.namespace else "at the top"
+    )
+    placed = f", located below {target.location_root}" if target.location_root else ""
+    made = ", ".join(f"{count} {kind}" for kind, count in found.made.items())
+    left = " if the catalog deletes" * target.accept_residue
+    return [
+        f"would make {made}, {where}{placed}, all with {found.owner} in their names",
+        f"and remove every one of them{left}; nothing else is written to or deleted",
+    ]
+
+
+def _sent(found: "Forecast", target: "Target") -> list[str]:
+    """Say how many requests a run sends, where to, and how long a limit makes them last."""
+    many = sum(found.requests.values())
+    words = f"would send about {many} requests to {target.base_url}/v1{found.prefix}"
+    if target.requests_per_second is not None:
+        seconds = round(many / target.requests_per_second)
+        words += f", which takes {seconds} s at {target.requests_per_second:g} a second"
+    return [f"{words}:"]

@@ -34,7 +34,7 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 
 @click.command("run", short_help="Verify a catalog and write a report.")
-@target_options
+@target_options("run")
 @click.option("--mock", is_flag=True, help="Start the bundled mock catalog and verify that.")
 @click.option("--spark", is_flag=True, help="Run the Spark checks too.")
 @click.option(

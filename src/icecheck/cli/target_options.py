@@ -1,19 +1,21 @@
-"""The options that say which catalog is meant and how to speak to it."""
+"""The options that say which catalog is meant, how to speak to it, and who takes which of them."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.option_groups import adding
+from icecheck.cli.option_groups import Function, adding
 
 if TYPE_CHECKING:
     from icecheck.target import Target
 
 __all__ = ["from_file", "read_url", "target_facts", "target_of", "target_options"]
 
-_OPTIONS = (
+# What every command needs that speaks to a catalog.
+_REACHING = (
     click.argument("url", required=False),
     click.option("--catalog-url", metavar="URL", help="The catalog's base URL; same as URL."),
     click.option("--warehouse", metavar="NAME", help="Warehouse to ask /v1/config for."),
@@ -50,50 +52,12 @@ _OPTIONS = (
         "--client-key", metavar="FILE", help="PEM file of its key, if it is not in there."
     ),
     click.option(
-        "--second-token",
-        metavar="TOKEN",
-        help="Token of somebody who may see nothing of what the run makes.",
-    ),
-    click.option(
-        "--second-credential", metavar="ID:SECRET", help="Or the credential to get one with."
-    ),
-    click.option(
         "--timeout",
         "timeout_seconds",
         type=float,
         metavar="SECONDS",
         help="Limit for one request.  [default: 30]",
     ),
-    click.option(
-        "--namespace",
-        "namespaces",
-        multiple=True,
-        metavar="A.B",
-        help="Work under this existing namespace; levels joined by dots, or one option each.",
-    ),
-    click.option(
-        "--location-root",
-        metavar="URI",
-        help="Place what a run creates below this URI, such as s3://bucket/tests.",
-    ),
-    click.option(
-        "--isolation",
-        type=click.Choice(["auto", "nested", "flat", "parent"]),
-        help="Where the run keeps its objects.  [default: auto]",
-    ),
-    click.option(
-        "--accept-residue",
-        is_flag=True,
-        help="Verify a catalog that does not delete; what is made stays on it.",
-    ),
-    click.option(
-        "--read-only", is_flag=True, help="Create nothing; look at what --given-... names."
-    ),
-    click.option(
-        "--given-namespace", metavar="A.B", help="A namespace that is there, for --read-only."
-    ),
-    click.option("--given-table", metavar="A.B.T", help="A table that is there, likewise."),
-    click.option("--given-view", metavar="A.B.V", help="A view that is there, likewise."),
     click.option(
         "--claim",
         "claims",
@@ -107,17 +71,6 @@ _OPTIONS = (
         type=float,
         metavar="N",
         help="Send at most N requests a second.",
-    ),
-    click.option(
-        "--race-rounds",
-        type=int,
-        metavar="N",
-        help="Let rivals start together N times in each race.  [default: 4, --disruptive 20]",
-    ),
-    click.option(
-        "--disruptive",
-        is_flag=True,
-        help="Also strain the catalog: long lists and histories, large commits, many races.",
     ),
     click.option(
         "--config",
@@ -136,9 +89,75 @@ _OPTIONS = (
     click.option("--spark-catalog", metavar="NAME", help="Which one, if there are several."),
 )
 
+# What bears on the first objects that are made or looked at.
+_LOOKING = (
+    click.option(
+        "--second-token",
+        metavar="TOKEN",
+        help="Token of somebody who may see nothing of what the run makes.",
+    ),
+    click.option(
+        "--second-credential", metavar="ID:SECRET", help="Or the credential to get one with."
+    ),
+    click.option(
+        "--namespace",
+        "namespaces",
+        multiple=True,
+        metavar="A.B",
+        help="Work under this existing namespace; levels joined by dots, or one option each.",
+    ),
+    click.option(
+        "--location-root",
+        metavar="URI",
+        help="Place what a run creates below this URI, such as s3://bucket/tests.",
+    ),
+    click.option(
+        "--read-only", is_flag=True, help="Create nothing; look at what --given-... names."
+    ),
+    click.option(
+        "--given-namespace", metavar="A.B", help="A namespace that is there, for --read-only."
+    ),
+    click.option("--given-table", metavar="A.B.T", help="A table that is there, likewise."),
+    click.option("--given-view", metavar="A.B.V", help="A view that is there, likewise."),
+)
 
-target_options = adding(_OPTIONS)
-"""Add the options of a target to a command."""
+# What bears on a whole run alone.
+_RUNNING = (
+    click.option(
+        "--isolation",
+        type=click.Choice(["auto", "nested", "flat", "parent"]),
+        help="Where the run keeps its objects.  [default: auto]",
+    ),
+    click.option(
+        "--accept-residue",
+        is_flag=True,
+        help="Verify a catalog that does not delete; what is made stays on it.",
+    ),
+    click.option(
+        "--race-rounds",
+        type=int,
+        metavar="N",
+        help="Let rivals start together N times in each race.  [default: 4, --disruptive 20]",
+    ),
+    click.option(
+        "--disruptive",
+        is_flag=True,
+        help="Also strain the catalog: long lists and histories, large commits, many races.",
+    ),
+)
+
+_TAKEN_BY = {
+    "run": (*_REACHING, *_LOOKING, *_RUNNING),
+    "plan": (*_REACHING, *_LOOKING, *_RUNNING),
+    "doctor": (*_REACHING, *_LOOKING),
+    "clean": _REACHING,
+}
+"""Which command takes which of these options: those that change something of what it does."""
+
+
+def target_options(command: str) -> Callable[[Function], Function]:
+    """Return a decorator that adds to a command the options of a target that it uses."""
+    return adding(_TAKEN_BY[command])
 
 
 def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,10 +181,11 @@ def target_facts(options: Mapping[str, Any]) -> dict[str, Any]:
         "requests_per_second",
         "race_rounds",
     )
+    options = defaultdict(lambda: None, options)  # a command takes some of them only
     given = {
         **{name: options[name] for name in as_they_are},
         "headers": read_headers(options["headers"], "--header") or None,
-        "namespace": _read_namespace(options["namespaces"]) or None,
+        "namespace": _read_namespace(options["namespaces"] or ()) or None,
         "accept_residue": options["accept_residue"] or None,
         "claims": options["claims"] or None,
         "allow_hosts": options["allow_hosts"] or None,

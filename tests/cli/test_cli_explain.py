@@ -1,0 +1,80 @@
+"""`icecheck explain` knows everything that reports, lists and the specification have names for."""
+
+import json
+
+import pytest
+
+from icecheck.contract import load
+from icecheck.mock_server.defects import defects
+
+
+def test_an_operation_is_explained_with_its_requirements_checks_and_defects(icecheck):
+    text = icecheck("explain", "dropNamespace").stdout
+    assert text.startswith(
+        "operation dropNamespace\n  DELETE /v1/{prefix}/namespaces/{namespace}\n"
+    )
+    for part in (
+        load().permalink(load().operations["dropNamespace"].lines),
+        "    dropNamespace.holds-table (must): ",
+        "    dropNamespace.409 (must): ",
+        "    namespace-drop-cascades: ",
+        "    schema.dropNamespace.404: ",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("operation", load().operations)
+def test_every_operation_has_requirements_and_checks(icecheck, operation):
+    result = icecheck("explain", operation)
+    assert result.exit_code == 0
+    assert "\n  0 requirements" not in result.stdout
+    assert "\n  0 checks" not in result.stdout
+
+
+def test_a_defect_is_explained_with_what_it_breaks_and_what_notices_it(icecheck):
+    text = icecheck("explain", "namespace-drop-cascades").stdout
+    assert text.startswith("defect namespace-drop-cascades\n")
+    assert defects()["namespace-drop-cascades"].suffering in text
+    assert "    dropNamespace.holds-table: " in text
+    assert "    requirement dropNamespace.holds-table" in text
+
+
+def test_every_kind_of_name_that_is_listed_can_be_explained(icecheck):
+    for what in ("checks", "requirements", "operations", "defects"):
+        rows = json.loads(icecheck("list", what, "--format", "json").stdout)
+        for row in rows[:: len(rows) // 5]:
+            result = icecheck("explain", row["id"])
+            assert result.exit_code == 0, row["id"]
+            assert row["id"] in result.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("symptom", ["status", "schema:required", "effect-missing:snapshot"])
+def test_a_symptom_of_a_report_is_explained(icecheck, symptom):
+    result = icecheck("explain", symptom)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"symptom {symptom}\n")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("createTabel", "createTable"),
+        ("CREATETABLE", "createTable"),
+        ("createNamespace.already-exist", "createNamespace.already-exists"),
+        ("createNamespace.410", "createNamespace.409"),
+        ("namespace-drop-cascade", "namespace-drop-cascades"),
+        ("names-run-togther", "names-run-together"),
+        ("holds-table", "dropNamespace.holds-table"),
+    ],
+)
+def test_a_near_miss_is_told_the_nearest_name(icecheck, wrong, right):
+    result = icecheck("explain", wrong)
+    assert result.exit_code == 2
+    assert right in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_what_is_like_nothing_is_told_where_the_names_are(icecheck):
+    result = icecheck("explain", "qqqqqqqq")
+    assert result.exit_code == 2
+    assert "icecheck list" in result.stderr

@@ -1,0 +1,267 @@
+"""Each command shows the options that it uses, and no other: every one of them is seen to work."""
+
+import json
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import click
+import httpx
+import pytest
+from tests.cli.option_samples import sample_of
+from tests.finished_runs import finished, verdict
+
+from icecheck.cli import main
+from icecheck.connection import Connection
+from icecheck.ledger import Entry
+from icecheck.ledger_file import LedgerFile
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
+from icecheck.mock_server.defects import defects
+from icecheck.reports import run_json
+from icecheck.target import Target, UsageError
+from icecheck.verdict import Finding, Outcome
+
+COMMANDS = tuple(main.list_commands(click.Context(main)))
+CLIENTS = OAuth2Settings(
+    clients=(
+        Client("me", "secret"),
+        Client("nobody", "secret", permissions=Permissions.nothing()),
+    )
+)
+CATALOGS = {
+    "plain": {},
+    "reading": {},
+    "oauth2": {"oauth2": CLIENTS, "token": "t"},
+    "hiding": {"hidden": ("listViews",)},
+    "keeping": {"hidden": ("loadNamespaceMetadata",)},
+    "defective": {},
+}
+
+
+def parameters_of(command):
+    found = main.get_command(click.Context(main), command)
+    return [p.opts[-1] for p in found.params]
+
+
+SHOWN = [(command, option) for command in COMMANDS for option in parameters_of(command)]
+
+
+def test_there_is_a_sample_for_every_option_that_is_shown():
+    missing = [pair for pair in SHOWN if sample_of(*pair) is None]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("command", "absent"),
+    [
+        ("doctor", ("--isolation", "--disruptive", "--race-rounds", "--accept-residue", "--mock")),
+        (
+            "clean",
+            ("--isolation", "--read-only", "--location-root", "--second-token", "--given-table"),
+        ),
+    ],
+)
+def test_an_option_of_another_command_is_neither_shown_nor_taken(icecheck, command, absent):
+    shown = icecheck(command, "--help").stdout
+    for option in absent:
+        assert option not in shown
+        refused = icecheck(command, "http://127.0.0.1:9", option, "x")
+        assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize(("command", "option"), SHOWN, ids=lambda value: value)
+def test_every_option_that_is_shown_makes_a_difference(command, option, world):
+    sample = sample_of(command, option)
+    without = world(command, (*sample.otherwise, *sample.beside), sample.catalog)
+    given = world(command, (*sample.given, *sample.beside), sample.catalog)
+    assert given != without
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "catalog"),
+    [
+        ("run", ("--check", "createTable.succeeds"), "plain"),
+        ("run", ("--verbose", "--token", "t", "--check", "loadTable.*"), "oauth2"),
+        ("plan", ("--check", "createTable.succeeds"), "plain"),
+        ("doctor", ("--credential", "me:secret"), "oauth2"),
+        ("doctor", ("--sigv4", "eu-west-1/execute-api"), "plain"),
+        ("clean", (), "plain"),
+        ("compare", ("passed", "failed"), "unnamed"),
+        ("self-test", ("--defect", "namespace-drop-cascades"), "unnamed"),
+        ("serve", ("--seed", "1"), "unnamed"),
+    ],
+)
+def test_without_another_option_the_same_is_seen_twice(world, command, arguments, catalog):
+    assert world(command, arguments, catalog) == world(command, arguments, catalog)
+
+
+@pytest.fixture
+def world(icecheck, tmp_path, monkeypatch):
+    """Run a command in a directory of its own beside a mock of its own, and say what was seen."""
+    seen = []
+    watch(monkeypatch, seen)
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+
+    def look(command, arguments, catalog):
+        with MockCatalog(seed=1, **CATALOGS.get(catalog, {})) as mock:
+            if catalog == "defective":
+                defects()["namespace-drop-cascades"].install(mock.registries)
+            prepare(tmp_path, mock)
+            seen.clear()
+            before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+            argv = typed(command, arguments, catalog, mock.uri)
+            result = icecheck(*argv)
+            told = "\n".join(filter(None, (result.stdout, result.stderr)))
+            left = [p for p in tmp_path.rglob("*") if p.is_file()]
+            new = {str(p): facts(p) for p in left if before.get(p) != p.read_bytes()}
+            for path in tmp_path.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            everything = json.dumps([result.exit_code, told, sorted(map(str, seen)), new])
+            assert "Traceback" not in everything
+            return plain(everything, mock.uri, tmp_path)
+
+    return look
+
+
+def typed(command, arguments, catalog, url):
+    """Return what is typed: ``URL`` stands for the mock, which most commands are told at once."""
+    given = [argument.replace("URL", url) for argument in arguments]
+    if command in {"run", "plan", "doctor", "clean"} and catalog != "unnamed":
+        given.insert(0, url)
+    if command in {"run", "plan"}:
+        chosen = {"--check", "--smoke", "--last-failed"} & set(given)
+        given += [] if chosen or "spark" in given else ["--check", "getConfig.answered"]
+        given += [] if "--run-id" in given else ["--run-id", "r1"]
+    if command == "clean" and "--ledger" not in given:
+        given += ["--ledger", "ledger.jsonl"]
+    return [command, *given]
+
+
+def watch(monkeypatch, seen):
+    """Note every request, and what has no effect that could be waited for."""
+    send = httpx.HTTPTransport.handle_request
+
+    def sent(self, request):
+        body = request.read()
+        limits = request.extensions.get("timeout")
+        seen.append(
+            (request.method, str(request.url), sorted(request.headers.items()), body, limits)
+        )
+        return send(self, request)
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", sent)
+    begin = Connection.__init__
+
+    def begun(self, target, *more, **others):
+        begin(self, target, *more, **others)
+        seen.append(("pause", self._interval_seconds))
+
+    monkeypatch.setattr(Connection, "__init__", begun)
+    start = threading.Thread.start
+
+    def started(self):
+        if threading.current_thread() is threading.main_thread():
+            seen.append(("thread",))
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", started)
+
+    def found(*arguments, **named):
+        raise UsageError(f"Spark is asked for with {arguments} {named}")
+
+    monkeypatch.setattr("icecheck.spark.find_installation", found)
+    monkeypatch.setattr("icecheck.cli.run.require_spark", lambda: None)
+
+    watch_serving(monkeypatch, seen)
+
+
+def watch_serving(monkeypatch, seen):
+    """Note how the mock is made, and end it as soon as it is ready."""
+    make = MockCatalog.__init__
+
+    def made(self, **settings):
+        if "host" in settings:
+            seen.append(sorted((name, repr(value)) for name, value in settings.items()))
+        make(self, **settings)
+
+    def served(mock, ready):
+        with mock:
+            ready(mock)
+
+    def failing(self, fault, **settings):
+        seen.append(("fault", fault, sorted(settings.items())))
+
+    monkeypatch.setattr(MockCatalog, "__init__", made)
+    monkeypatch.setattr(MockCatalog, "serve_forever", served)
+    monkeypatch.setattr("icecheck.mock_server.faults.Faults.add", failing)
+    monkeypatch.setattr("icecheck.cli.serve._plant", lambda defect, _: seen.append(defect.name))
+
+
+def facts(path):
+    """Return what a file that a command wrote says, apart from how the command was typed."""
+    if path.name == "run.json":
+        document = json.loads(path.read_text())
+        del document["config"]["command"], document["target"]["fingerprint"]
+        for check in document["checks"]:
+            del check["duration_ms"], check["exchanges"]
+        told = ("config", "target", "totals", "checks", "suite")
+        return json.dumps({name: document[name] for name in told})
+    return "file"
+
+
+def plain(text, url, directory):
+    """Leave out what differs from run to run."""
+    text = text.replace(url, "URL").replace(str(directory), "DIR")
+    for varying in (
+        r"\(?[0-9.]+ s\b",
+        r"icecheck_doctor_[0-9a-f]+",
+        r"icecheck-error-[a-z0-9_]{8}",
+        r"icecheck-[a-z0-9_]{8}",
+        r'\\"pid\\": \d+',
+        r"\d{8}T\d{6}Z",
+        r"\d{4}-\d\d-\d\dT[0-9:+]+",
+        r"\b\d{13}\b",
+        r"Signature=[0-9a-f]+",
+        r"\beyJ[-A-Za-z0-9_.]+",
+        r"(?<=127\.0\.0\.[12]):\d+",
+    ):
+        text = re.sub(varying, "", text)
+    return text
+
+
+def prepare(directory: Path, mock):
+    """Lay out the files that samples name, and what is theirs on the catalog."""
+    headers = {"Authorization": "Bearer t"}
+    root = f"{mock.uri}/v1/namespaces"
+    httpx.post(root, json={"namespace": ["theirs"]}, headers=headers)
+    httpx.post(root, json={"namespace": ["icecheck_o1"]}, headers=headers)
+    schema = {"type": "struct", "schema-id": 0, "fields": []}
+    httpx.post(f"{root}/theirs/tables", json={"name": "t", "schema": schema}, headers=headers)
+    files = {
+        "not.pem": "nothing",
+        "both.pem": "nothing",
+        "header.toml": '[target.headers]\nx-mine = "yes"\n',
+        "known.toml": (
+            '[[expectation]]\ncheck = "dropNamespace.holds-table"\nkind = "known-failure"\n'
+            'reason = "as it is"\n'
+        ),
+        ".pyiceberg.yaml": f"catalog:\n  mine:\n    uri: {mock.uri}\n    token: mine\n",
+        "spark.conf": "".join(
+            f"spark.sql.catalog.{name}.type rest\nspark.sql.catalog.{name}.uri {mock.uri}\n"
+            f"spark.sql.catalog.{name}.token {name}\n"
+            for name in ("a", "b")
+        ),
+    }
+    for name, text in files.items():
+        (directory / name).write_text(text)
+    for name, outcome in (("passed", Outcome.PASS), ("failed", Outcome.FAIL)):
+        (directory / name).mkdir(exist_ok=True)
+        findings = (Finding("status", "200", "500"),) if outcome is Outcome.FAIL else ()
+        run = finished(verdict("getConfig.bad-token", outcome, findings=findings))
+        (directory / name / "run.json").write_text(run_json.render(run))
+    ledger = LedgerFile(directory / "ledger.jsonl", "icecheck_o1", Target(mock.uri))
+    ledger.made(Entry("namespace", ("icecheck_o1",)))
+    ledger.close(keep=True)

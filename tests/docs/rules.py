@@ -1,0 +1,116 @@
+"""What is done with each snippet of the documents: how it is run, where, or why it is not."""
+
+from dataclasses import dataclass
+
+__all__ = ["BLOCKS", "COMMANDS", "EXCLUDED", "Rule", "replaced", "rule_of"]
+
+CORE, SUITE, SPARK, SIGV4 = "", "suite", "spark", "sigv4"
+
+EXAMPLE = "https://catalog.example.com/api/catalog"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a snippet is run: ``how`` names a function of tests/docs/running.py.
+
+    ``extra`` is the one that its document names for it, ``beside`` are distributions that it names
+    too. ``slow`` ones run under `tox -e hostile` only. ``exits`` are the codes that are right.
+    """
+
+    how: str
+    extra: str = SUITE
+    beside: tuple[str, ...] = ()
+    slow: bool = False
+    exits: tuple[int, ...] = (0,)
+
+
+def replaced(text: str, url: str, free_port: int) -> str:
+    """Return a snippet with what is made up in it replaced by what is there.
+
+    The one rule for example hosts and placeholders: the catalog is the mock of the test, which
+    takes the credentials that the documents name; a name is one that there is.
+    """
+    for written, real in (
+        (EXAMPLE, url),
+        ("[--format text|markdown|json]", "--format markdown"),
+        (" URL", f" {url}"),
+        (" NAME", " namespace-drop-cascades"),
+        (" CHECK", " createNamespace.already-exists"),
+        (" ID", " createNamespace.409"),
+        (" OLD NEW", " old new"),
+        ("--port 8181", f"--port {free_port}"),
+    ):
+        text = text.replace(written, real)
+    return text
+
+
+_SET_UP = "a set-up command: what it installs and runs is what CI does"
+_RECORDS = "fetches or needs what others publish, and writes records: run by hand"
+_REPOSITORY = "a command of CI, which runs it itself"
+
+EXCLUDED: dict[tuple[str, str], str] = {
+    ("README.md", "python3 -m venv .venv && .venv/bin/pip install -q -e '.[spark]'"): _SET_UP,
+    ("README.md", "python3 -m venv .venv && .venv/bin/pip install -q -e '.[all]'"): _SET_UP,
+    ("CONTRIBUTING.md", "python3 -m venv .venv && .venv/bin/pip install"): _SET_UP,
+    ("README.md", "pip install "): "what an environment with this extra is made with",
+    ("README.md", "icecheck self-test"): "plants 1 700 defects; tests/kill does, tests/cli some",
+    ("ARCHITECTURE.md", "conformance/   the checks"): "a picture of the directories",
+    ("ARCHITECTURE.md", "pytest conformance/…"): "a form, not a command: what tests/laws run",
+    ("CONTRIBUTING.md", "tox -e "): _REPOSITORY,
+    ("CONTRIBUTING.md", 'pytest -m "not spark"'): _REPOSITORY,
+    ("CONTRIBUTING.md", "ICECHECK_UPDATE_GOLDEN=1 pytest tests/laws"): "rewrites golden files",
+    ("CONTRIBUTING.md", "python -m icecheck.contract.dating"): _RECORDS,
+    ("CONTRIBUTING.md", "python -m tests.reference"): _RECORDS,
+    ("docs/mutation.md", "tox -e mutation"): _RECORDS,
+    ("docs/catalogs/", "tox -e reference"): _RECORDS,
+    ("docs/catalogs/", "python -m tests.reference"): _RECORDS,
+    ("docs/clients.md", "python -m tests.dialects"): _RECORDS,
+    ("docs/clients.md", "pip install duckdb"): _RECORDS,
+    ("docs/decisions.md", ""): "says what was decided and seen at the time, not what to type",
+}
+"""(document or folder, how the snippet begins) -> why it is not run."""
+
+BLOCKS: dict[tuple[str, str], Rule] = {
+    ("README.md", f"icecheck run {EXAMPLE}"): Rule("typed"),
+    ("README.md", "[[expectation]]"): Rule("expectations"),
+    ("README.md", "pytest --pyargs icecheck.conformance"): Rule("typed", slow=True),
+    ("README.md", "import pyarrow as pa"): Rule("tested", beside=("pyarrow",)),
+    ("README.md", "from icecheck.mock_server import MockCatalog"): Rule("programmed"),
+    ("ARCHITECTURE.md", '@check("createNamespace.already-exists"'): Rule("quoted"),
+    ("docs/targets.md", "[target]"): Rule("target", CORE),
+    ("docs/expectations.md", "[[expectation]]"): Rule("expectations"),
+}
+
+COMMANDS: dict[str, Rule] = {
+    "icecheck list": Rule("typed", CORE),
+    "icecheck list defects": Rule("typed", CORE),
+    "icecheck list requirements": Rule("typed", CORE),
+    "icecheck list requirements --format markdown": Rule("typed", CORE),
+    "icecheck explain": Rule("typed", CORE, exits=(2,)),
+    "icecheck explain ID": Rule("typed", CORE),
+    "icecheck explain CHECK": Rule("typed", CORE),
+    "icecheck doctor URL": Rule("typed", CORE),
+    "icecheck clean URL --ledger icecheck-report/ledger.jsonl": Rule("typed", CORE),
+    "icecheck compare OLD NEW": Rule("typed", CORE, exits=(1,)),
+    "icecheck compare OLD NEW [--format text|markdown|json]": Rule("typed", CORE, exits=(1,)),
+    "icecheck serve --port 8181": Rule("served", CORE),
+    "icecheck serve --defect NAME": Rule("served", CORE),
+    "icecheck run": Rule("typed", exits=(2,)),
+    "icecheck run URL --smoke": Rule("typed"),
+    "icecheck run --mock": Rule("typed", slow=True),
+    "icecheck plan URL": Rule("typed", slow=True),
+    "icecheck run URL --update-expectations": Rule("typed", slow=True),
+    "icecheck run URL --witnessed-only": Rule("typed", slow=True),
+}
+"""Commands inside of sentences, by what is written; wherever they stand, they mean the same."""
+
+
+def rule_of(document: str, start: str, language: str) -> Rule | str | None:
+    """Return how a snippet is run, or why it is not; None where no table speaks of it."""
+    for (where, begins), reason in EXCLUDED.items():
+        if document.startswith(where) and start.startswith(begins):
+            return reason
+    for (where, begins), rule in BLOCKS.items():
+        if document == where and start.startswith(begins):
+            return rule
+    return COMMANDS.get(start) if language == "sh" else None
