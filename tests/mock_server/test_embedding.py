@@ -301,31 +301,6 @@ def test_files_in_memory_are_bounded() -> None:
     assert files.read("memory://c") + files.read("memory://d") == b"1234512345"
 
 
-@pytest.mark.parametrize(
-    ("location", "path"),
-    [
-        ("file:///a/b", "/a/b"),
-        ("file:/a/b", "/a/b"),
-        ("file://localhost/a/b", "/a/b"),
-        ("file:///a%20b", "/a%20b"),
-        ("FILE:///a/b", "/a/b"),
-        ("/a/b", "/a/b"),
-        ("//a/b", "/a/b"),
-        ("s3://bucket/a", None),
-        ("a:/b", None),
-        ("relative", None),
-    ],
-)
-def test_only_local_file_locations_are_on_disk(location: str, path: str | None) -> None:
-    assert local_path(location) == (None if path is None else Path(path))
-
-
-@pytest.mark.parametrize("location", ["file://host/a", "file:a", "file:", "/a\0", f"/{'a' * 4096}"])
-def test_a_file_location_that_is_no_path_of_this_machine_is_an_error(location: str) -> None:
-    with pytest.raises(OSError):
-        local_path(location)
-
-
 def test_a_declared_warehouse_may_lie_anywhere(tmp_path: Path) -> None:
     declared = WarehouseDeclaration("w", location=f"file://{tmp_path}/here/")
     mock = MockCatalog(warehouses=[declared], root="memory://root")
