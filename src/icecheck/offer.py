@@ -1,6 +1,6 @@
 """What a catalog's ``/v1/config`` offers, and the paths that are made with it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -118,6 +118,22 @@ class Offer:
         # Last: what looks like a placeholder in an announced prefix is none.
         return path.replace("/{prefix}", f"/{self.prefix}" if self.prefix else "")
 
+    def operation_of(
+        self, contract: Contract, method: str, path: str
+    ) -> tuple[str, Mapping[str, str]] | None:
+        """Return the operation of a request and its parameters, or None if it is none.
+
+        ``path`` begins at ``/v1``; it is split before it is decoded, and the parameters, none of
+        which is empty, stay percent-encoded.
+        """
+        segments = path.split("/")
+        for operation in contract.operations.values():
+            if operation.method == method:
+                names = _filled(self.path(operation.path, {}).split("/"), segments)
+                if names is not None:
+                    return operation.id, names
+        return None
+
     def parent_parameter(self, namespace: Namespace) -> str:
         """Return the decoded ``parent`` query value: levels joined by the separator itself."""
         return unquote(self.separator).join(namespace)
@@ -158,6 +174,21 @@ class Offer:
                 f"--oauth2-server-uri, or --allow-host {elsewhere.address} to send it there"
             )
         return None
+
+
+def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:
+    """Return parameter -> value if the segments fill a template, else None."""
+    if len(template) != len(segments):
+        return None
+    names: dict[str, str] = {}
+    for expected, segment in zip(template, segments, strict=True):
+        if expected.startswith("{") and expected.endswith("}"):
+            if not segment:
+                return None
+            names[expected[1:-1]] = segment
+        elif expected != segment:
+            return None
+    return names
 
 
 def _header_names(*sets: Mapping[str, Any]) -> Iterator[str]:

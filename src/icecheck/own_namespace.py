@@ -93,9 +93,9 @@ class OwnNamespace:
         if not asked.startswith(f"{self._base}/v1/"):
             raise NotOwn(f"{method} {asked} leads away from the catalog at {self._base}")
         prefix = self._session.offer.prefix
-        head = _as_sent(f"{self._base}/v1/{prefix}" if prefix else f"{self._base}/v1")
-        rest = asked.removeprefix(head)
-        operation, names = (None, {}) if rest == asked else self._read(method, rest)
+        head = f"/v1/{prefix}" if prefix else "/v1"
+        rest = asked.removeprefix(_as_sent(self._base + head))
+        operation, names = (None, {}) if rest == asked else self._read(method, head + rest)
         if method in _READING or operation in _CHANGING_NOTHING:
             return Permit(operation or "", Effect(), ())
         if operation is None:
@@ -112,23 +112,17 @@ class OwnNamespace:
         """Correct the ledger once the answer is known."""
         self._catalog.settle(status, permit.effect, permit.fresh)
 
-    def _read(self, method: str, rest: str) -> "tuple[str | None, dict[str, str | Namespace]]":
-        """Return the operation whose path this is, split before it is decoded, and its names."""
-        sent = rest.split("/")
-        for operation in self._session.contract.operations.values():
-            template = operation.path.removeprefix("/v1").removeprefix("/{prefix}").split("/")
-            if operation.method != method or len(template) != len(sent):
-                continue
-            names: dict[str, str | Namespace] = {}
-            for wanted, found in zip(template, sent, strict=True):
-                if wanted.startswith("{"):
-                    key = wanted.strip("{}")
-                    names[key] = self._levels(found) if key == "namespace" else unquote(found)
-                elif wanted != found:
-                    break
-            else:
-                return (None, {}) if any(map(_leads_away, sent[1:])) else (operation.id, names)
-        return None, {}
+    def _read(self, method: str, path: str) -> "tuple[str | None, dict[str, str | Namespace]]":
+        """Return the operation whose path this is, and its names."""
+        session = self._session
+        found = session.offer.operation_of(session.contract, method, path)
+        if found is None or any(map(_leads_away, found[1].values())):
+            return None, {}
+        operation_id, encoded = found
+        return operation_id, {
+            key: self._levels(value) if key == "namespace" else unquote(value)
+            for key, value in encoded.items()
+        }
 
     def _levels(self, segment: str) -> Namespace:
         separator = unquote(self._session.offer.separator)

@@ -5,7 +5,7 @@ to somebody else.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,13 +70,10 @@ class RequestGuard:
             raise ForeignRequest(f"{wire.method} {path}: {problem}")
 
     def _names_in(self, path: str, wire: Wire) -> Mapping[str, str]:
-        """Return parameter -> percent-encoded value of the one template that a path fills."""
-        segments = path.split("/")
-        for operation in self.contract.operations.values():
-            if operation.method == wire.method and operation.id == wire.operation:
-                names = _filled(self.offer.path(operation.path, {}).split("/"), segments)
-                if names is not None:
-                    return names
+        """Return parameter -> percent-encoded value of the operation's path."""
+        found = self.offer.operation_of(self.contract, wire.method, path)
+        if found is not None and found[0] == wire.operation:
+            return found[1]
         if wire.operation == "cancelPlanning":
             raise Violation("plan-id", "a plan-id that can be put into a path", path)
         raise ForeignRequest(f"{wire.method} {path} is no path of {wire.operation}")
@@ -143,21 +140,6 @@ class RequestGuard:
         if not segment:
             return _Place(())
         return _Place(tuple(segment.split(spelled_separator(self.offer.separator))))
-
-
-def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:
-    """Return parameter -> value if the segments fill a template, else None."""
-    if len(template) != len(segments):
-        return None
-    names: dict[str, str] = {}
-    for expected, segment in zip(template, segments, strict=True):
-        if expected.startswith("{") and expected.endswith("}"):
-            if not segment:
-                return None
-            names[expected[1:-1]] = segment
-        elif expected != segment:
-            return None
-    return names
 
 
 def _parsed(body: bytes | None) -> Mapping[str, Any]:
