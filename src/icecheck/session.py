@@ -264,10 +264,14 @@ def preflight(
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
 ) -> dict[str, Any]:
-    """Ask for the config once, hang up, and return it; TargetUnusable when there is no catalog."""
+    """Ask for the config once, hang up, and return it.
+
+    Raises TargetUnusable when there is no catalog, or a config that a run would not follow.
+    """
     connection = Connection(target, transport, redactor=redactor)
     with contextlib.closing(connection), _told_if_unusable(connection, transport):
         _, config = _fetch_config(connection, target, lambda _: None)
+        _followed(connection, Offer.read(config, target), target)
     return config
 
 

@@ -36,6 +36,7 @@ _SHARED = {
         ("--oauth2-server-uri", "URL/v1/elsewhere"), beside=_CREDENTIAL, catalog="oauth2"
     ),
     "--scope": Sample(("--scope", "mine"), beside=_CREDENTIAL, catalog="oauth2"),
+    "--allow-host": Sample(("--allow-host", "127.0.0.1:1"), catalog="leading"),
     "--header": Sample(("--header", "x-mine: yes")),
     "--ca-bundle": Sample(("--ca-bundle", "not.pem")),
     "--client-cert": Sample(("--client-cert", "not.pem")),
@@ -165,6 +166,8 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--page-size-max", ("--page-size-max", "5"), ()),
             ("--fault", ("--fault", "answer-lost,times=2"), ()),
             ("--defect", ("--defect", "namespace-drop-cascades"), ()),
+            ("--allow-location", ("--allow-location", "file:/tmp/icecheck"), ()),
+            ("--allow-host", ("--allow-host", "mock.test"), ()),
             ("--ready-file", ("--ready-file", "ready.json"), ()),
         )
     },

@@ -16,10 +16,17 @@ from icecheck.cli import main
 from icecheck.connection import Connection
 from icecheck.ledger import Entry
 from icecheck.ledger_file import LedgerFile
-from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
+from icecheck.mock_server import (
+    Client,
+    MockCatalog,
+    OAuth2Settings,
+    Permissions,
+    WarehouseDeclaration,
+)
 from icecheck.mock_server.defects import defects
 from icecheck.reports import run_json
 from icecheck.target import Target, UsageError
+from icecheck.transport import SocketTransport
 from icecheck.verdict import Finding, Outcome
 
 COMMANDS = tuple(main.list_commands(click.Context(main)))
@@ -36,6 +43,9 @@ CATALOGS = {
     "hiding": {"hidden": ("listViews",)},
     "keeping": {"hidden": ("loadNamespaceMetadata",)},
     "defective": {},
+    "leading": {
+        "warehouses": [WarehouseDeclaration("wh", overrides={"uri": "http://127.0.0.1:1"})]
+    },
 }
 
 
@@ -142,7 +152,7 @@ def typed(command, arguments, catalog, url):
 
 def watch(monkeypatch, seen):
     """Note every request, and what has no effect that could be waited for."""
-    send = httpx.HTTPTransport.handle_request
+    send = SocketTransport.handle_request
 
     def sent(self, request):
         body = request.read()
@@ -152,7 +162,7 @@ def watch(monkeypatch, seen):
         )
         return send(self, request)
 
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", sent)
+    monkeypatch.setattr(SocketTransport, "handle_request", sent)
     begin = Connection.__init__
 
     def begun(self, target, *more, **others):
