@@ -106,12 +106,16 @@ def test_the_bundled_mock_has_a_second_principal(icecheck, tmp_path):
 
 
 @pytest.fixture
-def mock():
+def mock(tmp_path_factory):
     clients = (
         Client("me", "my-secret"),
         Client("you", "your-secret", permissions=Permissions.nothing()),
     )
-    with MockCatalog(oauth2=OAuth2Settings(clients=clients), warehouses=["wh"]) as catalog:
+    with MockCatalog(
+        oauth2=OAuth2Settings(clients=clients),
+        warehouses=["wh"],
+        allow_locations=[tmp_path_factory.getbasetemp()],
+    ) as catalog:
         yield catalog
 
 

@@ -44,7 +44,8 @@ def creations(session):
 @pytest.mark.parametrize("isolation", ["nested", "flat", "parent"])
 def test_tables_of_different_checks_are_in_one_namespace(mock, isolation):
     if isolation == "parent":
-        Catalog(opened(mock, isolation="flat"), "theirs").create_namespace(PARENT).expect(200)
+        with httpx.Client(transport=mock.httpx_transport(), base_url="http://m/v1/wh") as theirs:
+            theirs.post("/namespaces", json={"namespace": [*PARENT]}).raise_for_status()
         session = opened(mock, namespace=PARENT)
     else:
         session = opened(mock, isolation=isolation)
@@ -86,7 +87,7 @@ def scripted(statuses):
             return httpx.Response(200, json=CONFIG)
         if request.method == "POST" and request.url.path == "/v1/namespaces":
             return httpx.Response(next(coming), json={})
-        return httpx.Response(204)
+        return httpx.Response(200, json={}) if request.method == "GET" else httpx.Response(204)
 
     return open_session(
         Target("http://h", isolation="flat"), run_id="r1", transport=httpx.MockTransport(handler)

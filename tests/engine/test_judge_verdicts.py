@@ -373,9 +373,8 @@ def test_only_a_documented_refusal_where_a_success_was_due_is_excused(catalog_th
     status, violation, kind = REFUSALS[which]
 
     def body(catalog):
-        catalog.call("updateProperties", {"namespace": ("a",)})
-        catalog.call("updateProperties", {"namespace": ("a",)})
-        catalog.call("updateProperties", {"namespace": ("a",)})
+        for _ in range(3):
+            catalog.call("updateProperties", {"namespace": catalog.new_namespace_name()})
         raise violation
 
     verdict = judged(catalog_that(statuses(200, status, 200)), body)
