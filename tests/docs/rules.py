@@ -79,6 +79,7 @@ BLOCKS: dict[tuple[str, str], Rule] = {
     ("ARCHITECTURE.md", '@check("createNamespace.already-exists"'): Rule("quoted"),
     ("docs/targets.md", "[target]"): Rule("target", CORE),
     ("docs/expectations.md", "[[expectation]]"): Rule("expectations"),
+    ("docs/clients.md", "icecheck serve --port 8181"): Rule("served", CORE),
 }
 
 COMMANDS: dict[str, Rule] = {
