@@ -47,6 +47,7 @@ def run_check(new_mock):
             seed=seed,
             transport=transport,
         )
+        session.keeps_full_namespaces = True  # as a run finds out with its first namespace
         check = check_of(function)
         verdict = judge(check, Catalog(session, check.id))
         session.close()

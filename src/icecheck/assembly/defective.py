@@ -61,6 +61,8 @@ def defective_session(
         if from_the_start:
             _install(mock, installs)
         session = open_session(target_of_mock(**options), run_id="kill", transport=transport)
+        # Nobody else is on this mock: whether it keeps what others have made need not be tried.
+        session.keeps_full_namespaces = True
         if from_the_start:
             accommodate(session)
         else:
