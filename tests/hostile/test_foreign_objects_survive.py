@@ -1,0 +1,150 @@
+"""What somebody else has made is there after a run against a catalog that lies in any way."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from tests.hostile import lying_socket as lies
+from tests.hostile.lying_socket import Lie, Talk, lying_socket
+
+from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.connection import TargetUnusable
+from icecheck.mock_server import MockCatalog
+from icecheck.target import Target
+from icecheck.verdict import Group
+
+SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}
+FEW = ("createNamespace.already-*", "createTable.succeeds", "dropTable.*", "listTables.all")
+TIMEOUT_SECONDS = 0.5
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def mock() -> Iterator[MockCatalog]:
+    catalog = MockCatalog(seed=1, warehouses=["wh"])
+    with httpx.Client(transport=catalog.httpx_transport(), base_url="http://m/v1/wh") as theirs:
+        theirs.post("/namespaces", json={"namespace": ["prod"]}).raise_for_status()
+        for name in ("orders", "customers"):
+            body = {"name": name, "schema": SCHEMA}
+            theirs.post("/namespaces/prod/tables", json=body).raise_for_status()
+    yield catalog
+    catalog.stop()
+
+
+def foreign_in(mock: MockCatalog) -> set[str]:
+    """The tables of somebody else that are there."""
+    entry = mock.state("wh").namespaces.get(("prod",))
+    return set() if entry is None else {name for name, _ in entry.tables.after()}
+
+
+def altered(
+    mock: MockCatalog, chosen: Callable[[Talk], bool], alter: Callable[[Json], Json]
+) -> Lie:
+    """Answer as the mock does, but for what ``alter`` makes of the JSON of some answers."""
+    behind = httpx.Client(transport=mock.httpx_transport())
+
+    def lie(talk: Talk) -> None:
+        kept = {k: v for k, v in talk.headers.items() if k not in {"host", "content-length"}}
+        url = f"http://m{talk.path}"
+        reply = behind.request(talk.method, url, headers=kept, content=talk.body)
+        body = reply.content
+        if reply.is_success and body:
+            body = json.dumps(alter(json.loads(body))).encode()
+        lies.answering(reply.status_code, body)(talk)
+
+    return lies.where(chosen, lie, lies.honest(mock))
+
+
+def is_delete(talk: Talk) -> bool:
+    return talk.method == "DELETE"
+
+
+def is_creation(talk: Talk) -> bool:
+    return talk.method == "POST" and talk.path.partition("?")[0].endswith(
+        ("/tables", "/namespaces")
+    )
+
+
+def is_list_of_tables(talk: Talk) -> bool:
+    return talk.method == "GET" and talk.path.partition("?")[0].endswith("/tables")
+
+
+def is_load(talk: Talk) -> bool:
+    return talk.method == "GET" and "/tables/" in talk.path
+
+
+def with_orders(body: Json) -> Json:
+    """A list that also names a table of somebody else, where it is and as if it were here."""
+    listed = body.get("identifiers", [])
+    here = listed[0]["namespace"] if listed else ["prod"]
+    return {
+        "identifiers": [*listed, *({"namespace": at, "name": "orders"} for at in (["prod"], here))]
+    }
+
+
+def done_and_lost(mock: MockCatalog) -> Lie:
+    """Do what is asked and close the connection without an answer."""
+    behind = httpx.Client(transport=mock.httpx_transport())
+
+    def lie(talk: Talk) -> None:
+        behind.request(talk.method, f"http://m{talk.path}", content=talk.body)
+        raise ConnectionAbortedError
+
+    return lie
+
+
+def redirected(status: int) -> Lie:
+    return lies.answering(status, b"", "Location: /v1/wh/namespaces/prod/tables/orders\r\n")
+
+
+def over(make: Callable[[MockCatalog], Lie], chosen: Callable[[Talk], bool]) -> Any:
+    return lambda mock: lies.where(chosen, make(mock), lies.honest(mock))
+
+
+MODES: dict[str, Callable[[MockCatalog], Lie]] = {
+    "an honest catalog": lies.honest,
+    "a config that leads to another table": lambda mock: altered(
+        mock,
+        lambda talk: "/v1/config" in talk.path,
+        lambda body: body | {"overrides": {"prefix": "wh/namespaces/prod/tables/orders?x="}},
+    ),
+    "drops that are answered by a redirection": over(lambda _: redirected(307), is_delete),
+    "creations that are answered by a redirection": over(lambda _: redirected(308), is_creation),
+    "drops whose answer drips": over(lambda _: lies.drip_headers, is_delete),
+    "drops whose answer is lost": over(done_and_lost, is_delete),
+    "creations whose answer is lost": over(done_and_lost, is_creation),
+    "loads that are bombs": over(lambda _: lies.bomb("gzip", 300), is_load),
+    "lists that name what is not the run's": lambda mock: altered(
+        mock, is_list_of_tables, with_orders
+    ),
+    "creations that answer with another name": lambda mock: altered(
+        mock, is_creation, lambda body: body | {"name": "orders", "namespace": ["prod"]}
+    ),
+    "everything is answered with success": over(
+        lambda _: lies.answering(200, b"{}"), lambda talk: "/v1/config" not in talk.path
+    ),
+}
+
+
+@pytest.mark.parametrize("isolation", ["nested", "flat", "parent"])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_somebody_else_has_made_survives(mock: MockCatalog, mode: str, isolation: str) -> None:
+    before = foreign_in(mock)
+    assert before == {"orders", "customers"}
+    with lying_socket(MODES[mode](mock)) as url:
+        target = Target(
+            url,
+            warehouse="wh",
+            isolation=isolation,
+            namespace=("prod",) if isolation == "parent" else (),
+            timeout_seconds=TIMEOUT_SECONDS,
+        )
+        options = RunOptions(target, run_id="r1", groups=(Group.CHECKS,), globs=FEW)
+        lies_always = mode != "an honest catalog"
+        with contextlib.suppress(TargetUnusable) if lies_always else contextlib.nullcontext():
+            run_checks(options)
+    assert foreign_in(mock) >= before
