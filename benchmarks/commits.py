@@ -40,7 +40,7 @@ def post(mock: MockCatalog, path: str, body: object) -> None:
 
 
 def mock_with_a_table(root: str) -> MockCatalog:
-    mock = MockCatalog(root=root)
+    mock = MockCatalog(root=root, warehouses=["wh"])
     # Files in memory are forgotten soon: a process that grows is slower than one that does not.
     mock.files = Files(MEMORY_BYTES)
     mock.state("wh")  # opens the warehouse

@@ -16,7 +16,9 @@ from icecheck.expect import (
     Reply,
     Violation,
     containing,
+    equal,
     lacking,
+    one_of,
     show,
 )
 

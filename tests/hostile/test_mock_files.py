@@ -29,6 +29,7 @@ from tests.hostile.locations import (
     Ground,
     commit,
     refused,
+    view_body,
 )
 
 from icecheck.mock_server import (
@@ -49,6 +50,19 @@ def ground(tmp_path: Path) -> Ground:
 def http(ground: Ground) -> Iterator[httpx.Client]:
     with client(server(ground)) as http:
         yield http
+
+
+def test_a_namespace_does_not_lead_its_tables_to_a_foreign_place(
+    http: httpx.Client, ground: Ground
+) -> None:
+    location = f"file:{ground.root.parent}/elsewhere"
+    body = {"namespace": ["led"], "properties": {"location": location}}
+    http.post(NAMESPACES, json=body).raise_for_status()
+    for staged in (False, True):
+        table = {"name": "t", "schema": SCHEMA, "stage-create": staged}
+        refused(http.post("/namespaces/led/tables", json=table))
+    refused(http.post("/namespaces/led/views", json=view_body("v")))
+    assert not (ground.root.parent / "elsewhere").exists()
 
 
 # Deleting: a table names a file that is not its own, and is then purged.
