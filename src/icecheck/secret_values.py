@@ -170,7 +170,9 @@ class SecretValues:
 
 def _forms_of(value: str) -> Iterator[_Form]:
     """Yield how a value may be written, without what only a reader of escapes sees."""
-    spellings = dict.fromkeys((value, quote(value, safe=""), quote_plus(value), _plain(value)))
+    # A text of the wire may have half of a surrogate pair, which no encoding has.
+    encoded = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
+    spellings = dict.fromkeys((value, *encoded, _plain(value)))
     for spelling in spellings:
         if spelling == value or len(spelling) >= _FORM_CHARACTERS_MIN:
             yield _Form(spelling, value, encoded=False)
