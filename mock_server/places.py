@@ -6,6 +6,7 @@ here and nowhere else. Other schemes than `file:` are no paths: their files are 
 
 import os
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -70,7 +71,7 @@ class Places(msgspec.Struct, frozen=True):
             return None
         if path.name == "..":
             raise LocationRefused(location)
-        in_directory = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
+        in_directory = os.path.join(self._resolved(str(path.parent)), path.name)  # noqa: PTH118
         # Most files are no link: then nothing is left to resolve, and once is enough.
         resolved = [os.path.realpath(in_directory) if _is_link(in_directory) else in_directory]
         if "%" in location:
@@ -78,6 +79,17 @@ class Places(msgspec.Struct, frozen=True):
         if not all(map(self._hold, resolved)):
             raise LocationRefused(location)
         return Path(in_directory)
+
+    def _resolved(self, directory: str) -> str:
+        """The real path of a directory. What a place lies in is no link, only the rest can be."""
+        for place in self.directories:
+            below = f"{place.rstrip('/')}/"
+            if f"{directory}/".startswith(below) and not _is_link(place):
+                rest = directory[len(below) :]
+                if not rest or _has_no_links(below, rest.split("/")):
+                    return directory
+                break
+        return os.path.realpath(directory)
 
     def _hold(self, resolved: str) -> bool:
         return any(
@@ -150,6 +162,23 @@ def same_file(one: str, other: str) -> bool:
     if first is None or second is None or first.name != second.name:
         return False
     return os.path.realpath(first) == os.path.realpath(second)
+
+
+def _has_no_links(above: str, names: list[str]) -> bool:
+    """Whether these directories, one in the other, are no links; what is missing is none."""
+    if not {"", ".", ".."}.isdisjoint(names):
+        return False
+    for name in names:
+        above += name
+        try:
+            if stat.S_ISLNK(os.lstat(above).st_mode):
+                return False
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        above += "/"
+    return True
 
 
 def _is_link(path: str) -> bool:

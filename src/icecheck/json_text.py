@@ -1,7 +1,6 @@
 """JSON that came over the wire, read as a client must be able to hold it."""
 
 import json
-import re
 from typing import Any
 
 import msgspec
@@ -9,7 +8,6 @@ import msgspec
 __all__ = ["read_json"]
 
 _DEPTH_MAX = 200
-_BETWEEN_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[^][{}"]+', re.DOTALL)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -26,18 +24,23 @@ def read_json(body: bytes) -> Any:
         value = msgspec.json.decode(body)
     except RecursionError:
         raise ValueError("the JSON is nested too deep") from None
-    if _is_too_deep(body):
+    if _is_too_deep(body, value):
         raise ValueError("the JSON is nested too deep")
     return value
 
 
-def _is_too_deep(body: bytes) -> bool:
-    """Whether JSON has too many levels; each round takes the innermost away."""
+def _is_too_deep(body: bytes, value: Any) -> bool:
+    """Whether JSON has too many levels: those of the value are gone through from the outside."""
     if body.count(b"[") + body.count(b"{") <= _DEPTH_MAX:
         return False
-    left = _BETWEEN_BRACKETS.sub(b"", body)
+    level = [value]
     for _ in range(_DEPTH_MAX):
-        if not left:
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
             return False
-        left = left.replace(b"[]", b"").replace(b"{}", b"")
-    return bool(left)
+    return True
