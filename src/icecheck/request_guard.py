@@ -21,6 +21,9 @@ from icecheck.target import Namespace, Target
 __all__ = ["ForeignRequest", "RequestGuard"]
 
 
+_READING = frozenset({"GET", "HEAD"})
+
+
 class ForeignRequest(Exception):
     """A request was not sent: it might have reached what is not the run's own."""
 
@@ -55,19 +58,23 @@ class RequestGuard:
 
         Raises Violation where a plan-id that the catalog gave makes no path.
         """
-        allowed = (self.own.base_url, self.target.base_url)
-        if not wire.url.startswith(tuple(f"{base}/v1/" for base in allowed)):
-            raise ForeignRequest(f"{wire.method} {wire.url} is not below {' or '.join(allowed)}")
         hosts = self.own.allow_hosts
         if not the_host_is_named(origin_of(wire.url), origin_of(self.own.base_url), hosts):
             raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
-        if wire.operation is None or changes_nothing(wire.operation, wire.method):
-            return
-        base = next(base for base in allowed if wire.url.startswith(f"{base}/v1/"))
-        path = wire.url[len(base) :].partition("?")[0]
+        if wire.method in _READING:
+            return  # a catalog may name an address to read at, such as one for fresh credentials
+        bases = [base for base in self._bases if wire.url.startswith(f"{base}/v1/")]
+        if not bases:
+            raise ForeignRequest(f"{wire.method} {wire.url} is not below {self.target.base_url}")
+        path = wire.url[len(bases[0]) :].partition("?")[0]
         names = self._names_in(path, wire)
-        for problem in self._problems(wire, names):
-            raise ForeignRequest(f"{wire.method} {path}: {problem}")
+        if not changes_nothing(str(wire.operation), wire.method):
+            for problem in self._problems(wire, names):
+                raise ForeignRequest(f"{wire.method} {path}: {problem}")
+
+    @property
+    def _bases(self) -> tuple[str, str]:
+        return self.own.base_url, self.target.base_url
 
     def _names_in(self, path: str, wire: Wire) -> Mapping[str, str]:
         """Return parameter -> percent-encoded value of the operation's path."""

@@ -11,7 +11,8 @@ import pytest
 
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.client import Catalog
-from icecheck.connection import TargetUnusable
+from icecheck.connection import TargetUnusable, Wire
+from icecheck.exchange import Step
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.request_guard import ForeignRequest
@@ -254,7 +255,10 @@ FOREIGN: dict[str, Callable[[Catalog], Any]] = {
     "a path that is none": lambda c: c.call("dropNamespace", path="/v1/wh/namespaces/icecheck_r1/"),
     "no name at all": lambda c: c.call("dropNamespace", path="/v1/wh/namespaces/"),
     "another prefix": lambda c: c.call("dropNamespace", path="/v1/other/namespaces/icecheck_r1"),
-    "outside the protocol": lambda c: c.call("listNamespaces", path="/admin"),
+    "outside the protocol": lambda c: c.call("createNamespace", path="/admin", body={}),
+    "a plan at another path": lambda c: c.call(
+        "planTableScan", path="/v1/wh/namespaces/prod/tables/orders", body={}
+    ),
     "another run's": lambda c: c.drop_namespace(("icecheck_r12",)),
 }
 
@@ -331,3 +335,18 @@ def test_what_a_catalog_lists_in_another_case_is_the_runs_own(mock: MockCatalog)
     session.close()
     assert session.residue == []
     assert {path[0] for path in tables_on(mock)} == {"prod"}
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT", "PATCH"])
+def test_a_request_that_no_operation_describes_is_not_sent(session: Session, method: str) -> None:
+    url = f"{ADDRESS}/v1/wh/namespaces/icecheck_r1"
+    wire = Wire("", 1, Step.DO, None, method, url, {}, None)
+    with pytest.raises(ForeignRequest):
+        session.connection.send(wire, session.record)
+
+
+def test_an_address_for_reading_may_be_anywhere_on_the_catalogs_host(mock: MockCatalog) -> None:
+    lying = Lying(mock)
+    session = open_session(Target(ADDRESS, warehouse="wh"), run_id="r1", transport=lying)
+    assert Catalog(session, "c").call("loadCredentials", path="/fresh").status == 404
+    session.close()
