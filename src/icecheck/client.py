@@ -10,6 +10,7 @@ import httpx
 
 from icecheck import arrangement, bodies
 from icecheck.connection import Wire
+from icecheck.contract import Contract
 from icecheck.effects import Effect, changes_nothing, effect_of
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import NotOffered, Reply
@@ -55,6 +56,11 @@ class Catalog:
         return self.session.target
 
     @property
+    def contract(self) -> Contract:
+        """The specification that the run holds to."""
+        return self.session.contract
+
+    @property
     def keeps_full_namespaces(self) -> bool:
         """Whether the catalog was seen to refuse to drop a namespace that holds something."""
         return self.session.keeps_full_namespaces
@@ -82,14 +88,14 @@ class Catalog:
 
     def claims(self, operation_id: str) -> bool:
         """Whether the catalog's config claims to serve the operation."""
-        return self.session.offer.claims(operation_id, self.session.contract)
+        return self.session.offer.claims(operation_id, self.contract)
 
     # ---- the wire
 
     def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
         """Raise NotOffered for a request that changes something, if the run may only read."""
-        sent = method or self.session.contract.operations[operation_id].method
-        if self.target.read_only and not changes_nothing(operation_id, sent):
+        operation = self.contract.operations[operation_id]
+        if self.target.read_only and not changes_nothing(operation, method):
             reason = f"{operation_id} changes the catalog, and this run may only read"
             raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
 
@@ -112,13 +118,13 @@ class Catalog:
         self.refuse_to_write(operation_id, method)
         names, ordinal = names or {}, len(self.exchanges) + 1
         body = self.fitted(operation_id, names, body, ordinal)
-        operation = self.session.contract.operations[operation_id]
+        operation = self.contract.operations[operation_id]
         url = self.session.base_url(operation_id)
         url += self.session.offer.path(operation.path, names) if path is None else path
         if query:
             url += "?" + str(httpx.QueryParams(list(query)))
         sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
-        effect = effect_of(operation_id, names, sent)
+        effect = effect_of(operation, names, sent)
         fresh = self.enter(effect)
         wire = Wire(
             check=self.check_id,
@@ -141,10 +147,10 @@ class Catalog:
 
         Raises NotOffered for an object where the catalog takes none.
         """
-        known = self.session.accommodations
-        if refusal := known.refuses(operation_id, names, body):
+        known, operation = self.session.accommodations, self.contract.operations[operation_id]
+        if refusal := known.refuses(operation, names, body):
             raise NotOffered(refusal)
-        return known.fitted(operation_id, names, body, ordinal)
+        return known.fitted(operation, names, body, ordinal)
 
     def location_for(self, namespace: Namespace, name: str) -> str | None:
         """Return where a new table or view is put, or None where the catalog chooses."""

@@ -99,7 +99,8 @@ def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[li
         for move in moves:
             ordinal += 1
             wire = _wire(catalog, move, ordinal)
-            effect = effect_of(move.operation_id, move.names, wire.body)
+            operation = catalog.session.contract.operations[move.operation_id]
+            effect = effect_of(operation, move.names, wire.body)
             script.append(_Sent(racer, move, wire, effect))
         scripts.append(script)
     return scripts
