@@ -22,6 +22,7 @@ from icecheck.conformance.lookalike_names import (
 from icecheck.conformance.piecemeal import no_breakdown
 from icecheck.conformance.reading import namespaces_in, next_page_token, tables_in
 from icecheck.conformance.viewing import list_views, offered
+from icecheck.contract import Action
 from icecheck.expect import Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -84,7 +85,7 @@ def _expect_empty(catalog: Catalog, short: Namespace, inside: dict[str, list[Bea
             continue
         it = replace(inside[kind.word][0], namespace=short)
         _absent(catalog, kind, it)
-        if catalog.claims(f"list{kind.word.capitalize()}s"):
+        if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
             expect_listed(catalog, kind, [it], [])
     if has_capability(catalog, "nested-namespaces") and catalog.claims("listNamespaces"):
         reply = catalog.list_namespaces(short)
@@ -146,7 +147,7 @@ def _expect_siblings(
     expect_bearers(catalog, kind, present)
     for each in absent:
         _absent(catalog, kind, each)
-    if catalog.claims(f"list{kind.word.capitalize()}s"):
+    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
         expect_listed(catalog, kind, [*present, *absent], present)
 
 
@@ -164,7 +165,7 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     again = replace(first, mark="again")
     kind.create(catalog, again).expect(200, detail="a name that is free; others are longer")
     moved = replace(again, ending="b")
-    renames = catalog.claims(f"rename{kind.word.capitalize()}")
+    renames = catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word))
     if renames and _is_renamed(rename(catalog, again, moved)):
         _expect_siblings(catalog, kind, [*others, moved], [again])
     for number, each in enumerate(others):
@@ -195,7 +196,7 @@ def _marking(it: Bearer, mark: str) -> dict[str, Any]:
 
 
 def _changed(catalog: Catalog, kind: Kind, it: Bearer, mark: str) -> Bearer:
-    operation = {"table": "updateTable", "view": "replaceView"}[kind.word]
+    operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
     names: dict[str, str | Namespace] = {"namespace": it.namespace, kind.word: it.name}
     found(catalog.call(operation, names, body=_marking(it, mark)), it)
     return replace(it, mark=mark)
@@ -215,7 +216,7 @@ def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
 
 def _expect_namesakes(catalog: Catalog, kind: Kind, *present: Bearer) -> None:
     expect_bearers(catalog, kind, present)
-    if catalog.claims(f"list{kind.word.capitalize()}s"):
+    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
         for each in present:
             expect_listed(catalog, kind, [each], [each])
 
@@ -249,7 +250,7 @@ def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     for number, each in enumerate(made):
         made[number] = _changed(catalog, kind, each, f"changed {number}")
         expect_bearers(catalog, kind, made)
-    if catalog.claims(f"rename{kind.word.capitalize()}"):
+    if catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word)):
         for number in (0, len(made) - 1):
             made[number] = _moved(catalog, kind, rename, made, number)
     first, *others = made

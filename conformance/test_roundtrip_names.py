@@ -33,6 +33,7 @@ from icecheck.conformance.lookalike_names import (
 )
 from icecheck.conformance.viewing import offered, rename_view
 from icecheck.conformance.whereabouts import BESIDE, Ask
+from icecheck.contract import Action
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -61,7 +62,7 @@ def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
         for each in made:
             found(kind.exists(catalog, each), each)
     beside = _found_beside(catalog, kind, made)
-    lists = catalog.claims(f"list{kind.word.capitalize()}s")
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
     if lists:
         expect_listed(catalog, kind, made, made)
     if lists and (kind.word != "namespace" or home != catalog.session.isolation.base):
@@ -145,7 +146,7 @@ def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
             there.append(each)
     raise_if_none(there)
     expect_bearers(catalog, kind, there)
-    lists = catalog.claims(f"list{kind.word.capitalize()}s")
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
     if lists:
         expect_listed(catalog, kind, there, there)
     back = [(each, _plain(catalog, each)) for each in there[::2]]
@@ -196,7 +197,7 @@ def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> 
 def _committed(catalog: Catalog, kind: Kind, family: str) -> None:
     """Judge that a commit to each reaches it, and no other one."""
     made = given_bearers(catalog, kind, catalog.given_namespace(), family)
-    operation = {"table": "updateTable", "view": "replaceView"}[kind.word]
+    operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
     for each in made:
         names: dict[str, str | Namespace] = {"namespace": each.namespace, kind.word: each.name}
         body = {"identifier": each.identifier, "requirements": [], "updates": [_marking(each)]}

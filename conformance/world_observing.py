@@ -21,6 +21,7 @@ from icecheck.conformance.viewing import (
     view_exists,
 )
 from icecheck.conformance.world import WATCHED, Held, Thing, World, marked
+from icecheck.contract import Action, load
 from icecheck.expect import ABSENT, Blocked, Reply, Violation, difference, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -29,9 +30,9 @@ __all__ = ["LISTS", "Observer"]
 
 Json = dict[str, Any]
 
-LISTS = {"namespace": "listNamespaces", "table": "listTables", "view": "listViews"}
-_LOADS = {"namespace": "loadNamespaceMetadata", "table": "loadTable", "view": "loadView"}
-_EXISTS = {"namespace": "namespaceExists", "table": "tableExists", "view": "viewExists"}
+LISTS = load().by_object(Action.LIST)
+_LOADS = load().by_object(Action.LOAD)
+_EXISTS = load().by_object(Action.EXISTS)
 _ANSWERED = frozenset(
     {
         "createNamespace", "createTable", "updateTable", "registerTable", "createView",

@@ -86,6 +86,10 @@ class Contract:
         """Ids of what clients ask before they know what a catalog offers: config and token."""
         return operations.before_config(self.version)
 
+    def by_object(self, action: Action) -> Mapping[str, str]:
+        """Object -> id of the operation that does this with it, such as table -> dropTable."""
+        return operations.by_object(self.version, action)
+
     def operation_that(self, action: Action, what: Object | str) -> str:
         """Return the id of the one operation that does this with an object, such as dropTable.
 

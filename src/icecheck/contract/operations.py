@@ -16,6 +16,7 @@ from icecheck.contract.model import Operation, Parameter, Response
 
 __all__ = [
     "before_config",
+    "by_object",
     "default_endpoints",
     "operation_that",
     "operations",
@@ -110,6 +111,16 @@ def default_endpoints(version: str) -> tuple[str, ...]:
 def before_config(version: str) -> frozenset[str]:
     """Return the operations that clients ask before they know what a catalog offers."""
     return frozenset(id_ for id_, each in operations(version).items() if each.precedes_config)
+
+
+@cache
+def by_object(version: str, action: Action) -> Mapping[str, str]:
+    """Return object -> id of the operation that does this with it; the first, where several do."""
+    found: dict[str, str] = {}
+    for id_, each in operations(version).items():
+        if each.facts.action is action:
+            found.setdefault(each.facts.object.value, id_)
+    return MappingProxyType(found)
 
 
 def operation_that(version: str, action: Action, what: Object) -> Operation:
