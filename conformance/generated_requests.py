@@ -9,7 +9,7 @@ from icecheck.conformance.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase, cases_of
 from icecheck.conformance.sampling import sample
-from icecheck.conformance.viewing import View, given_view, list_views, load_view, settled_view
+from icecheck.conformance.viewing import View, given_view, settled_view
 from icecheck.contract import Action, Object, load
 from icecheck.expect import Blocked, Reply, Violation
 from icecheck.target import Namespace
@@ -251,9 +251,9 @@ def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, st
         case "createTable" | "registerTable" | "renameTable":
             return catalog.list_tables(place.namespace), "identifiers"
         case "createView" | "renameView":
-            return list_views(catalog, place.namespace), "identifiers"
+            return catalog.list_views(place.namespace), "identifiers"
         case "replaceView":
-            return load_view(catalog, place.namespace, place.table), "metadata"
+            return catalog.load_view(place.namespace, place.table), "metadata"
         case "updateTable" | "commitTransaction":
             return catalog.load_table(place.namespace, place.table), "metadata"
     return None

@@ -10,7 +10,6 @@ from icecheck.client import NO_BODY, Catalog
 from icecheck.conformance.every_route import OTHERS, Asked, Own, own_objects, reads, writes
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.reading import not_applicable, object_in
-from icecheck.conformance.viewing import load_view
 from icecheck.contract import Action, Object
 from icecheck.expect import Reply
 from icecheck.verdict import Group
@@ -124,7 +123,7 @@ def _rewritten(catalog: Catalog, asked: Asked) -> Asked:
     if asked.body is NO_BODY:
         return asked
     ordinal = len(catalog.exchanges) + 1
-    body = catalog.fitted(asked.operation_id, asked.names, asked.body, ordinal)
+    body = catalog.sender.fitted(asked.operation_id, asked.names, asked.body, ordinal)
     sent = _escaped(json.dumps(_turned(body), indent=2)).encode()
     return Asked(asked.operation_id, asked.names, asked.form, asked.query, sent, asked.headers)
 
@@ -224,11 +223,11 @@ def _traces(
         case "dropTable" if catalog.claims("loadTable"):
             yield catalog.load_table(table.namespace, str(asked.names["table"])), _is_there
         case "dropView" if catalog.claims("loadView"):
-            yield load_view(catalog, table.namespace, str(asked.names["view"])), _is_there
+            yield catalog.load_view(table.namespace, str(asked.names["view"])), _is_there
         case "createView" if own.view is not None and catalog.claims("loadView"):
-            yield load_view(catalog, own.view.namespace, asked.body["name"]), _is_missing
+            yield catalog.load_view(own.view.namespace, asked.body["name"]), _is_missing
         case "replaceView" if own.view is not None and catalog.claims("loadView"):
-            yield load_view(catalog, own.view.namespace, own.view.name), _lacks_set_property
+            yield catalog.load_view(own.view.namespace, own.view.name), _lacks_set_property
         case _:
             return
 

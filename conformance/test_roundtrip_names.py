@@ -31,7 +31,7 @@ from icecheck.conformance.lookalike_names import (
     properties_in,
     raise_if_none,
 )
-from icecheck.conformance.viewing import offered, rename_view
+from icecheck.conformance.viewing import supported
 from icecheck.conformance.whereabouts import BESIDE, Ask
 from icecheck.contract import Action
 from icecheck.expect import ABSENT, NotOffered, Reply, show
@@ -111,7 +111,7 @@ def views_kept(catalog: Catalog, family: str) -> None:
 def offered_views(catalog: Catalog) -> None:
     """End the check where the catalog says with 406 that it has no views."""
     name = Bearer(catalog.given_home(), catalog.new_name("_"), "a", "nothing odd", "0")
-    offered(VIEWS.create(catalog, name))
+    supported(VIEWS.create(catalog, name))
 
 
 # ----------------------------------------------------------------------------- renamed
@@ -130,7 +130,7 @@ def _rename_table(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
 
 def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
     ends = (source.namespace, source.name), (target.namespace, target.name)
-    return rename_view(catalog, *ends)
+    return supported(catalog.rename_view(*ends))
 
 
 def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
@@ -141,7 +141,7 @@ def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
         if not is_free(catalog, kind, each):
             continue
         plain = _plain(catalog, each)
-        offered(kind.create(catalog, plain)).expect(200)
+        supported(kind.create(catalog, plain)).expect(200)
         if is_made(rename(catalog, plain, each), each):
             there.append(each)
     raise_if_none(there)

@@ -29,9 +29,6 @@ from icecheck.conformance.second_lives import (
     there_again,
     warm,
 )
-from icecheck.conformance.viewing import (
-    list_views,
-)
 from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -187,7 +184,7 @@ def _look_around(catalog: Catalog, namespace: Namespace) -> list[Reply]:
     if catalog.claims("listTables"):
         asked.append(catalog.list_tables(namespace))
     if catalog.claims("listViews"):
-        asked.append(list_views(catalog, namespace))
+        asked.append(catalog.list_views(namespace))
     return asked
 
 

@@ -8,7 +8,7 @@ from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import object_in, tables_in
 from icecheck.conformance.second_principal import second_principal
-from icecheck.conformance.viewing import View, create_view_body, given_view, load_view
+from icecheck.conformance.viewing import View, create_view_body, given_view
 from icecheck.contract import Action, Object, load
 from icecheck.expect import Reply, Violation, equal
 from icecheck.target import Namespace
@@ -127,7 +127,7 @@ def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
         listed = catalog.list_tables(mine.namespace).expect(200)
         equal(tables_in(listed), [(mine.namespace, table.name)], symptom="changed-although-refused")
     if mine.view is not None:
-        view = load_view(catalog, mine.namespace, mine.view.name).expect(200)
+        view = catalog.load_view(mine.namespace, mine.view.name).expect(200)
         equal(
             view.member("metadata", "view-uuid"),
             mine.view.metadata.get("view-uuid"),

@@ -119,7 +119,7 @@ def _create_table(catalog: Catalog, place: Place) -> Reply:
 
 def _create_view(catalog: Catalog, place: Place) -> Reply:
     body = create_view_body(place[1])
-    return catalog.call("createView", {"namespace": place[0]}, body=body)
+    return catalog.create_view(place[0], body)
 
 
 def _moves(kind: Object) -> tuple[str, str, str]:

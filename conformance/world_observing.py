@@ -15,10 +15,7 @@ from icecheck.conformance.reading import (
 )
 from icecheck.conformance.viewing import (
     definition_of,
-    list_views,
-    load_view,
     settled_view,
-    view_exists,
 )
 from icecheck.conformance.world import WATCHED, Held, Thing, World, marked
 from icecheck.contract import Action, load
@@ -148,7 +145,7 @@ class Observer:
         if thing.kind == "namespace":
             return self.catalog.load_namespace_metadata(thing.path)
         if thing.kind == "view":
-            return load_view(self.catalog, thing.namespace, thing.name)
+            return self.catalog.load_view(thing.namespace, thing.name)
         headers = None if tag is None else {"If-None-Match": tag}
         return self.catalog.load_table(thing.namespace, thing.name, query, headers)
 
@@ -156,7 +153,7 @@ class Observer:
         if thing.kind == "namespace":
             return self.catalog.namespace_exists(thing.path)
         if thing.kind == "view":
-            return view_exists(self.catalog, thing.namespace, thing.name)
+            return self.catalog.view_exists(thing.namespace, thing.name)
         return self.catalog.table_exists(thing.namespace, thing.name)
 
     def _expect_there(self, reply: Reply, thing: Thing, held: Held | None) -> None:
@@ -278,7 +275,7 @@ class Observer:
         ask: dict[str, Callable[[], Reply]] = {
             "namespace": lambda: self.catalog.list_namespaces(namespace or None, query),
             "table": lambda: self.catalog.list_tables(namespace, query),
-            "view": lambda: list_views(self.catalog, namespace, query),
+            "view": lambda: self.catalog.list_views(namespace, query),
         }
         return ask[kind]()
 

@@ -288,7 +288,7 @@ def send_drop(catalog: Catalog, thing: Thing) -> Reply:
         case "table":
             return catalog.drop_table(thing.namespace, thing.name)
         case _:
-            return catalog.call("dropView", {"namespace": thing.namespace, "view": thing.name})
+            return catalog.drop_view(thing.namespace, thing.name)
 
 
 def rename(source: Thing, path: Namespace) -> Step:

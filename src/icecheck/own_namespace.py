@@ -106,11 +106,11 @@ class OwnNamespace:
             raise NotOwn(
                 "a purge deletes files wherever the table's metadata points: drop the table instead"
             )
-        return Permit(asked_for.id, effect, tuple(self._catalog.enter(effect)))
+        return Permit(asked_for.id, effect, tuple(self._catalog.sender.enter(effect)))
 
     def settle(self, permit: Permit, status: int) -> None:
         """Correct the ledger once the answer is known."""
-        self._catalog.settle(status, permit.effect, permit.fresh)
+        self._catalog.sender.settle(status, permit.effect, permit.fresh)
 
     def _read(
         self, method: str, path: str
