@@ -18,6 +18,7 @@ from icecheck.contract import (
     document,
     load,
     operations,
+    releases,
 )
 from icecheck.contract.facts import read_facts
 
@@ -51,7 +52,10 @@ def altered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "openapi.json").write_text(json.dumps(found))
     (tmp_path / "lines.json").write_text(json.dumps(every | lines))
     (tmp_path / "operations.json").write_text(json.dumps(document.operation_rows(CONTRACT.version)))
-    monkeypatch.setattr(document, "FOLDERS", {**document.FOLDERS, ALTERED: str(tmp_path)})
+    dates = Path(document.__file__).parent / document.FOLDERS[CONTRACT.version] / "releases.toml"
+    (tmp_path / "releases.toml").write_text(dates.read_text())
+    for module in (document, releases):
+        monkeypatch.setattr(module, "FOLDERS", {**document.FOLDERS, ALTERED: str(tmp_path)})
     caches = (
         document.raw_document, document.line_index, document.operation_rows,
         operations.operations,
@@ -73,6 +77,7 @@ def test_an_operation_without_facts_is_told_with_every_fact_it_lacks(altered: Pa
         operations.operations(ALTERED)
     for fact in FACTS:
         assert f"unregisterTable: {fact}" in str(told.value)
+    assert "releases.toml" in str(told.value)
 
 
 def test_an_operation_with_its_facts_loads(altered: Path) -> None:

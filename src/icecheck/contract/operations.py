@@ -1,6 +1,6 @@
 """The operations of the document, with parameters and responses looked up through their `$ref`s."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -11,8 +11,8 @@ from icecheck.contract.document import (
     raw_document,
     resolve,
 )
-from icecheck.contract.facts import Action, Facts, Object, read_facts
-from icecheck.contract.model import Operation, Parameter, Response
+from icecheck.contract.facts import Action, Facts, IncompleteFacts, Object, read_facts
+from icecheck.contract.model import Operation, Parameter, Ref, RefKind, Response, UnknownRef
 
 __all__ = [
     "before_config",
@@ -44,10 +44,24 @@ def operations(version: str) -> Mapping[str, Operation]:
         if method in item
     }
     methods = {id_: method.upper() for id_, (_, method, _) in placed.items()}
-    facts = read_facts(operation_rows(version), methods)
+    try:
+        facts = read_facts(operation_rows(version), methods)
+    except IncompleteFacts as told:
+        raise IncompleteFacts("\n".join([str(told), *_undated(version, methods)])) from None
     return MappingProxyType(
         {id_: _operation(version, *where, facts[id_]) for id_, where in placed.items()}
     )
+
+
+def _undated(version: str, operation_ids: Iterable[str]) -> Iterator[str]:
+    """Tell which operations have no date either, as a new one has none."""
+    from icecheck.contract.releases import since
+
+    for operation_id in operation_ids:
+        try:
+            since(version, [Ref(RefKind.OPERATION, operation_id)])
+        except UnknownRef:
+            yield f"{operation_id}: no release in releases.toml"
 
 
 def _operation(version: str, path: str, method: str, item: JSON, facts: Facts) -> Operation:
