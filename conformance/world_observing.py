@@ -30,6 +30,8 @@ Json = dict[str, Any]
 LISTS = load().by_object(Action.LIST)
 _LOADS = load().by_object(Action.LOAD)
 _EXISTS = load().by_object(Action.EXISTS)
+_DROPS = frozenset(load().by_object(Action.DROP).values())
+_RENAMES = frozenset(load().by_object(Action.RENAME).values())
 _ANSWERED = frozenset(
     {
         "createNamespace", "createTable", "updateTable", "registerTable", "createView",
@@ -312,9 +314,9 @@ class Observer:
         match member:
             case "entity-tag":
                 return "status"
-            case "existence" if self.operation.startswith("drop"):
+            case "existence" if self.operation in _DROPS:
                 return f"effect-missing:drop-{thing.kind}"
-            case "existence" if self.operation.startswith("rename"):
+            case "existence" if self.operation in _RENAMES:
                 return "effect-missing:rename"
             case _:
                 return f"effect-missing:{member}"
