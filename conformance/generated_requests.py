@@ -243,18 +243,19 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
 
 def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, str] | None:
     """Ask for what shows it: the answer, and its member that counts."""
-    match operation_id:
-        case "createNamespace":
+    facts = _FACTS[operation_id]
+    match facts.action, facts.object:
+        case Action.CREATE, Object.NAMESPACE:
             return catalog.list_namespaces(place.namespace), "namespaces"
-        case "updateProperties":
+        case Action.SET_PROPERTIES, Object.NAMESPACE:
             return catalog.load_namespace_metadata(place.namespace), "properties"
-        case "createTable" | "registerTable" | "renameTable":
+        case ((Action.CREATE | Action.REGISTER | Action.RENAME), Object.TABLE):
             return catalog.list_tables(place.namespace), "identifiers"
-        case "createView" | "renameView":
+        case ((Action.CREATE | Action.REGISTER | Action.RENAME), Object.VIEW):
             return catalog.list_views(place.namespace), "identifiers"
-        case "replaceView":
+        case Action.COMMIT, Object.VIEW:
             return catalog.load_view(place.namespace, place.table), "metadata"
-        case "updateTable" | "commitTransaction":
+        case ((Action.COMMIT | Action.COMMIT_TOGETHER), Object.TABLE):
             return catalog.load_table(place.namespace, place.table), "metadata"
     return None
 
