@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from icecheck import contract
 from icecheck.client import NO_BODY
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase
 from icecheck.conformance.sample_values import TABLE_LOCATION, TABLE_TIME
-from icecheck.contract import load
 from icecheck.schema import schema_judge
 from icecheck.target import Namespace
 
@@ -82,7 +82,7 @@ def _names(operation_id: str, place: Place) -> dict[str, str | Namespace]:
         "table": place.table,
         "view": place.table,
     }
-    if "{plan-id}" in load().operations[operation_id].path:
+    if "{plan-id}" in contract.load().operations[operation_id].path:
         names["plan-id"] = place.new_name()
     return names
 
@@ -104,28 +104,34 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
     body = copy.deepcopy(case.body)
     if not isinstance(body, dict):
         return body
-    match case.operation_id:
-        case "createNamespace":
+    for named in contract.load().operations[case.operation_id].facts.names:
+        _confine_names(named, body, place)
+    # The rest are locations, and what no object is made or found by.
+    _rewrite(body, "location", lambda v: _name(v, f"{place.location}_{place.new_name()}"))
+    _rewrite(body, "metadata-location", lambda v: _name(v, place.metadata_location))
+    _confine_version(body, place)
+    full_name = ".".join((*place.namespace, place.table))
+    _rewrite(body, "table-name", lambda v: _name(v, full_name))
+    return body
+
+
+def _confine_names(named: contract.Place, body: dict[str, Json], place: Place) -> None:
+    match named:
+        case contract.Place.PATH | contract.Place.PARENT:
+            pass  # these are no part of the body
+        case contract.Place.NAMESPACE:
             _rewrite(body, "namespace", lambda v: _new_namespace(v, place))
-        case "createTable" | "createView":
+        case contract.Place.NAME:
             _rewrite(body, "name", lambda v: _name(v, place.new_name()))
-            _rewrite(body, "location", lambda v: _name(v, f"{place.location}_{place.new_name()}"))
-            _confine_version(body, place)
-        case "registerTable":
-            _rewrite(body, "name", lambda v: _name(v, place.new_name()))
-            _rewrite(body, "metadata-location", lambda v: _name(v, place.metadata_location))
-        case "renameTable" | "renameView":
+        case contract.Place.SOURCE:
             _rewrite(body, "source", lambda v: _identifier(v, place, place.table))
+        case contract.Place.DESTINATION:
             _rewrite(body, "destination", lambda v: _identifier(v, place, place.new_name()))
-        case "updateTable" | "replaceView":
+        case contract.Place.IDENTIFIER:
             _confine_commit(body, place)
-        case "commitTransaction":
+        case contract.Place.TABLE_CHANGES:
             for change in _objects(body.get("table-changes")):
                 _confine_commit(change, place)
-        case "reportMetrics":
-            full_name = ".".join((*place.namespace, place.table))
-            _rewrite(body, "table-name", lambda v: _name(v, full_name))
-    return body
 
 
 def _confine_commit(body: dict[str, Json], place: Place) -> None:

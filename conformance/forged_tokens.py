@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client import Catalog
-from icecheck.conformance.token_requests import asks_here, own_form, post_form
+from icecheck.conformance.token_requests import asks_here, own_form
 
 __all__ = ["bearer", "claims_of", "forged_tokens", "own_token", "strangers", "unsigned_jwt"]
 
@@ -29,7 +29,7 @@ def own_token(catalog: Catalog) -> str | None:
     if not asks_here(catalog):
         return None
     with catalog.arranging():
-        reply = post_form(catalog, own_form(catalog))
+        reply = catalog.get_token(own_form(catalog))
     body = reply.json() if reply.status == 200 else None
     token = body.get("access_token") if isinstance(body, dict) else None
     return token if isinstance(token, str) else None

@@ -12,12 +12,9 @@ from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.reading import not_applicable, refuses_place
 from icecheck.conformance.viewing import (
-    create_view,
     create_view_body,
-    drop_view,
     given_view,
-    load_view,
-    rename_view,
+    supported,
 )
 from icecheck.expect import NotOffered, Reply
 from icecheck.probes import has_capability
@@ -112,7 +109,7 @@ def _inner_namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None
 
 def _view_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
     view = given_view(catalog, home)
-    catalog.given("dropView", lambda: drop_view(catalog, home, view.name))
+    catalog.given("dropView", lambda: catalog.drop_view(home, view.name))
     return Freed(home, view.name, "a view was dropped")
 
 
@@ -120,7 +117,7 @@ def _view_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
     if not catalog.claims("renameView"):
         return None
     view = given_view(catalog, home)
-    renamed = rename_view(catalog, (home, view.name), (home, catalog.new_name())).ok
+    renamed = supported(catalog.rename_view((home, view.name), (home, catalog.new_name()))).ok
     return Freed(home, view.name, "a view was renamed", vacated=True) if renamed else None
 
 
@@ -151,6 +148,10 @@ class Taking:
     take: Callable[[Catalog, Namespace, str], Reply]
     look: Callable[[Catalog, Namespace, str], Reply]
     places: bool = False
+
+
+def _load_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.load_view(namespace, name)
 
 
 def _load_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
@@ -199,12 +200,12 @@ def _rename_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
 
 
 def _create_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    return create_view(catalog, namespace, create_view_body(name))
+    return supported(catalog.create_view(namespace, create_view_body(name)))
 
 
 def _rename_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
     view = given_view(catalog, namespace)
-    return rename_view(catalog, (namespace, view.name), (namespace, name))
+    return supported(catalog.rename_view((namespace, view.name), (namespace, name)))
 
 
 def _create_namespace(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
@@ -219,8 +220,8 @@ TAKINGS = {
     ),
     "registerTable": Taking((*_TABLE, "registerTable"), _register_table, _load_table),
     "renameTable": Taking((*_TABLE, "renameTable"), _rename_table, _load_table),
-    "createView": Taking((*_TABLE, *_VIEW), _create_view, load_view, places=True),
-    "renameView": Taking((*_TABLE, *_VIEW, "renameView"), _rename_view, load_view),
+    "createView": Taking((*_TABLE, *_VIEW), _create_view, _load_view, places=True),
+    "renameView": Taking((*_TABLE, *_VIEW, "renameView"), _rename_view, _load_view),
     "createNamespace": Taking(
         (*_TABLE, "createNamespace", "loadNamespaceMetadata"), _create_namespace, _load_namespace
     ),

@@ -9,7 +9,8 @@ from icecheck.conformance.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase, cases_of
 from icecheck.conformance.sampling import sample
-from icecheck.conformance.viewing import View, given_view, list_views, load_view, settled_view
+from icecheck.conformance.viewing import View, given_view, settled_view
+from icecheck.contract import Action, Object, load
 from icecheck.expect import Blocked, Reply, Violation
 from icecheck.target import Namespace
 from icecheck.verdict import Finding
@@ -22,40 +23,25 @@ TOLERABLE_CASES_MAX = 10
 ACCEPTED_CASES_MAX = 20
 FINDINGS_MAX = 12
 
+_FACTS = {operation.id: operation.facts for operation in load().operations.values()}
 _NEEDS_TABLE = frozenset(
-    {
-        "createTable",
-        "loadTable",
-        "tableExists",
-        "updateTable",
-        "dropTable",
-        "renameTable",
-        "registerTable",
-        "reportMetrics",
-        "commitTransaction",
-        "loadCredentials",
-        "planTableScan",
-        "fetchPlanningResult",
-        "cancelPlanning",
-        "fetchScanTasks",
-    }
+    id_
+    for id_, facts in _FACTS.items()
+    if facts.object is Object.TABLE and facts.action is not Action.LIST
 )
-_NEEDS_VIEW = frozenset({"loadView", "viewExists", "replaceView", "dropView", "renameView"})
-_NEEDS_SNAPSHOT = frozenset({"updateTable", "commitTransaction"})
+_NEEDS_VIEW = frozenset(
+    id_
+    for id_, facts in _FACTS.items()
+    if facts.object is Object.VIEW and facts.action not in {Action.LIST, Action.CREATE}
+)
+_NEEDS_SNAPSHOT = frozenset(
+    id_ for id_, facts in _FACTS.items() if facts.object is Object.TABLE and facts.commits
+)
 # Their bodies hold what the bodies of others hold too: half as many cases.
 _ALIKE = frozenset({"createView", "replaceView", "renameView", "commitTransaction"})
 # After these have succeeded, the next request needs another object to be about.
 _USES_UP = frozenset(
-    {
-        "dropNamespace",
-        "dropTable",
-        "renameTable",
-        "updateTable",
-        "commitTransaction",
-        "dropView",
-        "renameView",
-        "replaceView",
-    }
+    id_ for id_, facts in _FACTS.items() if facts.commits or facts.removes is not None
 )
 _CREATED_MS = 1_767_225_600_000  # when a view was made that is not there yet
 # Properties that generated requests set and remove: there beforehand, a trace is a change.
@@ -257,18 +243,19 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
 
 def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, str] | None:
     """Ask for what shows it: the answer, and its member that counts."""
-    match operation_id:
-        case "createNamespace":
+    facts = _FACTS[operation_id]
+    match facts.action, facts.object:
+        case Action.CREATE, Object.NAMESPACE:
             return catalog.list_namespaces(place.namespace), "namespaces"
-        case "updateProperties":
+        case Action.SET_PROPERTIES, Object.NAMESPACE:
             return catalog.load_namespace_metadata(place.namespace), "properties"
-        case "createTable" | "registerTable" | "renameTable":
+        case ((Action.CREATE | Action.REGISTER | Action.RENAME), Object.TABLE):
             return catalog.list_tables(place.namespace), "identifiers"
-        case "createView" | "renameView":
-            return list_views(catalog, place.namespace), "identifiers"
-        case "replaceView":
-            return load_view(catalog, place.namespace, place.table), "metadata"
-        case "updateTable" | "commitTransaction":
+        case ((Action.CREATE | Action.REGISTER | Action.RENAME), Object.VIEW):
+            return catalog.list_views(place.namespace), "identifiers"
+        case Action.COMMIT, Object.VIEW:
+            return catalog.load_view(place.namespace, place.table), "metadata"
+        case ((Action.COMMIT | Action.COMMIT_TOGETHER), Object.TABLE):
             return catalog.load_table(place.namespace, place.table), "metadata"
     return None
 

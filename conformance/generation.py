@@ -12,7 +12,7 @@ from typing import Any
 
 from icecheck.conformance.flaws import Flaw, flaw_of, spot_of
 from icecheck.conformance.sample_values import sample_of, seeded
-from icecheck.contract import load
+from icecheck.contract import Action, load
 from icecheck.generating import generating
 from icecheck.schema import schema_judge
 
@@ -169,7 +169,7 @@ def _flaw(operation_id: str, phase: Any, body: Any, *, has_body: bool) -> Flaw |
     part = _part(phase)
     if part != "body":
         # Optional is optional: only a listing that pages has a use for its parameters.
-        lists = operation_id in {"listNamespaces", "listTables", "listViews"}
+        lists = load().operations[operation_id].facts.action is Action.LIST
         return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
     if not has_body:
         return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE

@@ -7,6 +7,7 @@ from icecheck import bodies
 from icecheck.client import Catalog, Table
 from icecheck.conformance.reading import object_in
 from icecheck.conformance.viewing import create_view_body, given_view, some_view
+from icecheck.contract import Changes, load
 from icecheck.expect import Reply
 from icecheck.target import Namespace
 
@@ -164,25 +165,10 @@ REQUESTS: Mapping[str, Send] = {
     "renameView": _rename_view,
 }
 
-WRITES = frozenset(
-    {
-        "createNamespace",
-        "dropNamespace",
-        "updateProperties",
-        "createTable",
-        "updateTable",
-        "dropTable",
-        "renameTable",
-        "registerTable",
-        "commitTransaction",
-        "createView",
-        "replaceView",
-        "dropView",
-        "renameView",
-    }
-)
+_FACTS = {operation.id: operation.facts for operation in load().operations.values()}
+WRITES = frozenset(id_ for id_, facts in _FACTS.items() if facts.changes is Changes.OBJECTS)
 """Operations that change what others see."""
-ANYBODYS = frozenset({"reportMetrics", "cancelPlanning"})
+ANYBODYS = frozenset(id_ for id_, facts in _FACTS.items() if facts.changes is Changes.ASIDE)
 """Operations that show and change nothing of anybody's: a catalog may open them as it likes."""
 # Which page is answered, and what a table comes with for its reader, is the catalog's business.
 _READERS_OWN = {

@@ -21,10 +21,6 @@ from icecheck.conformance.reading import (
 )
 from icecheck.conformance.viewing import (
     create_view_body,
-    drop_view,
-    list_views,
-    load_view,
-    view_exists,
 )
 from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
@@ -142,7 +138,7 @@ def _create_table(catalog: Catalog, it: Bearer) -> Reply:
 
 def _create_view(catalog: Catalog, it: Bearer) -> Reply:
     body = create_view_body(it.name, properties={MARK: it.mark})
-    return catalog.call("createView", {"namespace": it.namespace}, body=body)
+    return catalog.create_view(it.namespace, body)
 
 
 def _namespaces(reply: Reply) -> Sequence[tuple[Namespace, str]]:
@@ -161,10 +157,10 @@ TABLES = Kind(
 VIEWS = Kind(
     "view",
     _create_view,
-    lambda catalog, it: load_view(catalog, it.namespace, it.name),
-    lambda catalog, it: view_exists(catalog, it.namespace, it.name),
-    lambda catalog, it: drop_view(catalog, it.namespace, it.name),
-    list_views,
+    lambda catalog, it: catalog.load_view(it.namespace, it.name),
+    lambda catalog, it: catalog.view_exists(it.namespace, it.name),
+    lambda catalog, it: catalog.drop_view(it.namespace, it.name),
+    lambda catalog, namespace, query: catalog.list_views(namespace, query),
     tables_in,
 )
 NAMESPACES = Kind(

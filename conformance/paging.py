@@ -7,7 +7,7 @@ from typing import Any
 from icecheck import bodies
 from icecheck.client import Catalog, Query
 from icecheck.conformance.reading import namespaces_in, tables_in
-from icecheck.conformance.viewing import given_view, list_views
+from icecheck.conformance.viewing import given_view
 from icecheck.expect import Reply
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -84,6 +84,6 @@ def views_placed(
     views = [given_view(catalog, namespace) for _ in range(entries)]
 
     def ask(query: Query) -> Reply:
-        return list_views(catalog, namespace, query)
+        return catalog.list_views(namespace, query)
 
     return Place(ask, tables_in, tuple((namespace, view.name) for view in views), 1)

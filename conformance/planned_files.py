@@ -9,8 +9,6 @@ from icecheck.expect import Violation, equal
 from icecheck.planned_scan import (
     Planned,
     expect_state,
-    fetch_result,
-    plan,
     planned,
 )
 
@@ -65,10 +63,10 @@ def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
 
 def expect_no_snapshot(catalog: Catalog, table: Table, snapshot_id: int, **members: Any) -> None:
     """Judge that a scan of a snapshot that the table does not have is refused, or fails."""
-    reply = plan(catalog, table, snapshot_id=snapshot_id, **members)
+    reply = catalog.plan_table_scan(table, snapshot_id=snapshot_id, **members)
     if reply.status == 200 and reply.json().get("status") == "submitted":
         # A server that plans in the background may notice it there.
-        reply = fetch_result(catalog, table, str(reply.json().get("plan-id")))
+        reply = catalog.fetch_planning_result(table, str(reply.json().get("plan-id")))
     if reply.status == 200 and reply.json().get("status") in {"failed", "submitted"}:
         expect_state(reply, "failed", "submitted")
         return

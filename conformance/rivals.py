@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from icecheck import contract
 from icecheck.client import Catalog, Table
 from icecheck.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.history import (
@@ -106,7 +107,8 @@ def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
         shown = {**properties, "main": main}
         return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
 
-    return Move(f"load{kind.title()}", {"namespace": namespace, kind: name}, reads=reads)
+    loads = contract.load().operation_that(contract.Action.LOAD, kind)
+    return Move(loads, {"namespace": namespace, kind: name}, reads=reads)
 
 
 def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:

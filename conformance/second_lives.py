@@ -23,9 +23,6 @@ from icecheck.conformance.statistics_files import (
 from icecheck.conformance.viewing import (
     VIEW_SCHEMA,
     create_view_body,
-    list_views,
-    load_view,
-    view_exists,
     view_version,
 )
 from icecheck.expect import Blocked, NotOffered, Reply, show
@@ -87,7 +84,7 @@ def warm(catalog: Catalog, namespace: Namespace, name: str) -> dict[str, Query]:
 
 
 def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    return catalog.call("loadCredentials", {"namespace": namespace, "table": name})
+    return catalog.load_credentials(namespace, name)
 
 
 def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
@@ -253,13 +250,13 @@ def second_view(name: str) -> Json:
 
 def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:
     """Judge that nothing answers to a view's name any more, or yet."""
-    asked = [load_view(catalog, namespace, name)]
+    asked = [catalog.load_view(namespace, name)]
     if catalog.claims("viewExists"):
-        asked.append(view_exists(catalog, namespace, name))
+        asked.append(catalog.view_exists(namespace, name))
     for reply in asked:
         expect_nothing(reply, "view")
     if catalog.claims("listViews"):
-        listed = list_views(catalog, namespace)
+        listed = catalog.list_views(namespace)
         expect_unlisted(listed, namespace, name, "effect-missing:drop-view")
 
 

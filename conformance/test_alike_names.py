@@ -21,7 +21,8 @@ from icecheck.conformance.lookalike_names import (
 )
 from icecheck.conformance.piecemeal import no_breakdown
 from icecheck.conformance.reading import namespaces_in, next_page_token, tables_in
-from icecheck.conformance.viewing import list_views, offered
+from icecheck.conformance.viewing import supported
+from icecheck.contract import Action
 from icecheck.expect import Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -84,7 +85,7 @@ def _expect_empty(catalog: Catalog, short: Namespace, inside: dict[str, list[Bea
             continue
         it = replace(inside[kind.word][0], namespace=short)
         _absent(catalog, kind, it)
-        if catalog.claims(f"list{kind.word.capitalize()}s"):
+        if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
             expect_listed(catalog, kind, [it], [])
     if has_capability(catalog, "nested-namespaces") and catalog.claims("listNamespaces"):
         reply = catalog.list_namespaces(short)
@@ -146,7 +147,7 @@ def _expect_siblings(
     expect_bearers(catalog, kind, present)
     for each in absent:
         _absent(catalog, kind, each)
-    if catalog.claims(f"list{kind.word.capitalize()}s"):
+    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
         expect_listed(catalog, kind, [*present, *absent], present)
 
 
@@ -154,7 +155,7 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     """Judge that each of names that begin alike is dropped, made anew and moved by itself."""
     stem, namespace = catalog.new_name("_"), catalog.given_namespace()
     every = [Bearer(namespace, stem, ending, "a beginning", ending) for ending in SIBLINGS]
-    made = [it for it in every if is_made(offered(kind.create(catalog, it)), it)]
+    made = [it for it in every if is_made(supported(kind.create(catalog, it)), it)]
     raise_if_none(made)
     _expect_siblings(catalog, kind, made, [])
     first, *others = made
@@ -164,7 +165,7 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     again = replace(first, mark="again")
     kind.create(catalog, again).expect(200, detail="a name that is free; others are longer")
     moved = replace(again, ending="b")
-    renames = catalog.claims(f"rename{kind.word.capitalize()}")
+    renames = catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word))
     if renames and _is_renamed(rename(catalog, again, moved)):
         _expect_siblings(catalog, kind, [*others, moved], [again])
     for number, each in enumerate(others):
@@ -195,7 +196,7 @@ def _marking(it: Bearer, mark: str) -> dict[str, Any]:
 
 
 def _changed(catalog: Catalog, kind: Kind, it: Bearer, mark: str) -> Bearer:
-    operation = {"table": "updateTable", "view": "replaceView"}[kind.word]
+    operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
     names: dict[str, str | Namespace] = {"namespace": it.namespace, kind.word: it.name}
     found(catalog.call(operation, names, body=_marking(it, mark)), it)
     return replace(it, mark=mark)
@@ -209,13 +210,13 @@ def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
     stem = catalog.new_name("_")
     made = [Bearer(path, stem, "a", "a namesake", str(n)) for n, path in enumerate(spaces)]
     for each in made:
-        offered(kind.create(catalog, each)).expect(200, detail="a name used in another namespace")
+        supported(kind.create(catalog, each)).expect(200, detail="a name used in another namespace")
     return made
 
 
 def _expect_namesakes(catalog: Catalog, kind: Kind, *present: Bearer) -> None:
     expect_bearers(catalog, kind, present)
-    if catalog.claims(f"list{kind.word.capitalize()}s"):
+    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
         for each in present:
             expect_listed(catalog, kind, [each], [each])
 
@@ -249,7 +250,7 @@ def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     for number, each in enumerate(made):
         made[number] = _changed(catalog, kind, each, f"changed {number}")
         expect_bearers(catalog, kind, made)
-    if catalog.claims(f"rename{kind.word.capitalize()}"):
+    if catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word)):
         for number in (0, len(made) - 1):
             made[number] = _moved(catalog, kind, rename, made, number)
     first, *others = made
@@ -294,7 +295,7 @@ def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
             for it, uuid in zip(due, uuids, strict=True)
         ]
         sent = changes if turn == "there" else changes[::-1]
-        offered(catalog.commit_transaction(sent)).expect(200, 204, detail="tables of one name")
+        supported(catalog.commit_transaction(sent)).expect(200, 204, detail="tables of one name")
         made = due
         expect_bearers(catalog, TABLES, made)
     for wrong, other in ((0, last), (last, 0)):
@@ -338,7 +339,7 @@ def _expect_pages(stem: str, listing: Listing, size: int) -> None:
 def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> None:
     stem = catalog.new_name("_")
     for ending in PAGED:
-        reply = offered(make(f"{stem}{ending}"))
+        reply = supported(make(f"{stem}{ending}"))
         if not reply.ok:  # a catalog may have one case, or only letters
             reply.expect(400, 403, 409, 422, detail=f"a name that ends in {ending}")
     for size in (1, 2):
@@ -387,7 +388,7 @@ def test_pages_of_views_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every view once, where names mix case, digits and underscores."""
     require(catalog, "createView", "listViews")
     namespace = catalog.given_namespace()
-    listing = (lambda query: list_views(catalog, namespace, query)), tables_in
+    listing = (lambda query: catalog.list_views(namespace, query)), tables_in
 
     def make(name: str) -> Reply:
         return VIEWS.create(catalog, Bearer(namespace, "", name, "nothing odd", "0"))

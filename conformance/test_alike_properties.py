@@ -13,12 +13,10 @@ from icecheck.conformance.lookalike_names import properties_in
 from icecheck.conformance.piecemeal import Pieces, expect_kept, no_breakdown, send_in_pieces
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import (
-    create_view,
     create_view_body,
     given_view,
-    load_view,
-    offered,
     replace_view,
+    supported,
 )
 from icecheck.expect import ABSENT, Reply
 from icecheck.verdict import Group
@@ -91,7 +89,7 @@ def _view(catalog: Catalog) -> _Holder:
             catalog, view, [_update("set-properties", "updates", updates)]
         ),
         lambda keys: replace_view(catalog, view, [_update("remove-properties", "removals", keys)]),
-        lambda: load_view(catalog, view.namespace, view.name),
+        lambda: catalog.load_view(view.namespace, view.name),
     )
 
 
@@ -228,7 +226,9 @@ def test_well_known_keys_of_a_view(catalog: Catalog) -> None:
 
     def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
         name = catalog.new_name()
-        reply = create_view(catalog, namespace, create_view_body(name, properties=properties))
-        return offered(reply), lambda: load_view(catalog, namespace, name)
+        reply = supported(
+            catalog.create_view(namespace, create_view_body(name, properties=properties))
+        )
+        return reply, lambda: catalog.load_view(namespace, name)
 
     _well_known(_view(catalog), create)

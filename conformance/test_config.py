@@ -14,8 +14,6 @@ _VERBS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _NOT_SERVED = frozenset({404, 405, 501})
 # These name something that the check does not make: 404 is then an ordinary answer.
 _MAY_BE_MISSING = ("{view}", "{plan-id}", "/tasks", "/credentials")
-# No client looks for these two in the list before it calls them.
-_NEVER_LOOKED_UP = frozenset({"getConfig", "getToken"})
 
 
 @check("getConfig.answered", proves=("getConfig.200", "getConfig.both-maps"))
@@ -83,7 +81,7 @@ def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
     documented = {
         _shape(operation.endpoint): operation.endpoint
         for operation in catalog.session.contract.operations.values()
-        if operation.id not in _NEVER_LOOKED_UP
+        if not operation.precedes_config
     }
     for entry in listed:
         due = documented.get(_shape(entry, prefix), entry)
@@ -103,7 +101,7 @@ def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
     operations = [
         operation
         for operation in catalog.session.contract.operations.values()
-        if operation.endpoint in claimed and operation.id not in _NEVER_LOOKED_UP
+        if operation.endpoint in claimed and not operation.precedes_config
     ]
     table = catalog.given_table(catalog.given_namespace())
     # What removes something comes last.

@@ -27,7 +27,7 @@ Credential = Mapping[str, Any]
 
 
 def _load(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    return catalog.call("loadCredentials", {"namespace": namespace, "table": name})
+    return catalog.load_credentials(namespace, name)
 
 
 def _vended(catalog: Catalog, table: Table) -> tuple[Reply, list[Credential]]:

@@ -15,6 +15,7 @@ from icecheck.conformance.generated_requests import (
     judge_mistyped,
     judge_refused,
 )
+from icecheck.contract import Action, load
 from icecheck.verdict import Group
 
 BODIES = (
@@ -31,7 +32,7 @@ BODIES = (
     "planTableScan",
     "fetchScanTasks",
 )
-LISTINGS = ("listNamespaces", "listTables", "listViews")
+LISTINGS = tuple(load().by_object(Action.LIST).values())
 OPERATIONS = (
     "getConfig",
     *LISTINGS,

@@ -8,7 +8,6 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
 from icecheck.conformance.reading import next_page_token, not_applicable
-from icecheck.conformance.viewing import drop_view
 from icecheck.expect import Reply, show
 from icecheck.verdict import Group
 
@@ -94,4 +93,4 @@ def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
 def test_a_list_of_views_goes_on_after_drops(catalog: Catalog) -> None:
     """A list of views does not end because the one that its token tells of was dropped."""
     place = views_placed(catalog, _ENTRIES)
-    _expect_more(catalog, place, "dropView", lambda entry: drop_view(catalog, *entry))
+    _expect_more(catalog, place, "dropView", lambda entry: catalog.drop_view(*entry))

@@ -8,7 +8,7 @@ from icecheck.client import Catalog, Query
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
 from icecheck.conformance.reading import namespaces_in, next_page_token, not_applicable, tables_in
-from icecheck.conformance.viewing import given_view, list_views
+from icecheck.conformance.viewing import given_view
 from icecheck.expect import Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -68,7 +68,7 @@ def test_pages_hold_one_kind(catalog: Catalog) -> None:
     namespace = catalog.given_namespace()
     views = [(namespace, given_view(catalog, namespace).name) for _ in range(2)]
     tables = [(namespace, catalog.given_table(namespace).name) for _ in range(2)]
-    _expect_pages(lambda query: list_views(catalog, namespace, query), tables_in, views)
+    _expect_pages(lambda query: catalog.list_views(namespace, query), tables_in, views)
     _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, tables)
 
 

@@ -15,11 +15,8 @@ from icecheck.conformance.reading import (
     tables_in,
 )
 from icecheck.conformance.viewing import (
-    create_view,
     create_view_body,
-    drop_view,
-    list_views,
-    load_view,
+    supported,
 )
 from icecheck.expect import Reply, show
 from icecheck.probes import offered, saw
@@ -108,17 +105,17 @@ def test_the_name_of_a_view(catalog: Catalog) -> None:
     what = "a space, a plus sign, a percent sign and an umlaut"
     namespace = catalog.given_namespace()
     name = catalog.new_name(" +%41ü")
-    offered(catalog, "names-with-percent", load_view(catalog, namespace, name))
-    made = create_view(catalog, namespace, create_view_body(name))
+    offered(catalog, "names-with-percent", catalog.load_view(namespace, name))
+    made = supported(catalog.create_view(namespace, create_view_body(name)))
     made = _accepted(made, f"a view with {what} in its name")
-    loaded = _found(load_view(catalog, namespace, name), what)
+    loaded = _found(catalog.load_view(namespace, name), what)
     uuids = [str(each.member("metadata", "view-uuid")).lower() for each in (made, loaded)]
     if uuids[0] != uuids[1]:
         raise loaded.violation("another-object", "the view created", "another one", detail=what)
     if catalog.claims("listViews"):
-        reply = list_views(catalog, namespace)
+        reply = catalog.list_views(namespace)
         _expect_listed(reply, (namespace, name), tables_in(reply), what)
-    _found(drop_view(catalog, namespace, name), what)
+    _found(catalog.drop_view(namespace, name), what)
 
 
 @check("names.space-as-plus", proves="names.space-as-plus")

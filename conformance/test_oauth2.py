@@ -10,7 +10,6 @@ from icecheck.conformance.token_requests import (
     basic,
     exchange_form,
     own_form,
-    post_form,
     token_in,
 )
 from icecheck.expect import Reply, show
@@ -39,7 +38,7 @@ def _expect_error(reply: Reply, code: str, what: str) -> None:
 @check("getToken.succeeds", proves="getToken.200")
 def test_a_client_gets_a_token(catalog: Catalog) -> None:
     """A client that sends its id and secret is answered 200, with an access token and its type."""
-    reply = post_form(catalog, own_form(catalog)).expect(200)
+    reply = catalog.get_token(own_form(catalog)).expect(200)
     if not token_in(reply):
         raise reply.violation("token-empty", "an access token", "an empty one")
     reply.member("token_type")
@@ -48,20 +47,20 @@ def test_a_client_gets_a_token(catalog: Catalog) -> None:
 @check("getToken.opens-the-catalog", proves="getToken.opens-the-catalog")
 def test_a_token_opens_the_catalog(catalog: Catalog) -> None:
     """The catalog accepts the tokens that its token endpoint gives."""
-    token = token_in(post_form(catalog, own_form(catalog)))
+    token = token_in(catalog.get_token(own_form(catalog)))
     _expect_open(catalog, token, "with a token for the run's client")
 
 
 @check("getToken.basic-header", proves="getToken.basic-credentials")
 def test_a_client_may_send_a_basic_header(catalog: Catalog) -> None:
     """A client may authenticate in a Basic header, with nothing about itself in the form."""
-    token_in(post_form(catalog, *basic(own_form(catalog))))
+    token_in(catalog.get_token(*basic(own_form(catalog))))
 
 
 @check("getToken.not-stored", proves="getToken.not-stored")
 def test_a_token_is_not_to_be_stored(catalog: Catalog) -> None:
     """An answer with a token forbids caches to keep it."""
-    reply = post_form(catalog, own_form(catalog)).expect(200)
+    reply = catalog.get_token(own_form(catalog)).expect(200)
     said = reply.header("cache-control") or "absent"
     if "no-store" not in said.lower():
         raise reply.violation("token-may-be-stored", "Cache-Control: no-store", said)
@@ -70,15 +69,15 @@ def test_a_token_is_not_to_be_stored(catalog: Catalog) -> None:
 @check("getToken.exchange-renews", proves="getToken.exchange-renews")
 def test_a_token_is_renewed_by_exchange(catalog: Catalog) -> None:
     """A valid token can be exchanged for another that the catalog accepts, as Java does it."""
-    old = token_in(post_form(catalog, own_form(catalog)))
-    renewed = post_form(catalog, exchange_form(catalog, old), bearer(old))
+    old = token_in(catalog.get_token(own_form(catalog)))
+    renewed = catalog.get_token(exchange_form(catalog, old), bearer(old))
     _expect_open(catalog, token_in(renewed), "with a renewed token")
 
 
 @check("getToken.exchange-for-a-user", proves="getToken.exchange-for-a-user")
 def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
     """What a user's token is exchanged for, with the catalog's own as actor, opens the catalog."""
-    actor = token_in(post_form(catalog, own_form(catalog)))
+    actor = token_in(catalog.get_token(own_form(catalog)))
     form = exchange_form(
         catalog,
         unsigned_jwt({"sub": "icecheck-user"}),
@@ -86,7 +85,7 @@ def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
         actor_token=actor,
         actor_token_type=ACCESS_TOKEN,
     )
-    reply = post_form(catalog, form, bearer(actor))
+    reply = catalog.get_token(form, bearer(actor))
     if 400 <= reply.status < 500:
         raise not_applicable(f"the catalog takes no user tokens without a proof ({reply.status})")
     _expect_open(catalog, token_in(reply), "with a token for a user")
@@ -100,8 +99,8 @@ def test_an_unknown_grant_is_refused(catalog: Catalog) -> None:
     """A token request without a grant type, or with an unknown one, is refused with 400."""
     own = own_form(catalog)
     unnamed = {name: value for name, value in own.items() if name != "grant_type"}
-    post_form(catalog, unnamed).expect(400, detail="sent no grant_type")
-    post_form(catalog, {**own, "grant_type": _UNKNOWN_GRANT}).expect(
+    catalog.get_token(unnamed).expect(400, detail="sent no grant_type")
+    catalog.get_token({**own, "grant_type": _UNKNOWN_GRANT}).expect(
         400, detail="unknown grant_type"
     )
 
@@ -109,7 +108,7 @@ def test_an_unknown_grant_is_refused(catalog: Catalog) -> None:
 @check("getToken.wrong-secret", proves="getToken.401")
 def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
     """A token request with a wrong secret is refused with 401."""
-    reply = post_form(catalog, {**own_form(catalog), "client_secret": _WRONG_SECRET})
+    reply = catalog.get_token({**own_form(catalog), "client_secret": _WRONG_SECRET})
     if reply.ok:
         if catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
             raise not_applicable("the catalog asks nobody for credentials")
@@ -121,9 +120,9 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
 @check("getToken.unreadable-subject", proves="getToken.subject-is-judged")
 def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
     """The exchange of a made-up token is refused, whoever asks for it."""
-    mine = token_in(post_form(catalog, own_form(catalog)))
+    mine = token_in(catalog.get_token(own_form(catalog)))
     form = exchange_form(catalog, "icecheck-made-up")
-    reply = post_form(catalog, form, bearer(mine))
+    reply = catalog.get_token(form, bearer(mine))
     if reply.ok and catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
         raise not_applicable("the catalog asks nobody for credentials")
     reply.expect_refused(400, 401, detail="with a made-up subject token")
@@ -133,9 +132,9 @@ def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
 def test_errors_are_named_as_oauth_names_them(catalog: Catalog) -> None:
     """An unknown grant is an unsupported_grant_type, a wrong secret an invalid_client."""
     own = own_form(catalog)
-    unknown = post_form(catalog, {**own, "grant_type": _UNKNOWN_GRANT})
+    unknown = catalog.get_token({**own, "grant_type": _UNKNOWN_GRANT})
     if not unknown.ok:
         _expect_error(unknown, "unsupported_grant_type", "an unknown grant_type")
-    wrong = post_form(catalog, {**own, "client_secret": _WRONG_SECRET})
+    wrong = catalog.get_token({**own, "client_secret": _WRONG_SECRET})
     if not wrong.ok:
         _expect_error(wrong, "invalid_client", "a wrong secret")

@@ -10,7 +10,7 @@ from icecheck.client import NO_BODY, Catalog
 from icecheck.conformance.every_route import OTHERS, Asked, Own, own_objects, reads, writes
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.reading import not_applicable, object_in
-from icecheck.conformance.viewing import load_view
+from icecheck.contract import Action, Object
 from icecheck.expect import Reply
 from icecheck.verdict import Group
 
@@ -50,6 +50,9 @@ def _said(asked: Asked, reply: Reply) -> Json:
 def _with_query(asked: Asked) -> Asked:
     query = [*asked.query, *_UNKNOWN_QUERY]
     return Asked(asked.operation_id, asked.names, asked.form, query, asked.body, asked.headers)
+
+
+_KINDS = (Object.TABLE, Object.VIEW)
 
 
 @check(
@@ -120,7 +123,7 @@ def _rewritten(catalog: Catalog, asked: Asked) -> Asked:
     if asked.body is NO_BODY:
         return asked
     ordinal = len(catalog.exchanges) + 1
-    body = catalog.fitted(asked.operation_id, asked.names, asked.body, ordinal)
+    body = catalog.sender.fitted(asked.operation_id, asked.names, asked.body, ordinal)
     sent = _escaped(json.dumps(_turned(body), indent=2)).encode()
     return Asked(asked.operation_id, asked.names, asked.form, asked.query, sent, asked.headers)
 
@@ -174,8 +177,8 @@ def _expect_carried_out(
 
 def _in_order(catalog: Catalog, own: Own) -> list[Asked]:
     """Return the writes that can follow each other: what moves or drops something comes last."""
-    last = ("renameTable", "renameView")
-    dropping = {"dropTable", "dropView"}
+    last = frozenset(catalog.contract.by_object(Action.RENAME).values())
+    dropping = {catalog.contract.operation_that(Action.DROP, kind) for kind in _KINDS}
     every = [
         each
         for each in writes(catalog, own)
@@ -188,11 +191,13 @@ def _in_order(catalog: Catalog, own: Own) -> list[Asked]:
 
 def _drops_of(catalog: Catalog, every: list[Asked]) -> Iterator[Asked]:
     """Yield what drops the table and the view that were created before."""
-    for kind in ("table", "view"):
-        created = [e for e in every if e.operation_id == f"create{kind.title()}" and not e.form]
-        if created and catalog.claims(f"drop{kind.title()}"):
+    for kind in _KINDS:
+        creates = catalog.contract.operation_that(Action.CREATE, kind)
+        drops = catalog.contract.operation_that(Action.DROP, kind)
+        created = [e for e in every if e.operation_id == creates and not e.form]
+        if created and catalog.claims(drops):
             names = {**created[0].names, kind: created[0].body["name"]}
-            yield Asked(f"drop{kind.title()}", names)
+            yield Asked(drops, names)
 
 
 def _traces(
@@ -218,11 +223,11 @@ def _traces(
         case "dropTable" if catalog.claims("loadTable"):
             yield catalog.load_table(table.namespace, str(asked.names["table"])), _is_there
         case "dropView" if catalog.claims("loadView"):
-            yield load_view(catalog, table.namespace, str(asked.names["view"])), _is_there
+            yield catalog.load_view(table.namespace, str(asked.names["view"])), _is_there
         case "createView" if own.view is not None and catalog.claims("loadView"):
-            yield load_view(catalog, own.view.namespace, asked.body["name"]), _is_missing
+            yield catalog.load_view(own.view.namespace, asked.body["name"]), _is_missing
         case "replaceView" if own.view is not None and catalog.claims("loadView"):
-            yield load_view(catalog, own.view.namespace, own.view.name), _lacks_set_property
+            yield catalog.load_view(own.view.namespace, own.view.name), _lacks_set_property
         case _:
             return
 

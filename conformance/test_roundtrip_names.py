@@ -31,8 +31,9 @@ from icecheck.conformance.lookalike_names import (
     properties_in,
     raise_if_none,
 )
-from icecheck.conformance.viewing import offered, rename_view
+from icecheck.conformance.viewing import supported
 from icecheck.conformance.whereabouts import BESIDE, Ask
+from icecheck.contract import Action
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -61,7 +62,7 @@ def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
         for each in made:
             found(kind.exists(catalog, each), each)
     beside = _found_beside(catalog, kind, made)
-    lists = catalog.claims(f"list{kind.word.capitalize()}s")
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
     if lists:
         expect_listed(catalog, kind, made, made)
     if lists and (kind.word != "namespace" or home != catalog.session.isolation.base):
@@ -110,7 +111,7 @@ def views_kept(catalog: Catalog, family: str) -> None:
 def offered_views(catalog: Catalog) -> None:
     """End the check where the catalog says with 406 that it has no views."""
     name = Bearer(catalog.given_home(), catalog.new_name("_"), "a", "nothing odd", "0")
-    offered(VIEWS.create(catalog, name))
+    supported(VIEWS.create(catalog, name))
 
 
 # ----------------------------------------------------------------------------- renamed
@@ -129,7 +130,7 @@ def _rename_table(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
 
 def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
     ends = (source.namespace, source.name), (target.namespace, target.name)
-    return rename_view(catalog, *ends)
+    return supported(catalog.rename_view(*ends))
 
 
 def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
@@ -140,12 +141,12 @@ def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
         if not is_free(catalog, kind, each):
             continue
         plain = _plain(catalog, each)
-        offered(kind.create(catalog, plain)).expect(200)
+        supported(kind.create(catalog, plain)).expect(200)
         if is_made(rename(catalog, plain, each), each):
             there.append(each)
     raise_if_none(there)
     expect_bearers(catalog, kind, there)
-    lists = catalog.claims(f"list{kind.word.capitalize()}s")
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
     if lists:
         expect_listed(catalog, kind, there, there)
     back = [(each, _plain(catalog, each)) for each in there[::2]]
@@ -196,7 +197,7 @@ def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> 
 def _committed(catalog: Catalog, kind: Kind, family: str) -> None:
     """Judge that a commit to each reaches it, and no other one."""
     made = given_bearers(catalog, kind, catalog.given_namespace(), family)
-    operation = {"table": "updateTable", "view": "replaceView"}[kind.word]
+    operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
     for each in made:
         names: dict[str, str | Namespace] = {"namespace": each.namespace, kind.word: each.name}
         body = {"identifier": each.identifier, "requirements": [], "updates": [_marking(each)]}

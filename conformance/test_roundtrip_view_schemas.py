@@ -21,11 +21,10 @@ from icecheck.conformance.view_roundtrip import (
 )
 from icecheck.conformance.viewing import (
     View,
-    create_view,
     create_view_body,
     expect_view_unchanged,
-    offered,
     replace_view,
+    supported,
 )
 from icecheck.expect import Reply, equal
 from icecheck.verdict import Group
@@ -110,7 +109,7 @@ def test_schema_of_a_creation(catalog: Catalog) -> None:
 
     def send(some: Sequence[tuple[str, Json]]) -> Reply:
         name, sent = catalog.new_name(), _schema(some)
-        reply = create_view(catalog, namespace, create_view_body(name, schema=sent))
+        reply = supported(catalog.create_view(namespace, create_view_body(name, schema=sent)))
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
             _expect_schema(loaded, metadata, sent)
@@ -140,7 +139,7 @@ def test_schema_of_a_commit(catalog: Catalog) -> None:
             },
             {"action": "set-current-view-version", "view-version-id": -1},
         ]
-        reply = offered(replace_view(catalog, view, updates))
+        reply = supported(replace_view(catalog, view, updates))
         if reply.ok:
             loaded, metadata = metadata_of(catalog, view)
             _expect_schema(loaded, metadata, sent)

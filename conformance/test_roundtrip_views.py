@@ -26,13 +26,13 @@ from icecheck.conformance.view_roundtrip import (
 from icecheck.conformance.viewing import (
     FIRST_SQL,
     View,
-    create_view,
     create_view_body,
     definition_of,
     expect_view_unchanged,
     given_view,
     loaded_view,
     replace_view,
+    supported,
     view_version,
 )
 from icecheck.expect import Reply
@@ -82,7 +82,7 @@ def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str)
             **view_version(namespace=namespace),
             "representations": _representations(some),
         }
-        reply = create_view(catalog, namespace, create_view_body(name, version=version))
+        reply = supported(catalog.create_view(namespace, create_view_body(name, version=version)))
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
             _expect_definition(loaded, metadata, version, what)
@@ -234,7 +234,9 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
 
     def send(pairs: Pieces) -> Reply:
         name = catalog.new_name()
-        reply = create_view(catalog, namespace, create_view_body(name, properties=dict(pairs)))
+        reply = supported(
+            catalog.create_view(namespace, create_view_body(name, properties=dict(pairs)))
+        )
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
             expect_kept(

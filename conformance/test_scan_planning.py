@@ -11,11 +11,7 @@ from icecheck.conformance.committing import shared_snapshots
 from icecheck.conformance.planned_files import expect_no_snapshot
 from icecheck.expect import equal
 from icecheck.planned_scan import (
-    cancel,
     expect_state,
-    fetch_result,
-    fetch_tasks,
-    plan,
     planned,
 )
 from icecheck.target import Namespace
@@ -51,7 +47,7 @@ def test_scan_of_an_empty_table(catalog: Catalog) -> None:
 @check("planTableScan.state", proves="planTableScan.state")
 def test_state_of_a_plan(catalog: Catalog) -> None:
     """An answer to a scan says its state, and has what a client needs in that state."""
-    reply = plan(catalog, catalog.shared_table()).expect(200)
+    reply = catalog.plan_table_scan(catalog.shared_table()).expect(200)
     expect_state(reply, "completed", "submitted")
 
 
@@ -75,8 +71,8 @@ def test_scan_with_every_member(catalog: Catalog) -> None:
 def test_scan_of_a_point_and_a_range(catalog: Catalog) -> None:
     """A scan that names a snapshot and a range of snapshots is refused."""
     table, [first, second] = shared_snapshots(catalog)
-    reply = plan(
-        catalog, table, snapshot_id=second, start_snapshot_id=first, end_snapshot_id=second
+    reply = catalog.plan_table_scan(
+        table, snapshot_id=second, start_snapshot_id=first, end_snapshot_id=second
     )
     reply.expect(400)
 
@@ -89,7 +85,7 @@ def test_scan_of_a_point_and_a_range(catalog: Catalog) -> None:
 def test_scan_of_a_range_without_end(catalog: Catalog) -> None:
     """A scan of a range that does not say where it ends is refused."""
     table, [first, _] = shared_snapshots(catalog)
-    plan(catalog, table, start_snapshot_id=first).expect(400)
+    catalog.plan_table_scan(table, start_snapshot_id=first).expect(400)
 
 
 @check("planTableScan.malformed-refused", proves="planTableScan.malformed-body")
@@ -120,7 +116,7 @@ def test_scan_of_an_unknown_snapshot(catalog: Catalog) -> None:
 def test_scan_of_a_missing_table(catalog: Catalog) -> None:
     """Planning a scan of a table, or in a namespace, that does not exist is refused."""
     for namespace, name in _missing(catalog):
-        plan(catalog, _absent(namespace, name)).expect(404)
+        catalog.plan_table_scan(_absent(namespace, name)).expect(404)
 
 
 # ---- fetchPlanningResult
@@ -130,14 +126,14 @@ def test_scan_of_a_missing_table(catalog: Catalog) -> None:
 def test_result_of_an_unknown_plan(catalog: Catalog) -> None:
     """Asking for the result of a plan that does not exist is refused."""
     table = catalog.shared_table()
-    fetch_result(catalog, table, UNKNOWN_PLAN).expect(404)
+    catalog.fetch_planning_result(table, UNKNOWN_PLAN).expect(404)
 
 
 @check("fetchPlanningResult.missing-table", proves="fetchPlanningResult.missing-table")
 def test_result_for_a_missing_table(catalog: Catalog) -> None:
     """Asking for a plan of a table that does not exist is refused."""
     for namespace, name in _missing(catalog):
-        fetch_result(catalog, _absent(namespace, name), UNKNOWN_PLAN).expect(404)
+        catalog.fetch_planning_result(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
 
 
 # ---- cancelPlanning
@@ -147,7 +143,7 @@ def test_result_for_a_missing_table(catalog: Catalog) -> None:
 def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
     """Cancelling a plan of a table that does not exist is refused."""
     for namespace, name in _missing(catalog):
-        cancel(catalog, _absent(namespace, name), UNKNOWN_PLAN).expect(404)
+        catalog.cancel_planning(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
 
 
 # ---- fetchScanTasks
@@ -157,14 +153,14 @@ def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
 def test_unknown_plan_task(catalog: Catalog) -> None:
     """Handing in a plan task that was never given out is refused."""
     table = catalog.shared_table()
-    fetch_tasks(catalog, table, UNKNOWN_PLAN_TASK).expect(404)
+    catalog.fetch_scan_tasks(table, UNKNOWN_PLAN_TASK).expect(404)
 
 
 @check("fetchScanTasks.missing-table", proves="fetchScanTasks.missing-table")
 def test_tasks_of_a_missing_table(catalog: Catalog) -> None:
     """Handing in a plan task for a table that does not exist is refused."""
     for namespace, name in _missing(catalog):
-        fetch_tasks(catalog, _absent(namespace, name), UNKNOWN_PLAN_TASK).expect(404)
+        catalog.fetch_scan_tasks(_absent(namespace, name), UNKNOWN_PLAN_TASK).expect(404)
 
 
 @check("fetchScanTasks.malformed-refused", proves="fetchScanTasks.400")

@@ -22,7 +22,7 @@ from icecheck.conformance.planned_files import HISTORY, MANY, V2, expect_undecid
 from icecheck.conformance.planned_history import ALL_OF, DRESSES, SOME_OF, dress
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
-from icecheck.planned_scan import answers, cancel, file_scan_tasks, plan, planned
+from icecheck.planned_scan import answers, file_scan_tasks, planned
 from icecheck.verdict import Group
 
 Json = Any
@@ -180,7 +180,7 @@ def _tasks(replies: Iterable[Reply]) -> Tasks:
 
 
 def _asked(catalog: Catalog, files: ManifestFiles, snapshot_id: int, **members: Json) -> Reply:
-    reply = plan(catalog, files.table, snapshot_id=snapshot_id, **members).expect(200)
+    reply = catalog.plan_table_scan(files.table, snapshot_id=snapshot_id, **members).expect(200)
     body = reply.json()
     if body.get("status") == "completed" and not body.get("plan-tasks"):
         raise not_applicable(f"the catalog plans {MANY} files at once, without plan tasks")
@@ -282,11 +282,16 @@ def test_plans_beside_each_other(catalog: Catalog) -> None:
         _expect_content(files, second, due.with_data("later"), "the other of two plans")
 
         kept = _asked(catalog, files, snapshot_id)
-        cancelled = plan(catalog, files.table, snapshot_id=later).expect(200).json().get("plan-id")
+        cancelled = (
+            catalog.plan_table_scan(files.table, snapshot_id=later)
+            .expect(200)
+            .json()
+            .get("plan-id")
+        )
         files.append(_data("newest", "a"))
         files.remove("000.parquet", f"{MANY - 1}.parquet", "e.parquet")
         if isinstance(cancelled, str) and catalog.claims("cancelPlanning"):
-            cancel(catalog, files.table, cancelled).expect(204)
+            catalog.cancel_planning(files.table, cancelled).expect(204)
         _expect_content(
             files,
             _tasks(answers(catalog, files.table, kept)),

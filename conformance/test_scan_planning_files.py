@@ -17,7 +17,7 @@ from icecheck.conformance.manifest_files import (
 )
 from icecheck.conformance.planned_files import MANY, V2, expect_among, expect_planned
 from icecheck.expect import NotOffered, equal
-from icecheck.planned_scan import cancel, expect_state, fetch_result, plan, planned
+from icecheck.planned_scan import expect_state, planned
 from icecheck.verdict import SkipKind
 
 _TASKS = "plan-tasks"
@@ -278,7 +278,7 @@ def test_result_of_a_known_plan(catalog: Catalog) -> None:
     """The result of a plan that the catalog holds can be fetched, with tasks once completed."""
     with given_files(catalog) as files:
         first, plan_id = _held_plan(catalog, files)
-        reply = fetch_result(catalog, files.table, plan_id)
+        reply = catalog.fetch_planning_result(files.table, plan_id)
         if reply.status == 404 and first.get("status") == "completed" and not first.get(_TASKS):
             raise NotOffered("nothing of the plan was left to fetch", SkipKind.NOT_APPLICABLE)
         reply.expect(200)
@@ -290,7 +290,7 @@ def test_cancelling_a_plan(catalog: Catalog) -> None:
     """Cancelling a plan that the catalog holds is answered 204."""
     with given_files(catalog) as files:
         _, plan_id = _held_plan(catalog, files)
-        cancel(catalog, files.table, plan_id).expect(204)
+        catalog.cancel_planning(files.table, plan_id).expect(204)
 
 
 def _given_many(files: ManifestFiles) -> list[str]:
@@ -302,7 +302,7 @@ def _given_many(files: ManifestFiles) -> list[str]:
 def _held_plan(catalog: Catalog, files: ManifestFiles) -> tuple[Json, str]:
     """Return the answer to a scan, and the id of its plan, of which nothing was fetched yet."""
     _given_many(files)
-    answer = plan(catalog, files.table).expect(200).json()
+    answer = catalog.plan_table_scan(files.table).expect(200).json()
     plan_id = answer.get("plan-id")
     if not isinstance(plan_id, str):
         reason = f"the catalog plans {MANY} files without a plan id"

@@ -36,7 +36,7 @@ from icecheck.conformance.planned_history import (
 )
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
-from icecheck.planned_scan import Planned, answers, cancel, fetch_result, fetch_tasks, plan, planned
+from icecheck.planned_scan import Planned, answers, planned
 from icecheck.verdict import Group
 
 HISTORY = (*V2, "branches", "snapshot-history")
@@ -171,7 +171,7 @@ def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
     }
     for what, ends in wrong.items():
         for asked, members in DRESSES.items():
-            reply = plan(catalog, table, **ends, **members)
+            reply = catalog.plan_table_scan(table, **ends, **members)
             reply.expect(400, detail=f"sent {what} with {asked}")
 
 
@@ -235,7 +235,7 @@ def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
     """A plan cannot be asked for under a name that its table has lost, and is nobody else's."""
     with given_files(catalog) as files:
         files.append(*(PlannedFile(f"{at:03}.parquet") for at in range(MANY)))
-        reply = plan(catalog, files.table).expect(200)
+        reply = catalog.plan_table_scan(files.table).expect(200)
         plan_id = reply.json().get("plan-id")
         tasks = next(answers(catalog, files.table, reply)).json().get("plan-tasks") or []
         here = (files.table.namespace, files.table.name)
@@ -255,16 +255,16 @@ def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
 def _of_former(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str]) -> Iterator[Reply]:
     """Ask for what is left of a plan, as far as it has an id and plan tasks."""
     if isinstance(plan_id, str):
-        yield fetch_result(catalog, table, plan_id)
+        yield catalog.fetch_planning_result(table, plan_id)
     for task in tasks[:1]:
-        yield fetch_tasks(catalog, table, task)
+        yield catalog.fetch_scan_tasks(table, task)
 
 
 def _expect_gone(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str], how: str) -> None:
     """Judge that there is no planning under a name that no table has."""
     detail = f"the table was {how}"
-    plan(catalog, table).expect(404, detail=detail)
+    catalog.plan_table_scan(table).expect(404, detail=detail)
     for found in _of_former(catalog, table, plan_id, tasks):
         found.expect(404, detail=detail)
     if isinstance(plan_id, str):
-        cancel(catalog, table, plan_id).expect(404, detail=detail)
+        catalog.cancel_planning(table, plan_id).expect(404, detail=detail)

@@ -29,9 +29,7 @@ from icecheck.conformance.second_lives import (
     there_again,
     warm,
 )
-from icecheck.conformance.viewing import (
-    list_views,
-)
+from icecheck.contract import Action, load
 from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -39,6 +37,7 @@ from icecheck.verdict import Group
 
 _TABLE = ("createTable", "loadTable", "dropTable")
 _VIEW = ("createView", "loadView", "dropView")
+_LISTS = frozenset(load().by_object(Action.LIST).values())
 
 
 # ---------------------------------------------------------------------------- tables
@@ -170,7 +169,7 @@ def test_name_of_a_dropped_namespace(catalog: Catalog) -> None:
     catalog.drop_namespace(namespace).expect(200, 202, 204)
     for reply in _look_around(catalog, namespace):
         # That a missing namespace has no list at all is for the checks of listing to judge.
-        lists = reply.exchange.operation in {"listTables", "listViews"}
+        lists = reply.exchange.operation in _LISTS
         if not lists or (reply.ok and tables_in(reply)):
             expect_nothing(reply, "namespace")
     given_namespace_at(catalog, namespace)
@@ -187,7 +186,7 @@ def _look_around(catalog: Catalog, namespace: Namespace) -> list[Reply]:
     if catalog.claims("listTables"):
         asked.append(catalog.list_tables(namespace))
     if catalog.claims("listViews"):
-        asked.append(list_views(catalog, namespace))
+        asked.append(catalog.list_views(namespace))
     return asked
 
 

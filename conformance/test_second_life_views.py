@@ -18,15 +18,10 @@ from icecheck.conformance.second_lives import (
 )
 from icecheck.conformance.viewing import (
     View,
-    create_view,
-    drop_view,
     given_view,
-    list_views,
-    load_view,
     loaded_view,
-    rename_view,
     replace_view,
-    view_exists,
+    supported,
 )
 from icecheck.verdict import Group
 
@@ -43,21 +38,21 @@ def _given_first_view(catalog: Catalog) -> View:
         catalog, view, [{"action": "set-properties", "updates": {"icecheck.more": "1"}}]
     ).expect(200)
     if catalog.claims("viewExists"):
-        view_exists(catalog, view.namespace, view.name)
+        catalog.view_exists(view.namespace, view.name)
     if catalog.claims("listViews"):
-        list_views(catalog, view.namespace)
+        catalog.list_views(view.namespace)
     return loaded_view(catalog, view)
 
 
 def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
     where = (first.namespace, first.name)
     for _ in range(2):  # the first one to ask may fill a cache with the wrong one
-        reply = load_view(catalog, *where)
+        reply = catalog.load_view(*where)
         expect_second_view(reply, first.uuid)
     if catalog.claims("viewExists"):
-        view_exists(catalog, *where).expect(200, 204)
+        catalog.view_exists(*where).expect(200, 204)
     if catalog.claims("listViews"):
-        expect_listed_once(list_views(catalog, first.namespace), *where)
+        expect_listed_once(catalog.list_views(first.namespace), *where)
     marked = [{"action": "set-properties", "updates": {"icecheck.later": "1"}}]
     reply = replace_view(catalog, first, marked)  # it asserts the first one's uuid
     if reply.ok:
@@ -68,7 +63,7 @@ def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
             detail="a commit to the view that had the name before",
         )
     expect_second_view(replace_view(catalog, first, marked, []), first.uuid)
-    expect_second_view(load_view(catalog, *where), first.uuid)
+    expect_second_view(catalog.load_view(*where), first.uuid)
 
 
 @check("second-life.view", proves="second-life.view", group=Group.GENERATED)
@@ -76,9 +71,9 @@ def test_name_of_a_dropped_view(catalog: Catalog) -> None:
     """A view made under the name of a dropped one shows nothing of it."""
     require(catalog, *_VIEW, "replaceView")
     first = _given_first_view(catalog)
-    drop_view(catalog, first.namespace, first.name).expect(200, 204)
+    catalog.drop_view(first.namespace, first.name).expect(200, 204)
     expect_no_view(catalog, first.namespace, first.name)
-    create_view(catalog, first.namespace, second_view(first.name)).expect(200)
+    supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
     _expect_second_everywhere(catalog, first)
 
 
@@ -89,12 +84,12 @@ def test_name_of_a_renamed_view(catalog: Catalog) -> None:
     first = _given_first_view(catalog)
     namespace, new = first.namespace, catalog.new_name()
     expect_no_view(catalog, namespace, new)
-    rename_view(catalog, (namespace, first.name), (namespace, new)).expect(200, 204)
+    supported(catalog.rename_view((namespace, first.name), (namespace, new))).expect(200, 204)
     expect_no_view(catalog, namespace, first.name)
-    reused(create_view(catalog, namespace, second_view(first.name)))
+    reused(supported(catalog.create_view(namespace, second_view(first.name))))
     _expect_second_everywhere(catalog, first)
-    drop_view(catalog, namespace, first.name).expect(200, 204)
-    reply = load_view(catalog, namespace, new).expect(200, detail="under the new name")
+    catalog.drop_view(namespace, first.name).expect(200, 204)
+    reply = catalog.load_view(namespace, new).expect(200, detail="under the new name")
     found = str(metadata_view.metadata_in(reply).get("view-uuid")).lower()
     if found != first.uuid.lower():
         symptom, due = "rename-changed-the-view", "the view as it was before its rename"
@@ -112,12 +107,12 @@ def test_name_of_another_kind(catalog: Catalog) -> None:
     where = (first.namespace, first.name)
     catalog.given_dropped(*where)
     expect_no_view(catalog, *where)
-    create_view(catalog, first.namespace, second_view(first.name)).expect(200)
+    supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
     expect_no_table(catalog, *where)
-    expect_second_view(load_view(catalog, *where), first.uuid)
+    expect_second_view(catalog.load_view(*where), first.uuid)
     if catalog.claims("listViews"):
-        expect_listed_once(list_views(catalog, first.namespace), *where)
-    drop_view(catalog, *where).expect(200, 204)
+        expect_listed_once(catalog.list_views(first.namespace), *where)
+    catalog.drop_view(*where).expect(200, 204)
     catalog.create_table(first.namespace, second_table(first.name)).expect(200)
     expect_no_view(catalog, *where)
     expect_second_table(catalog.load_table(*where), first.uuid)

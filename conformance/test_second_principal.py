@@ -8,7 +8,8 @@ from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import object_in, tables_in
 from icecheck.conformance.second_principal import second_principal
-from icecheck.conformance.viewing import View, create_view_body, given_view, load_view
+from icecheck.conformance.viewing import View, create_view_body, given_view
+from icecheck.contract import Action, Object, load
 from icecheck.expect import Reply, Violation, equal
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -16,10 +17,8 @@ from icecheck.verdict import Group
 Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]
 
-_READING_NAMESPACES = ("loadNamespaceMetadata", "namespaceExists")
-_READING_TABLES = ("loadTable", "tableExists", "loadCredentials")
-_READING_VIEWS = ("loadView", "viewExists")
-_LISTS = ("listTables", "listViews")
+_LOOKING = frozenset({Action.LOAD, Action.EXISTS, Action.LOAD_CREDENTIALS})
+_LISTS = tuple(load().by_object(Action.LIST)[kind] for kind in ("table", "view"))
 _OPEN_TO_NOBODY = frozenset({403, 404})
 
 
@@ -51,10 +50,10 @@ class _Mine:
 
 
 def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
-    for operation_id in (*_READING_NAMESPACES, *_READING_TABLES, *_READING_VIEWS):
-        names = mine.names(operation_id)
+    for operation in catalog.contract.operations.values():
+        names = mine.names(operation.id) if operation.facts.action in _LOOKING else None
         if names is not None:
-            yield catalog.call(operation_id, names, headers=theirs)
+            yield catalog.call(operation.id, names, headers=theirs)
 
 
 def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Reply, str]]:
@@ -128,7 +127,7 @@ def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
         listed = catalog.list_tables(mine.namespace).expect(200)
         equal(tables_in(listed), [(mine.namespace, table.name)], symptom="changed-although-refused")
     if mine.view is not None:
-        view = load_view(catalog, mine.namespace, mine.view.name).expect(200)
+        view = catalog.load_view(mine.namespace, mine.view.name).expect(200)
         equal(
             view.member("metadata", "view-uuid"),
             mine.view.metadata.get("view-uuid"),
@@ -161,8 +160,9 @@ def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
         everything = {"commitTransaction": {"table-changes": changes}, **everything}
     for operation_id, body in everything.items():
         names = mine.names(operation_id)
-        lacks = (operation_id.endswith("Table") and mine.table is None) or (
-            operation_id.endswith("View") and mine.view is None
+        kind = catalog.contract.operations[operation_id].facts.object
+        lacks = (kind is Object.TABLE and mine.table is None) or (
+            kind is Object.VIEW and mine.view is None
         )
         if names is None or lacks:
             continue

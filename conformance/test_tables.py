@@ -4,10 +4,11 @@ from typing import Any
 
 from icecheck import bodies
 from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, encode
+from icecheck.client import NO_BODY, Catalog
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.demanding_values import zero_based
 from icecheck.expect import ANY_OBJECT, ANY_STRING, containing, equal
+from icecheck.sender import encode
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"

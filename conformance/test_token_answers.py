@@ -13,7 +13,6 @@ from icecheck.conformance.token_requests import (
     basic,
     exchange_form,
     own_form,
-    post_form,
     token_in,
 )
 from icecheck.expect import Reply
@@ -66,17 +65,17 @@ def _is_number(value: Any) -> bool:
 def _given(catalog: Catalog) -> Iterator[tuple[str, Reply]]:
     """Yield a token asked for in each way, where it is given."""
     form = own_form(catalog)
-    first = post_form(catalog, form).expect(200)
+    first = catalog.get_token(form).expect(200)
     yield "the client's token", first
     token = token_in(first)
-    renewed = post_form(catalog, exchange_form(catalog, token), bearer(token))
+    renewed = catalog.get_token(exchange_form(catalog, token), bearer(token))
     if renewed.ok:
         yield "the renewed token", renewed
         again = token_in(renewed)
-        twice = post_form(catalog, exchange_form(catalog, again), bearer(again))
+        twice = catalog.get_token(exchange_form(catalog, again), bearer(again))
         if twice.ok:
             yield "the token that was renewed twice", twice
-    by_header = post_form(catalog, *basic(form))
+    by_header = catalog.get_token(*basic(form))
     if by_header.ok:
         yield "the token for a Basic header", by_header
 
@@ -84,12 +83,12 @@ def _given(catalog: Catalog) -> Iterator[tuple[str, Reply]]:
 @check("getToken.issued-type", proves="getToken.issued-token-type", group=Group.GENERATED)
 def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
     """An exchanged token comes with its type, whether or not one was asked for."""
-    token = token_in(post_form(catalog, own_form(catalog)))
+    token = token_in(catalog.get_token(own_form(catalog)))
     form = exchange_form(catalog, token)
     given = 0
     for wanted in (None, ACCESS_TOKEN, JWT):
         more = {} if wanted is None else {"requested_token_type": wanted}
-        reply = post_form(catalog, {**form, **more}, bearer(token))
+        reply = catalog.get_token({**form, **more}, bearer(token))
         if not reply.ok:
             continue  # which types there are is the server's business
         given += 1
@@ -109,19 +108,19 @@ def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
 def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     """Unknown parameters, order, charset and spelling of blanks make no difference to a token."""
     form = own_form(catalog)
-    token_in(post_form(catalog, form))
+    token_in(catalog.get_token(form))
     detail = "with parameters that nobody knows"
-    token_in(post_form(catalog, {**_UNKNOWN, **form}).expect(200, detail=detail))
+    token_in(catalog.get_token({**_UNKNOWN, **form}).expect(200, detail=detail))
     turned = dict(reversed([*form.items()]))
-    token_in(post_form(catalog, turned).expect(200, detail="with its parameters in another order"))
+    token_in(catalog.get_token(turned).expect(200, detail="with its parameters in another order"))
     detail = "with a charset in its content type"
-    token_in(post_form(catalog, form, _FORM_WITH_CHARSET).expect(200, detail=detail))
+    token_in(catalog.get_token(form, _FORM_WITH_CHARSET).expect(200, detail=detail))
     # That a scope may be named twice is not said; that a plus is a blank in forms is.
     twice = {**form, "scope": " ".join([form.get("scope", "catalog")] * 2)}
-    escaped = post_form(catalog, twice, blank="%20")
+    escaped = catalog.get_token(twice, blank="%20")
     if escaped.ok:
         detail = "with a blank that is written as a plus, as forms write it"
-        reply = post_form(catalog, twice).expect(200, detail=detail)
+        reply = catalog.get_token(twice).expect(200, detail=detail)
         due = "the answer to the same request"
         if object_in(reply).get("scope") != object_in(escaped).get("scope"):
             raise reply.violation("spelling-changes-the-answer", due, "another one", detail=detail)
@@ -158,11 +157,11 @@ def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
 def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
     """No secret but the right one, and no other client, gets a token, in the form or a header."""
     form = own_form(catalog)
-    right = post_form(catalog, form).expect(200)
+    right = catalog.get_token(form).expect(200)
     token_in(right)
     for what, wrong in _wrong(form).items():
         for where, (sent, headers) in (("form", (wrong, {})), ("header", basic(wrong))):
-            reply = post_form(catalog, sent, headers)
+            reply = catalog.get_token(sent, headers)
             if reply.ok and _asks_nobody(catalog):
                 raise not_applicable("the catalog asks nobody for credentials")
             if reply.ok:
@@ -190,7 +189,7 @@ def _wrong(form: Form) -> dict[str, Form]:
 def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
     """A token request without what its grant needs is refused with 400 or 401."""
     form = own_form(catalog)
-    token = token_in(post_form(catalog, form))
+    token = token_in(catalog.get_token(form))
     whole = exchange_form(catalog, token)
     incomplete: dict[str, tuple[Form, Form]] = {
         "no client": ({k: v for k, v in form.items() if not k.startswith("client_")}, {}),
@@ -201,7 +200,7 @@ def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
         "an unreadable Basic header": (basic(form)[0], {"Authorization": "Basic %%%"}),
     }
     for what, (sent, headers) in incomplete.items():
-        reply = post_form(catalog, sent, headers)
+        reply = catalog.get_token(sent, headers)
         if reply.ok and _asks_nobody(catalog):
             raise not_applicable("the catalog asks nobody for credentials")
         reply.expect(400, 401, detail=f"sent {what}")

@@ -17,7 +17,6 @@ from icecheck.conformance.viewing import (
     expect_view_unchanged,
     given_view,
     in_dialects,
-    load_view,
     loaded_view,
     replace_view,
     set_current_version,
@@ -140,7 +139,7 @@ def test_missing_view(catalog: Catalog) -> None:
     """A commit to a view that does not exist is refused, and makes none."""
     missing = View(catalog.given_home(), catalog.new_name(), {"versions": []}, None)
     replace_view(catalog, missing, [_mark("first")], []).expect(404)
-    load_view(catalog, missing.namespace, missing.name).expect(404, detail="nothing may come of it")
+    catalog.load_view(missing.namespace, missing.name).expect(404, detail="nothing may come of it")
 
 
 @check("replaceView.foreign-update", proves="replaceView.unknown-update-refused")

@@ -14,19 +14,13 @@ from icecheck.conformance.second_lives import reused
 from icecheck.conformance.viewing import (
     MARK,
     View,
-    create_view,
     create_view_body,
-    drop_view,
     expect_view_unchanged,
     given_view,
-    list_views,
-    load_view,
     loaded_view,
-    offered,
-    rename_view,
     settled_view,
     shared_view,
-    view_exists,
+    supported,
 )
 from icecheck.expect import NotOffered, Reply, equal
 from icecheck.probes import has_capability, saw
@@ -40,7 +34,9 @@ def _renamed(catalog: Catalog, namespace: Namespace | None = None) -> tuple[View
     """Make a view, rename it within its namespace, and return it as it was with its new name."""
     view = loaded_view(catalog, given_view(catalog, namespace, properties={MARK: "first"}))
     name = catalog.new_name()
-    rename_view(catalog, (view.namespace, view.name), (view.namespace, name)).expect(200, 204)
+    supported(catalog.rename_view((view.namespace, view.name), (view.namespace, name))).expect(
+        200, 204
+    )
     return view, name
 
 
@@ -59,7 +55,7 @@ def test_rename_view(catalog: Catalog) -> None:
     """Renaming a view is answered 204."""
     view = given_view(catalog)
     target = (view.namespace, catalog.new_name())
-    rename_view(catalog, (view.namespace, view.name), target).expect(204)
+    supported(catalog.rename_view((view.namespace, view.name), target)).expect(204)
 
 
 @check("renameView.malformed-refused", proves="renameView.400")
@@ -76,8 +72,8 @@ def test_malformed_bodies(catalog: Catalog) -> None:
         "a destination that is a string": {"source": view.identifier, "destination": "v"},
     }
     for what, body in wrong.items():
-        offered(catalog.call("renameView", body=body)).expect(400, detail=f"sent {what}")
-    load_view(catalog, view.namespace, view.name).expect(200, detail="the view must stay")
+        supported(catalog.call("renameView", body=body)).expect(400, detail=f"sent {what}")
+    catalog.load_view(view.namespace, view.name).expect(200, detail="the view must stay")
 
 
 @check("renameView.missing-source", proves="renameView.404")
@@ -85,11 +81,11 @@ def test_missing_source(catalog: Catalog) -> None:
     """Renaming a view that does not exist is refused."""
     namespace = catalog.given_home()
     source, target = catalog.new_name(), catalog.new_name()
-    rename_view(catalog, (namespace, source), (namespace, target)).expect(404)
+    supported(catalog.rename_view((namespace, source), (namespace, target))).expect(404)
     nowhere = catalog.new_namespace_name()
-    reply = rename_view(catalog, (nowhere, source), (nowhere, target))
+    reply = supported(catalog.rename_view((nowhere, source), (nowhere, target)))
     reply.expect(404, detail="from a missing namespace")
-    load_view(catalog, namespace, target).expect(404, detail="nothing may come of it")
+    catalog.load_view(namespace, target).expect(404, detail="nothing may come of it")
 
 
 @check("renameView.missing-target-namespace", proves="renameView.target-namespace-missing")
@@ -97,8 +93,8 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
     """Renaming a view into a namespace that does not exist is refused, and the view stays."""
     view = shared_view(catalog)
     target = (catalog.new_namespace_name(), catalog.new_name())
-    rename_view(catalog, (view.namespace, view.name), target).expect(404)
-    load_view(catalog, view.namespace, view.name).expect(200, detail="the view must stay")
+    supported(catalog.rename_view((view.namespace, view.name), target)).expect(404)
+    catalog.load_view(view.namespace, view.name).expect(200, detail="the view must stay")
 
 
 @check("renameView.target-exists", proves=("renameView.409", "renameView.conflict-changes-nothing"))
@@ -106,7 +102,7 @@ def test_existing_target(catalog: Catalog) -> None:
     """Renaming a view to the name of another one is refused, and both stay as they were."""
     namespace = catalog.given_home()
     one, other = (loaded_view(catalog, given_view(catalog, namespace)) for _ in range(2))
-    rename_view(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
+    supported(catalog.rename_view((namespace, one.name), (namespace, other.name))).expect(409)
     for view in (one, other):
         expect_view_unchanged(catalog, view)
 
@@ -115,10 +111,10 @@ def test_existing_target(catalog: Catalog) -> None:
 def test_renamed_view_moves(catalog: Catalog) -> None:
     """A renamed view loads and is listed under the new name, and not under the old one."""
     view, name = _renamed(catalog, catalog.given_namespace())
-    load_view(catalog, view.namespace, name).expect(200, detail="under the new name")
-    load_view(catalog, view.namespace, view.name).expect(404, detail="under the old name")
+    catalog.load_view(view.namespace, name).expect(200, detail="under the new name")
+    catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
     if catalog.claims("listViews"):
-        reply = list_views(catalog, view.namespace)
+        reply = catalog.list_views(view.namespace)
         listed = [found for namespace, found in tables_in(reply) if namespace == view.namespace]
         if name not in listed or view.name in listed:
             due = "the new name in the list, and not the old one"
@@ -129,7 +125,7 @@ def test_renamed_view_moves(catalog: Catalog) -> None:
 def test_old_name_is_free(catalog: Catalog) -> None:
     """After a rename the old name can be used for another view."""
     view, name = _renamed(catalog)
-    reply = create_view(catalog, view.namespace, create_view_body(view.name))
+    reply = supported(catalog.create_view(view.namespace, create_view_body(view.name)))
     reused(reply, "a view under the old name")
     expect_view_unchanged(catalog, replace(view, name=name))
 
@@ -138,7 +134,7 @@ def test_old_name_is_free(catalog: Catalog) -> None:
 def test_renamed_view_is_the_same(catalog: Catalog) -> None:
     """A renamed view keeps its uuid, schemas, versions and properties."""
     view, name = _renamed(catalog)
-    reply = load_view(catalog, view.namespace, name).expect(200)
+    reply = catalog.load_view(view.namespace, name).expect(200)
     before = settled_view(view.metadata, MARK)
     after = settled_view(metadata_view.metadata_in(reply), MARK)
     for kept in (before, after):
@@ -158,7 +154,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
     reply = catalog.call("renameView", body=ends).expect(200, 204, 406)
     saw(catalog, "cross-namespace-view-rename", present=reply.ok)
     where = target if reply.ok else (view.namespace, view.name)
-    load_view(catalog, *where).expect(200, detail=f"after an answer of {reply.status}")
+    catalog.load_view(*where).expect(200, detail=f"after an answer of {reply.status}")
 
 
 @check("renameView.into-another-namespace", proves="renameView.across-namespaces")
@@ -166,14 +162,14 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A view can be renamed into another namespace."""
     view = given_view(catalog)
     new = (catalog.given_namespace(), catalog.new_name())
-    rename_view(catalog, (view.namespace, view.name), new).expect(200, 204)
-    moved = load_view(catalog, *new).expect(200, detail="in the other namespace")
+    supported(catalog.rename_view((view.namespace, view.name), new)).expect(200, 204)
+    moved = catalog.load_view(*new).expect(200, detail="in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)
     moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom="rename-changed-the-view")
     after = metadata_view.metadata_in(moved)
     definitions = [settled_view(each, MARK)["versions"] for each in (after, view.metadata)]
     equal(*definitions, symptom="rename-changed-the-view")  # names in it mean what they meant
-    load_view(catalog, view.namespace, view.name).expect(404, detail="under the old name")
+    catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
 
 
 # ------------------------------------------------------------- one name space with tables
@@ -183,7 +179,7 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
 def test_view_over_a_table(catalog: Catalog) -> None:
     """Creating a view under the name of a table is refused, and the table stays."""
     table = catalog.shared_table()
-    create_view(catalog, table.namespace, create_view_body(table.name)).expect(409)
+    supported(catalog.create_view(table.namespace, create_view_body(table.name))).expect(409)
     _expect_table_stays(catalog, table)
 
 
@@ -201,7 +197,7 @@ def test_rename_view_over_a_table(catalog: Catalog) -> None:
     table = catalog.shared_table()
     view = shared_view(catalog)
     ends = (view.namespace, view.name), (table.namespace, table.name)
-    rename_view(catalog, *ends).expect(409)
+    supported(catalog.rename_view(*ends)).expect(409)
     _expect_table_stays(catalog, table)
     expect_view_unchanged(catalog, view)
 
@@ -254,7 +250,7 @@ def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
 def test_table_is_no_view(catalog: Catalog) -> None:
     """Loading a table as a view is refused with 404."""
     table = catalog.shared_table()
-    load_view(catalog, table.namespace, table.name).expect(404)
+    catalog.load_view(table.namespace, table.name).expect(404)
 
 
 @check("loadTable.of-a-view", proves="loadTable.view-is-no-table")
@@ -268,7 +264,7 @@ def test_view_is_no_table(catalog: Catalog) -> None:
 def test_table_does_not_exist_as_a_view(catalog: Catalog) -> None:
     """The existence check of a view is answered 404 under the name of a table."""
     table = catalog.shared_table()
-    view_exists(catalog, table.namespace, table.name).expect(404)
+    catalog.view_exists(table.namespace, table.name).expect(404)
 
 
 @check("tableExists.of-a-view", proves="tableExists.view-is-no-table")
@@ -282,7 +278,7 @@ def test_view_does_not_exist_as_a_table(catalog: Catalog) -> None:
 def test_drop_view_spares_tables(catalog: Catalog) -> None:
     """Dropping a view under the name of a table is refused, and the table stays."""
     table = catalog.shared_table()
-    drop_view(catalog, table.namespace, table.name).expect(404)
+    catalog.drop_view(table.namespace, table.name).expect(404)
     _expect_table_stays(catalog, table)
 
 

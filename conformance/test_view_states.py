@@ -32,9 +32,7 @@ from icecheck.conformance.view_states import (
 )
 from icecheck.conformance.viewing import (
     create_view_body,
-    drop_view,
     given_view,
-    load_view,
     loaded_view,
     replace_view,
     view_version,
@@ -64,7 +62,7 @@ class _Walk:
         self.taken = 0
 
     def load(self) -> Reply:
-        return load_view(self.catalog, self.view.namespace, self.view.name).expect(200)
+        return self.catalog.load_view(self.view.namespace, self.view.name).expect(200)
 
     def expect_first(self) -> None:
         """Judge that the view is at first what it was created as."""
@@ -136,13 +134,13 @@ class _Walk:
         if not self.catalog.claims("dropView"):
             return
         where = (self.view.namespace, self.view.name)
-        drop_view(self.catalog, *where).expect(200, 204)
+        self.catalog.drop_view(*where).expect(200, 204)
         schema = schema_of("of a second life")
         version = view_version("SELECT 'again'", namespace=self.homes[0], version_id=3)
         body = create_view_body(
             self.view.name, version=version, schema=schema, properties={"icecheck.turn": "0"}
         )
-        reply = self.catalog.call("createView", {"namespace": where[0]}, body=body)
+        reply = self.catalog.create_view(where[0], body)
         if refuses_place(reply):
             return  # what was renamed still lies where the catalog would put the next one
         reply.expect(200)
@@ -161,7 +159,7 @@ class _Walk:
 
     def expect_other(self) -> None:
         state = state_of(self.other.metadata, KEYS)
-        reply = load_view(self.catalog, self.other.namespace, self.other.name).expect(200)
+        reply = self.catalog.load_view(self.other.namespace, self.other.name).expect(200)
         what = "a view that no commit named"
         expect_state(reply, state, state, what, symptom="changed-beside:another-view")
 

@@ -12,21 +12,17 @@ from icecheck.conformance.viewing import (
     FIRST_SQL,
     MARK,
     VIEW_SCHEMA,
-    create_view,
     create_view_body,
     current_versions,
     definition_of,
-    drop_view,
     expect_view_unchanged,
     given_view,
     in_dialects,
-    list_views,
-    load_view,
     loaded_view,
     settled_view,
     some_view,
+    supported,
     version_with,
-    view_exists,
     view_version,
 )
 from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
@@ -45,7 +41,7 @@ def test_create_view(catalog: Catalog) -> None:
     """Creating a view succeeds and answers its metadata."""
     namespace = catalog.given_home()
     body = create_view_body(catalog.new_name(), version=view_version(namespace=namespace))
-    reply = create_view(catalog, namespace, body).expect(200)
+    reply = supported(catalog.create_view(namespace, body)).expect(200)
     reply.expect_json({"metadata": ANY_OBJECT})
 
 
@@ -53,7 +49,7 @@ def test_create_view(catalog: Catalog) -> None:
 def test_created_view_exists(catalog: Catalog) -> None:
     """A created view loads at once."""
     view = given_view(catalog)
-    load_view(catalog, view.namespace, view.name).expect(200)
+    catalog.load_view(view.namespace, view.name).expect(200)
 
 
 @check("createView.answer-agrees-with-load", proves="createView.answer-is-the-view")
@@ -85,16 +81,16 @@ def test_malformed_bodies(catalog: Catalog) -> None:
         "a version that is a string": {**whole, "view-version": FIRST_SQL},
     }
     for what, body in wrong.items():
-        create_view(catalog, namespace, body).expect(400, detail=f"sent {what}")
-    load_view(catalog, namespace, name).expect(404, detail="a refused view must not exist")
+        supported(catalog.create_view(namespace, body)).expect(400, detail=f"sent {what}")
+    catalog.load_view(namespace, name).expect(404, detail="a refused view must not exist")
 
 
 @check("createView.missing-namespace", proves="createView.404")
 def test_missing_namespace(catalog: Catalog) -> None:
     """Creating a view in a namespace that does not exist is refused."""
     missing, name = catalog.new_namespace_name(), catalog.new_name()
-    create_view(catalog, missing, create_view_body(name)).expect(404)
-    load_view(catalog, missing, name).expect(404, detail="a refused view must not exist")
+    supported(catalog.create_view(missing, create_view_body(name))).expect(404)
+    catalog.load_view(missing, name).expect(404, detail="a refused view must not exist")
 
 
 @check(
@@ -109,7 +105,7 @@ def test_existing_view(catalog: Catalog) -> None:
         version=view_version("SELECT 'b' AS other"),
         properties={MARK: "second"},
     )
-    create_view(catalog, view.namespace, body).expect(409)
+    supported(catalog.create_view(view.namespace, body)).expect(409)
     expect_view_unchanged(catalog, view)
 
 
@@ -157,11 +153,11 @@ def test_version_kept(catalog: Catalog) -> None:
 
     def send(version: dict[str, Any]) -> Reply:
         body = create_view_body(name, version=version)
-        return catalog.call("createView", {"namespace": namespace}, body=body)
+        return catalog.create_view(namespace, body)
 
     sent, reply = in_dialects(catalog, sent, send)
     reply.expect(200)
-    metadata = metadata_view.metadata_in(load_view(catalog, namespace, name).expect(200))
+    metadata = metadata_view.metadata_in(catalog.load_view(namespace, name).expect(200))
     found = [definition_of(version) for version in current_versions(metadata)]
     equal(found, [definition_of(sent)], symptom=_EFFECT)
 
@@ -176,9 +172,9 @@ def test_location_kept(catalog: Catalog) -> None:
     name = catalog.new_name()
     wanted = f"{beside}/{name}_elsewhere"
     body = {**create_view_body(name), "location": wanted}
-    reply = catalog.call("createView", {"namespace": sibling.namespace}, body=body)
+    reply = catalog.create_view(sibling.namespace, body)
     offered(catalog, "client-view-location", reply).expect(200)
-    loaded = load_view(catalog, sibling.namespace, name).expect(200)
+    loaded = catalog.load_view(sibling.namespace, name).expect(200)
     found = metadata_view.metadata_in(loaded).get("location")
     equal(
         metadata_view.place(found), metadata_view.place(wanted), symptom="effect-missing:location"
@@ -190,7 +186,7 @@ def test_properties_kept(catalog: Catalog) -> None:
     """The view has the properties that were sent."""
     sent = {"icecheck.First": " one ", "icecheck.second": ""}
     view = given_view(catalog, properties=sent)
-    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
     reply.expect_json({"metadata": {"properties": sent}}, symptom="effect-missing:view-properties")
 
 
@@ -201,35 +197,35 @@ def test_properties_kept(catalog: Catalog) -> None:
 def test_load_view(catalog: Catalog) -> None:
     """Loading a view answers its metadata and where it is."""
     view = some_view(catalog) if catalog.target.read_only else given_view(catalog)
-    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
     reply.expect_json({"metadata": {"view-uuid": ANY_STRING}, "metadata-location": ANY_STRING})
 
 
 @check("loadView.missing", proves="loadView.404")
 def test_load_missing_view(catalog: Catalog) -> None:
     """Loading a view that does not exist is refused, in a namespace that exists or not."""
-    load_view(catalog, catalog.some_home(), catalog.new_name()).expect(404)
-    load_view(catalog, catalog.new_namespace_name(), catalog.new_name()).expect(404)
+    catalog.load_view(catalog.some_home(), catalog.new_name()).expect(404)
+    catalog.load_view(catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
 
 @check("viewExists.succeeds", proves="viewExists.204")
 def test_view_exists(catalog: Catalog) -> None:
     """The existence check of an existing view is answered 204."""
     view = some_view(catalog)
-    view_exists(catalog, view.namespace, view.name).expect(204)
+    catalog.view_exists(view.namespace, view.name).expect(204)
 
 
 @check("viewExists.missing", proves="viewExists.404")
 def test_missing_view_does_not_exist(catalog: Catalog) -> None:
     """The existence check of a missing view is answered 404."""
-    view_exists(catalog, catalog.some_home(), catalog.new_name()).expect(404)
+    catalog.view_exists(catalog.some_home(), catalog.new_name()).expect(404)
 
 
 @check("loadView.complete", proves="loadView.full-metadata")
 def test_full_metadata(catalog: Catalog) -> None:
     """The current version of a view is in its metadata, and the schema of each version too."""
     view = some_view(catalog)
-    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
     metadata = metadata_view.metadata_in(reply)
     versions = [each for each in metadata.get("versions") or () if isinstance(each, dict)]
     schemas = {each.get("schema-id", 0) for each in metadata.get("schemas") or ()}
@@ -245,13 +241,13 @@ def test_existence_agrees_with_load(catalog: Catalog) -> None:
     """The existence check agrees with loading, after a creation and after a drop."""
     view = given_view(catalog)
     _agrees(catalog, view.namespace, view.name, "created")
-    drop_view(catalog, view.namespace, view.name).expect(200, 204)
+    catalog.drop_view(view.namespace, view.name).expect(200, 204)
     _agrees(catalog, view.namespace, view.name, "dropped")
 
 
 def _agrees(catalog: Catalog, namespace: Namespace, name: str, stage: str) -> None:
-    loads = load_view(catalog, namespace, name).ok
-    exists = view_exists(catalog, namespace, name).ok
+    loads = catalog.load_view(namespace, name).ok
+    exists = catalog.view_exists(namespace, name).ok
     equal(exists, loads, symptom="existence-contradicts-load", detail=f"a view {stage}")
 
 
@@ -263,7 +259,7 @@ def test_every_view_is_listed_once(catalog: Catalog) -> None:
     """Every view of a namespace is listed once, with its namespace and name."""
     namespace = catalog.given_namespace()
     views = [given_view(catalog, namespace).name for _ in range(2)]
-    _expect_views(list_views(catalog, namespace), namespace, views)
+    _expect_views(catalog.list_views(namespace), namespace, views)
 
 
 @check("listViews.this-namespace-only", proves="listViews.this-namespace-only")
@@ -275,7 +271,7 @@ def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     given_view(catalog, given_namespace_at(catalog, lookalike))
     if has_capability(catalog, "nested-namespaces"):
         given_view(catalog, catalog.given_namespace(under=namespace))
-    _expect_views(list_views(catalog, namespace), namespace, [view.name])
+    _expect_views(catalog.list_views(namespace), namespace, [view.name])
 
 
 @check("listViews.no-tables", proves="listViews.no-tables")
@@ -284,7 +280,7 @@ def test_tables_are_not_among_the_views(catalog: Catalog) -> None:
     namespace = catalog.given_namespace()
     view = given_view(catalog, namespace)
     catalog.given_table(namespace)
-    _expect_views(list_views(catalog, namespace), namespace, [view.name])
+    _expect_views(catalog.list_views(namespace), namespace, [view.name])
 
 
 @check("listTables.no-views", proves="listTables.no-views")
@@ -299,7 +295,7 @@ def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
 @check("listViews.list-present", proves="listViews.list-present")
 def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
     """The answer holds the list of views even when it is empty."""
-    reply = list_views(catalog, catalog.given_namespace()).expect(200)
+    reply = catalog.list_views(catalog.given_namespace()).expect(200)
     found = object_in(reply).get("identifiers", ABSENT)
     if not isinstance(found, list):
         raise reply.violation("list-left-out", "a list", show(found), pointer="/identifiers")
@@ -308,7 +304,7 @@ def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
 @check("listViews.no-such-namespace", proves="listViews.404")
 def test_views_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
     """Listing the views of a namespace that does not exist is refused with 404."""
-    list_views(catalog, catalog.new_namespace_name()).expect(404)
+    catalog.list_views(catalog.new_namespace_name()).expect(404)
 
 
 # -------------------------------------------------------------------------- dropping
@@ -318,16 +314,16 @@ def test_views_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
 def test_drop_view(catalog: Catalog) -> None:
     """Dropping a view is answered 204."""
     view = given_view(catalog)
-    drop_view(catalog, view.namespace, view.name).expect(204)
+    catalog.drop_view(view.namespace, view.name).expect(204)
 
 
 @check("dropView.missing", proves="dropView.404")
 def test_drop_missing_view(catalog: Catalog) -> None:
     """Dropping a view that does not exist is refused, and so is dropping one twice."""
-    drop_view(catalog, catalog.given_home(), catalog.new_name()).expect(404)
+    catalog.drop_view(catalog.given_home(), catalog.new_name()).expect(404)
     view = given_view(catalog)
-    drop_view(catalog, view.namespace, view.name).expect(200, 204)
-    drop_view(catalog, view.namespace, view.name).expect(404, detail="after it was dropped")
+    catalog.drop_view(view.namespace, view.name).expect(200, 204)
+    catalog.drop_view(view.namespace, view.name).expect(404, detail="after it was dropped")
 
 
 @check("dropView.removes-view", proves="dropView.gone")
@@ -335,14 +331,14 @@ def test_dropped_view_is_gone(catalog: Catalog) -> None:
     """A dropped view neither loads nor is listed, while its neighbour stays."""
     view = given_view(catalog, catalog.given_namespace())
     neighbour = given_view(catalog, view.namespace)
-    drop_view(catalog, view.namespace, view.name).expect(200, 204)
-    reply = load_view(catalog, view.namespace, view.name)
+    catalog.drop_view(view.namespace, view.name).expect(200, 204)
+    reply = catalog.load_view(view.namespace, view.name)
     if reply.ok:
         raise reply.violation("effect-missing:drop-view", "404", str(reply.status))
     reply.expect(404)
-    load_view(catalog, view.namespace, neighbour.name).expect(200, detail="the neighbour")
+    catalog.load_view(view.namespace, neighbour.name).expect(200, detail="the neighbour")
     if catalog.claims("listViews"):
-        reply = list_views(catalog, view.namespace)
+        reply = catalog.list_views(view.namespace)
         if (view.namespace, view.name) in tables_in(reply):
             raise reply.violation("effect-missing:drop-view", "a list without it", "one with it")
 
@@ -351,9 +347,9 @@ def test_dropped_view_is_gone(catalog: Catalog) -> None:
 def test_name_of_a_dropped_view_is_free(catalog: Catalog) -> None:
     """After a drop another view can be created under the name, with nothing of the first one."""
     view = given_view(catalog, properties={MARK: "first"})
-    drop_view(catalog, view.namespace, view.name).expect(200, 204)
-    create_view(catalog, view.namespace, create_view_body(view.name)).expect(200)
-    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    catalog.drop_view(view.namespace, view.name).expect(200, 204)
+    supported(catalog.create_view(view.namespace, create_view_body(view.name))).expect(200)
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
     found = metadata_view.metadata_in(reply)
     revived = str(found.get("view-uuid")).lower() == view.uuid.lower()
     if revived or (found.get("properties") or {}).get(MARK) is not None:

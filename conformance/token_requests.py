@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from icecheck.client import Catalog
 from icecheck.conformance.reading import not_applicable
@@ -18,7 +17,6 @@ __all__ = [
     "client_form",
     "exchange_form",
     "own_form",
-    "post_form",
     "token_in",
 ]
 
@@ -26,7 +24,6 @@ CLIENT_CREDENTIALS = "client_credentials"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - a type's name
 JWT = "urn:ietf:params:oauth:token-type:jwt"
-_FORM = "application/x-www-form-urlencoded"
 
 
 def asks_here(catalog: Catalog) -> bool:
@@ -64,22 +61,6 @@ def exchange_form(
     scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
     subject = {"subject_token": token, "subject_token_type": token_type}
     return {"grant_type": EXCHANGE, **subject, **more, **scope}
-
-
-def post_form(
-    catalog: Catalog,
-    form: Mapping[str, str],
-    headers: Mapping[str, str] | None = None,
-    *,
-    blank: str = "+",
-) -> Reply:
-    """Send a form to the token endpoint, with no token in the header unless one is given.
-
-    ``blank`` is how a blank is written in it.
-    """
-    sent = {"Content-Type": _FORM, "Authorization": ""}
-    body = urlencode(form).replace("+", blank).encode()
-    return catalog.call("getToken", body=body, headers={**sent, **(headers or {})})
 
 
 def basic(form: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

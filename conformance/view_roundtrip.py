@@ -12,11 +12,10 @@ from icecheck.conformance.viewing import (
     create_view_body,
     current_versions,
     given_view,
-    load_view,
     loaded_view,
-    offered,
     replace_view,
     settled_view,
+    supported,
     view_version,
 )
 from icecheck.expect import Reply
@@ -46,7 +45,7 @@ def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
 
 def metadata_of(catalog: Catalog, view: View) -> tuple[Reply, Json]:
     """Load a view that must be there, and return the answer and the metadata in it."""
-    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
     return reply, metadata_view.metadata_in(reply)
 
 
@@ -82,7 +81,7 @@ def commit_version(catalog: Catalog, view: View, version: Json) -> Reply:
         {"action": "add-view-version", "view-version": version},
         {"action": "set-current-view-version", "view-version-id": -1},
     ]
-    return offered(replace_view(catalog, view, updates))
+    return supported(replace_view(catalog, view, updates))
 
 
 def next_version(view: View, number: int, **members: Any) -> Json:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck import bodies
-from icecheck.client import Catalog, Query
+from icecheck.client import Catalog
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.expect import Blocked, NotOffered, Reply
 from icecheck.probes import is_refusal, saw
@@ -18,26 +18,20 @@ __all__ = [
     "VIEW_SCHEMA",
     "View",
     "add_version",
-    "create_view",
     "create_view_body",
     "current_versions",
     "definition_of",
-    "drop_view",
     "expect_view_unchanged",
     "given_view",
     "in_dialects",
-    "list_views",
-    "load_view",
     "loaded_view",
-    "offered",
-    "rename_view",
     "replace_view",
     "set_current_version",
     "settled_view",
     "shared_view",
     "some_view",
+    "supported",
     "version_with",
-    "view_exists",
     "view_version",
 ]
 
@@ -138,7 +132,7 @@ def set_current_version(version_id: Any) -> Json:
 # ------------------------------------------------------------------------- requests
 
 
-def offered(reply: Reply) -> Reply:
+def supported(reply: Reply) -> Reply:
     """End the check where the catalog says with 406 that it does not do this."""
     if reply.status == 406:
         why = f"the catalog answers {reply.exchange.operation} with 406: not supported"
@@ -146,48 +140,12 @@ def offered(reply: Reply) -> Reply:
     return reply
 
 
-def list_views(catalog: Catalog, namespace: Namespace, query: Query = ()) -> Reply:
-    """GET the views of a namespace."""
-    return catalog.call("listViews", {"namespace": namespace}, query=query)
-
-
-def create_view(catalog: Catalog, namespace: Namespace, body: Any) -> Reply:
-    """POST a view; a catalog that has none ends the check."""
-    return offered(catalog.call("createView", {"namespace": namespace}, body=body))
-
-
-def load_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    """GET a view."""
-    return catalog.call("loadView", {"namespace": namespace, "view": name})
-
-
-def view_exists(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    """HEAD a view."""
-    return catalog.call("viewExists", {"namespace": namespace, "view": name})
-
-
-def drop_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    """DELETE a view."""
-    return catalog.call("dropView", {"namespace": namespace, "view": name})
-
-
 def replace_view(
     catalog: Catalog, view: View, updates: Sequence[Any], requirements: Sequence[Any] | None = None
 ) -> Reply:
     """POST a commit to a view, under the requirement that it is the same one unless others are."""
-    body = {
-        "identifier": view.identifier,
-        "requirements": [view.same] if requirements is None else [*requirements],
-        "updates": [*updates],
-    }
-    return catalog.call("replaceView", {"namespace": view.namespace, "view": view.name}, body=body)
-
-
-def rename_view(
-    catalog: Catalog, source: tuple[Namespace, str], destination: tuple[Namespace, str]
-) -> Reply:
-    """POST views/rename; a catalog that does not rename views, or not so, ends the check."""
-    return offered(catalog.call("renameView", body=bodies.rename_body(source, destination)))
+    required = [view.same] if requirements is None else requirements
+    return catalog.replace_view(view.namespace, view.name, updates, required)
 
 
 # -------------------------------------------------------------------- arrange steps
@@ -201,8 +159,7 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
     where = catalog.given_home() if namespace is None else namespace
     name = catalog.new_name()
     body = create_view_body(name, **{"version": view_version(namespace=where), **members})
-    names = {"namespace": where}
-    reply = catalog.given("createView", lambda: catalog.call("createView", names, body=body))
+    reply = catalog.given("createView", lambda: catalog.create_view(where, body))
     return View(where, name, _usable(reply), reply.json().get("metadata-location"))
 
 
@@ -222,7 +179,7 @@ def in_dialects(
     reply = send(single)
     if reply.ok:
         saw(catalog, "view-dialects", present=False)
-    return single, offered(reply)
+    return single, supported(reply)
 
 
 def shared_view(catalog: Catalog) -> View:
@@ -249,13 +206,13 @@ def some_view(catalog: Catalog) -> View:
 
 
 def _given_loaded(catalog: Catalog, namespace: Namespace, name: str) -> View:
-    reply = catalog.given("loadView", lambda: load_view(catalog, namespace, name))
+    reply = catalog.given("loadView", lambda: catalog.load_view(namespace, name))
     return View(namespace, name, _usable(reply), reply.json().get("metadata-location"))
 
 
 def loaded_view(catalog: Catalog, view: View) -> View:
     """Load a view that must be there, and return it as it is now (a Violation if not)."""
-    reply = load_view(catalog, view.namespace, view.name).expect(200)
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
     location = reply.json().get("metadata-location")
     return replace(view, metadata=_usable(reply), metadata_location=location)
 
@@ -325,7 +282,7 @@ def _settled(version: Json) -> Json:
 
 def expect_view_unchanged(catalog: Catalog, before: View) -> None:
     """Judge that a refused request left a view as an earlier answer showed it."""
-    reply = load_view(catalog, before.namespace, before.name)
+    reply = catalog.load_view(before.namespace, before.name)
     found = settled_view(_usable(reply), MARK) if reply.ok else {}
     if found != settled_view(before.metadata, MARK):
         symptom, due = "changed-although-refused", "the view as it was"

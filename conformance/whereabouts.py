@@ -12,6 +12,7 @@ from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.metrics_reports import commit_report
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import create_view_body
+from icecheck.contract import Action, Object, load
 from icecheck.expect import NotOffered, Reply
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -53,7 +54,7 @@ def _identifier(place: Place) -> Json:
 
 def _on(operation_id: str, body: Any = NO_BODY) -> Ask:
     """Return what asks by the names in the path alone."""
-    kind = "view" if operation_id.endswith("View") or operation_id == "viewExists" else "table"
+    kind = load().operations[operation_id].facts.object
 
     def ask(catalog: Catalog, place: Place, _uuid: str) -> Reply:
         names: Mapping[str, str | Namespace] = {"namespace": place[0], kind: place[1]}
@@ -118,7 +119,17 @@ def _create_table(catalog: Catalog, place: Place) -> Reply:
 
 def _create_view(catalog: Catalog, place: Place) -> Reply:
     body = create_view_body(place[1])
-    return catalog.call("createView", {"namespace": place[0]}, body=body)
+    return catalog.create_view(place[0], body)
+
+
+def _moves(kind: Object) -> tuple[str, str, str]:
+    """Return what gives a name to a thing, another, and none."""
+    known = load()
+    return (
+        known.operation_that(Action.CREATE, kind),
+        known.operation_that(Action.RENAME, kind),
+        known.operation_that(Action.DROP, kind),
+    )
 
 
 BESIDE: Mapping[str, Ask] = {
@@ -144,9 +155,7 @@ TABLES = Kind(
         "dropTable": _on("dropTable"),
     },
     _create_table,
-    "createTable",
-    "renameTable",
-    "dropTable",
+    *_moves(Object.TABLE),
     stages=True,
 )
 VIEWS = Kind(
@@ -159,9 +168,7 @@ VIEWS = Kind(
     },
     {"renameView": _renaming("renameView"), "dropView": _on("dropView")},
     _create_view,
-    "createView",
-    "renameView",
-    "dropView",
+    *_moves(Object.VIEW),
 )
 
 

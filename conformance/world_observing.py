@@ -15,12 +15,10 @@ from icecheck.conformance.reading import (
 )
 from icecheck.conformance.viewing import (
     definition_of,
-    list_views,
-    load_view,
     settled_view,
-    view_exists,
 )
 from icecheck.conformance.world import WATCHED, Held, Thing, World, marked
+from icecheck.contract import Action, load
 from icecheck.expect import ABSENT, Blocked, Reply, Violation, difference, show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -29,9 +27,11 @@ __all__ = ["LISTS", "Observer"]
 
 Json = dict[str, Any]
 
-LISTS = {"namespace": "listNamespaces", "table": "listTables", "view": "listViews"}
-_LOADS = {"namespace": "loadNamespaceMetadata", "table": "loadTable", "view": "loadView"}
-_EXISTS = {"namespace": "namespaceExists", "table": "tableExists", "view": "viewExists"}
+LISTS = load().by_object(Action.LIST)
+_LOADS = load().by_object(Action.LOAD)
+_EXISTS = load().by_object(Action.EXISTS)
+_DROPS = frozenset(load().by_object(Action.DROP).values())
+_RENAMES = frozenset(load().by_object(Action.RENAME).values())
 _ANSWERED = frozenset(
     {
         "createNamespace", "createTable", "updateTable", "registerTable", "createView",
@@ -147,7 +147,7 @@ class Observer:
         if thing.kind == "namespace":
             return self.catalog.load_namespace_metadata(thing.path)
         if thing.kind == "view":
-            return load_view(self.catalog, thing.namespace, thing.name)
+            return self.catalog.load_view(thing.namespace, thing.name)
         headers = None if tag is None else {"If-None-Match": tag}
         return self.catalog.load_table(thing.namespace, thing.name, query, headers)
 
@@ -155,7 +155,7 @@ class Observer:
         if thing.kind == "namespace":
             return self.catalog.namespace_exists(thing.path)
         if thing.kind == "view":
-            return view_exists(self.catalog, thing.namespace, thing.name)
+            return self.catalog.view_exists(thing.namespace, thing.name)
         return self.catalog.table_exists(thing.namespace, thing.name)
 
     def _expect_there(self, reply: Reply, thing: Thing, held: Held | None) -> None:
@@ -277,7 +277,7 @@ class Observer:
         ask: dict[str, Callable[[], Reply]] = {
             "namespace": lambda: self.catalog.list_namespaces(namespace or None, query),
             "table": lambda: self.catalog.list_tables(namespace, query),
-            "view": lambda: list_views(self.catalog, namespace, query),
+            "view": lambda: self.catalog.list_views(namespace, query),
         }
         return ask[kind]()
 
@@ -314,9 +314,9 @@ class Observer:
         match member:
             case "entity-tag":
                 return "status"
-            case "existence" if self.operation.startswith("drop"):
+            case "existence" if self.operation in _DROPS:
                 return f"effect-missing:drop-{thing.kind}"
-            case "existence" if self.operation.startswith("rename"):
+            case "existence" if self.operation in _RENAMES:
                 return "effect-missing:rename"
             case _:
                 return f"effect-missing:{member}"

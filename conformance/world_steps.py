@@ -11,6 +11,7 @@ from icecheck.client import Catalog
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.world import ADDED, MARK, Thing, World, marked
 from icecheck.conformance.world_observing import Observer
+from icecheck.contract import Action, load
 from icecheck.expect import Reply, containing, lacking
 from icecheck.probes import DOES_NOT
 from icecheck.target import Namespace
@@ -42,8 +43,8 @@ DONE = (200, 202, 204)
 """How a success without an answer is told; which one is due is for other checks."""
 NOT_SUPPORTED = frozenset({406})
 _ANY = frozenset(range(400, 600))
-_DROPS = {"namespace": "dropNamespace", "table": "dropTable", "view": "dropView"}
-_RENAMES = {"table": "renameTable", "view": "renameView"}
+_DROPS = load().by_object(Action.DROP)
+_RENAMES = load().by_object(Action.RENAME)
 
 Send = Callable[[Observer], Reply | None]
 """Sends a step; None where it turns out that it cannot be taken."""
@@ -287,7 +288,7 @@ def send_drop(catalog: Catalog, thing: Thing) -> Reply:
         case "table":
             return catalog.drop_table(thing.namespace, thing.name)
         case _:
-            return catalog.call("dropView", {"namespace": thing.namespace, "view": thing.name})
+            return catalog.drop_view(thing.namespace, thing.name)
 
 
 def rename(source: Thing, path: Namespace) -> Step:

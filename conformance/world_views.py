@@ -50,7 +50,7 @@ def _body(thing: Thing, sql: str, mark: str) -> Json:
 
 
 def _create(observer: Observer, thing: Thing, body: Json) -> Reply:
-    return observer.catalog.call("createView", {"namespace": thing.namespace}, body=body)
+    return observer.catalog.create_view(thing.namespace, body)
 
 
 def create_view(thing: Thing, sql: str, mark: str) -> Step:

@@ -41,9 +41,8 @@ from icecheck.mock_server.warehouses import Warehouses
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
-_READING_METHODS = frozenset({"GET", "HEAD"})
-# Whatever their method, they leave the state as it is: many can work on one warehouse.
-_PLANNING = frozenset({"planTableScan", "cancelPlanning", "fetchScanTasks"})
+# They leave the state as it is: many can work on one warehouse.
+_WITHOUT_LOCK = frozenset(o.id for o in load().operations.values() if not o.facts.locks)
 _NO_NAMES: tuple[str, ...] = ()
 
 _log = logging.getLogger(__name__)
@@ -152,7 +151,7 @@ def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call
     query = query_values(request.query_string)
     if request.body:
         check_body(route.operation_id, request.headers, request.body)
-    if request.method in _READING_METHODS or route.operation_id in _PLANNING:
+    if route.operation_id in _WITHOUT_LOCK:
         state = warehouse.state
         call = _call(route, request, query, state)
         return call, operation(warehouse.context, state, call)

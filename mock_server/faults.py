@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from icecheck.contract import load
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Context, Drop, Operation, Outcome, Reply
 from icecheck.mock_server.problem import commit_failed
@@ -13,7 +14,7 @@ from icecheck.mock_server.state import WarehouseState
 
 __all__ = ["FAULTS", "FaultRule", "Faults", "UnknownFault", "parse_fault"]
 
-_COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
+_COMMITS = frozenset(o.id for o in load().operations.values() if o.facts.commits)
 _STATUS_TYPES = {
     500: "InternalServerError",
     502: "CommitStateUnknownException",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from icecheck.contract import load
+from icecheck.contract import Action, Changes, Object, Place, load
 from icecheck.mock_server import names, problem, replies
 from icecheck.mock_server.commit import decode_commit_transaction
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Reply
@@ -17,14 +17,10 @@ from icecheck.mock_server.state import WarehouseState
 
 __all__ = ["WRITING", "guarded", "refusal"]
 
-# They are no GET and change nothing all the same: planning holds a plan, a report is counted.
-_READING = frozenset(
-    {"planTableScan", "cancelPlanning", "fetchScanTasks", "reportMetrics", "getToken"}
-)
 WRITING = frozenset(
     operation.id
     for operation in load().operations.values()
-    if operation.method not in {"GET", "HEAD"} and operation.id not in _READING
+    if operation.facts.changes is Changes.OBJECTS
 )
 """The operations that a read-only caller may not use."""
 
@@ -74,21 +70,28 @@ def _namespaces(call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
     """Every namespace that a call is about: in its path, its query or its body."""
     if call.namespace:
         yield call.namespace
-    match call.operation_id:
-        case "listNamespaces":
+    facts = load().operations[call.operation_id].facts
+    for place in facts.names:
+        yield from _named_at(place, facts.object, call)
+    if facts.action is Action.REGISTER:
+        request = decode_json(RegisterTableRequest, call.request.body)
+        yield from _owners(state, request.metadata_location)
+
+
+def _named_at(place: Place, kind: Object, call: Call) -> Iterator[tuple[str, ...]]:
+    match place:
+        case Place.PATH | Place.NAME | Place.IDENTIFIER:
+            return  # the path's namespace
+        case Place.PARENT:
             parent = call.query.get("parent")
             if parent:
                 yield names.split_namespace(parent)
-        case "createNamespace":
+        case Place.NAMESPACE:
             yield decode_json(CreateNamespaceRequest, call.request.body).namespace
-        case "registerTable":
-            request = decode_json(RegisterTableRequest, call.request.body)
-            yield from _owners(state, request.metadata_location)
-        case "renameTable" | "renameView":
-            kind = "table" if call.operation_id == "renameTable" else "view"
-            for identifier in decode_rename(call.request.body, kind):
-                yield identifier.namespace
-        case "commitTransaction":
+        case Place.SOURCE | Place.DESTINATION:
+            source, target = decode_rename(call.request.body, kind)
+            yield (source if place is Place.SOURCE else target).namespace
+        case Place.TABLE_CHANGES:
             for identifier, _ in decode_commit_transaction(call.request.body):
                 yield identifier.namespace
 

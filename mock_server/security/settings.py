@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from icecheck.contract import load
+from icecheck.contract import Action, load
 
 __all__ = [
     "CATALOG_SCOPE",
@@ -23,8 +23,10 @@ CATALOG_SCOPE = "catalog"
 CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a grant's name
 
-_UNGUARDED = frozenset({"getToken"})
-_OPEN_TO_CALLERS = _UNGUARDED | {"getConfig"}
+_OPEN_TO_CALLERS = load().before_config
+_UNGUARDED = frozenset(
+    id_ for id_ in _OPEN_TO_CALLERS if load().operations[id_].facts.action is Action.AUTHENTICATE
+)
 
 
 def checked_operations(names: Iterable[str]) -> tuple[str, ...]:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from hashlib import blake2s
 from typing import Any
 
+from icecheck.contract import Action, Object, Operation, Place
 from icecheck.target import Namespace
 
 __all__ = ["Accommodations", "location_below"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_CREATING = {"createTable": "namespace", "createView": "namespace", "registerTable": "namespace"}
-_MOVING = frozenset({"renameTable", "renameView"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +46,20 @@ class Accommodations:
         return location_below(self.location_root, (*namespace, f"{name}_{ordinal}"))
 
     def fitted(
-        self, operation_id: str, names: Mapping[str, str | Namespace], body: Any, ordinal: int
+        self, operation: Operation, names: Mapping[str, str | Namespace], body: Any, ordinal: int
     ) -> Any:
         """Return the body to send for a JSON body; bytes, and what is malformed, stay as they are.
 
         A location that a check has chosen stays.
         """
-        if not isinstance(body, dict):
+        facts = operation.facts
+        if not isinstance(body, dict) or facts.action is not Action.CREATE:
             return body
-        if operation_id == "createNamespace":
+        if facts.object is Object.NAMESPACE:
             return self._placed_namespace(body)
-        if self.drops_nulls and operation_id == "createTable":
+        if self.drops_nulls and facts.object is Object.TABLE:
             body = {key: value for key, value in body.items() if value is not None}
-        if operation_id not in {"createTable", "createView"} or body.get("location") is not None:
+        if body.get("location") is not None:
             return body
         namespace, name = names.get("namespace"), body.get("name")
         if self.location_root is not None and isinstance(namespace, tuple):
@@ -70,15 +70,16 @@ class Accommodations:
         return body
 
     def refuses(
-        self, operation_id: str, names: Mapping[str, str | Namespace], body: Any
+        self, operation: Operation, names: Mapping[str, str | Namespace], body: Any
     ) -> str | None:
         """Return why a request is not sent: it would put an object where the catalog takes none."""
         if self.only_in is None:
             return None
         where: Any = None
-        if operation_id in _CREATING:
+        creates = operation.facts.creates
+        if creates is not None and creates.place is Place.NAME:
             where = names.get("namespace")
-        elif operation_id in _MOVING and isinstance(body, dict):
+        elif operation.facts.action is Action.RENAME and isinstance(body, dict):
             destination = body.get("destination")
             levels = destination.get("namespace") if isinstance(destination, dict) else None
             where = tuple(levels) if isinstance(levels, list) else None

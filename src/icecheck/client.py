@@ -2,30 +2,24 @@
 
 import contextlib
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import httpx
+from urllib.parse import urlencode
 
 from icecheck import arrangement, bodies
-from icecheck.connection import Wire
-from icecheck.effects import Effect, changes_nothing, effect_of
+from icecheck.contract import Contract
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import NotOffered, Reply
+from icecheck.expect import Reply
 from icecheck.home import Loan
-from icecheck.ledger import Entry, Ledger
+from icecheck.ledger import Entry
 from icecheck.removal import remove_all
+from icecheck.sender import NO_BODY, Headers, Json, Names, Query, Sender
 from icecheck.session import Session
 from icecheck.table import Table
 from icecheck.target import Namespace, Target
-from icecheck.verdict import SkipKind
 
-__all__ = ["NO_BODY", "Catalog", "Table", "encode"]
+__all__ = ["NO_BODY", "Catalog", "Query", "Table"]
 
-Json = Any
-Query = Sequence[tuple[str, str]]
-NO_BODY = object()
 _NAMES_PER_ATTEMPT = 100_000
 
 
@@ -40,19 +34,24 @@ class Catalog:
     def __init__(self, session: Session, check_id: str, attempt: int = 1) -> None:
         self.session = session
         self.check_id = check_id
-        self.ledger = Ledger(session.owner, session.journal, session.ledgered)
-        self.exchanges: list[Exchange] = []
+        self.sender = Sender(session, check_id)
+        self.ledger = self.sender.ledger
+        self.exchanges = self.sender.exchanges
         self.groundwork: list[Exchange] = []
         self.borrowed: dict[str, Loan] = {}
         self.doubted = False
         self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
         self._names = _NAMES_PER_ATTEMPT * (attempt - 1)
-        self._step = Step.DO
 
     @property
     def target(self) -> Target:
         """The target as the user described it."""
         return self.session.target
+
+    @property
+    def contract(self) -> Contract:
+        """The specification that the run holds to."""
+        return self.session.contract
 
     @property
     def keeps_full_namespaces(self) -> bool:
@@ -82,95 +81,30 @@ class Catalog:
 
     def claims(self, operation_id: str) -> bool:
         """Whether the catalog's config claims to serve the operation."""
-        return self.session.offer.claims(operation_id, self.session.contract)
+        return self.session.offer.claims(operation_id, self.contract)
 
     # ---- the wire
-
-    def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
-        """Raise NotOffered for a request that changes something, if the run may only read."""
-        sent = method or self.session.contract.operations[operation_id].method
-        if self.target.read_only and not changes_nothing(operation_id, sent):
-            reason = f"{operation_id} changes the catalog, and this run may only read"
-            raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
 
     def call(
         self,
         operation_id: str,
-        names: Mapping[str, str | Namespace] | None = None,
+        names: Names | None = None,
         *,
         query: Query = (),
         body: Json = NO_BODY,
-        headers: Mapping[str, str] | None = None,
+        headers: Headers | None = None,
         path: str | None = None,
         method: str | None = None,
     ) -> Reply:
-        """Send one request; ``body`` may be JSON or raw bytes, ``path`` replaces the whole path.
-
-        A header of the empty string takes a default header away. Raises Unreachable, and
-        NotOffered for what a run that may only read does not send.
-        """
-        self.refuse_to_write(operation_id, method)
-        names, ordinal = names or {}, len(self.exchanges) + 1
-        body = self.fitted(operation_id, names, body, ordinal)
-        operation = self.session.contract.operations[operation_id]
-        url = self.session.base_url(operation_id)
-        url += self.session.offer.path(operation.path, names) if path is None else path
-        if query:
-            url += "?" + str(httpx.QueryParams(list(query)))
-        sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
-        effect = effect_of(operation_id, names, sent)
-        fresh = self.enter(effect)
-        wire = Wire(
-            check=self.check_id,
-            ordinal=ordinal,
-            step=self._step,
-            operation=operation_id,
-            method=method or operation.method,
-            url=url,
-            headers=headers or {},
-            body=sent,
+        """Send one request; see ``Sender.call``."""
+        return self.sender.call(
+            operation_id, names, query=query, body=body, headers=headers, path=path, method=method
         )
-        exchange = self.session.connection.send(wire, self.record)
-        self.settle(exchange.status or 0, effect, fresh)
-        return Reply(exchange, self.session.schemas)
-
-    def fitted(
-        self, operation_id: str, names: Mapping[str, str | Namespace], body: Json, ordinal: int
-    ) -> Json:
-        """Return the body as this catalog and its user want it sent; bytes stay as they are.
-
-        Raises NotOffered for an object where the catalog takes none.
-        """
-        known = self.session.accommodations
-        if refusal := known.refuses(operation_id, names, body):
-            raise NotOffered(refusal)
-        return known.fitted(operation_id, names, body, ordinal)
 
     def location_for(self, namespace: Namespace, name: str) -> str | None:
         """Return where a new table or view is put, or None where the catalog chooses."""
         ordinal = len(self.exchanges) + 1
         return self.session.accommodations.location(namespace, name, ordinal)
-
-    def enter(self, effect: Effect) -> list[Entry]:
-        """Enter in the ledger what a request may create, before it is sent; return what is new."""
-        fresh = [entry for entry in effect.creates if entry not in self.ledger]
-        for entry in fresh:
-            self.ledger.add(entry)
-        return fresh
-
-    def record(self, exchange: Exchange) -> None:
-        """Keep an exchange of this check."""
-        self.exchanges.append(exchange)
-        self.session.record(exchange)
-
-    def settle(self, status: int, effect: Effect, fresh: Sequence[Entry]) -> None:
-        """Correct the ledger once the answer is known; an unknown outcome stays entered."""
-        if 400 <= status < 500 or status == 501:
-            for entry in fresh:
-                self.ledger.forget(entry, deleted=False)
-        elif 200 <= status < 300:
-            for entry in effect.removes:
-                self.ledger.forget(entry, deleted=True)
 
     # ---- configuration
 
@@ -253,12 +187,8 @@ class Catalog:
         requirements: Sequence[Json] = (),
     ) -> Reply:
         """POST a commit to a table; the identifier is sent too, which a client may leave out."""
-        body = {
-            "identifier": {"namespace": [*namespace], "name": name},
-            "requirements": [*requirements],
-            "updates": [*updates],
-        }
-        return self.call("updateTable", {"namespace": namespace, "table": name}, body=body)
+        names: Names = {"namespace": namespace, "table": name}
+        return self.call("updateTable", names, body=_commit(namespace, name, updates, requirements))
 
     def drop_table(self, namespace: Namespace, name: str, query: Query = ()) -> Reply:
         """DELETE a table; the purge flag is only sent when asked for."""
@@ -281,11 +211,86 @@ class Catalog:
         """POST a metrics report."""
         return self.call("reportMetrics", {"namespace": namespace, "table": name}, body=report)
 
+    def load_credentials(self, namespace: Namespace, name: str) -> Reply:
+        """GET the credentials for a table's files."""
+        return self.call("loadCredentials", {"namespace": namespace, "table": name})
+
+    # ---- scans
+
+    def plan_table_scan(self, table: Table, **members: Json) -> Reply:
+        """POST a scan to be planned; ``members`` are those of the body, with underscores."""
+        body = {key.replace("_", "-"): value for key, value in members.items()}
+        return self.call("planTableScan", _of_table(table), body=body)
+
+    def fetch_planning_result(self, table: Table, plan_id: str) -> Reply:
+        """GET what became of a plan."""
+        return self.call("fetchPlanningResult", {**_of_table(table), "plan-id": plan_id})
+
+    def cancel_planning(self, table: Table, plan_id: str) -> Reply:
+        """DELETE a plan."""
+        return self.call("cancelPlanning", {**_of_table(table), "plan-id": plan_id})
+
+    def fetch_scan_tasks(self, table: Table, plan_task: str) -> Reply:
+        """POST a plan task, to get its file scan tasks."""
+        return self.call("fetchScanTasks", _of_table(table), body={"plan-task": plan_task})
+
     # ---- transactions
 
     def commit_transaction(self, changes: Sequence[Json]) -> Reply:
         """POST changes of several tables, each with identifier, requirements and updates."""
         return self.call("commitTransaction", body={"table-changes": [*changes]})
+
+    # ---- views
+
+    def list_views(self, namespace: Namespace, query: Query = ()) -> Reply:
+        """GET the views of a namespace."""
+        return self.call("listViews", {"namespace": namespace}, query=query)
+
+    def create_view(self, namespace: Namespace, body: Json) -> Reply:
+        """POST a view; a body that is none may be sent too."""
+        return self.call("createView", {"namespace": namespace}, body=body)
+
+    def load_view(self, namespace: Namespace, name: str) -> Reply:
+        """GET a view."""
+        return self.call("loadView", {"namespace": namespace, "view": name})
+
+    def view_exists(self, namespace: Namespace, name: str) -> Reply:
+        """HEAD a view."""
+        return self.call("viewExists", {"namespace": namespace, "view": name})
+
+    def replace_view(
+        self,
+        namespace: Namespace,
+        name: str,
+        updates: Sequence[Json],
+        requirements: Sequence[Json] = (),
+    ) -> Reply:
+        """POST a commit to a view; the identifier is sent too, which a client may leave out."""
+        names: Names = {"namespace": namespace, "view": name}
+        return self.call("replaceView", names, body=_commit(namespace, name, updates, requirements))
+
+    def drop_view(self, namespace: Namespace, name: str) -> Reply:
+        """DELETE a view."""
+        return self.call("dropView", {"namespace": namespace, "view": name})
+
+    def rename_view(
+        self, source: tuple[Namespace, str], destination: tuple[Namespace, str]
+    ) -> Reply:
+        """POST views/rename."""
+        return self.call("renameView", body=bodies.rename_body(source, destination))
+
+    # ---- tokens
+
+    def get_token(
+        self, form: Mapping[str, str], headers: Headers | None = None, *, blank: str = "+"
+    ) -> Reply:
+        """POST a form to the token endpoint, with no token in the header unless one is given.
+
+        ``blank`` is how a blank is written in it.
+        """
+        sent = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": ""}
+        body = urlencode(form).replace("+", blank).encode()
+        return self.call("getToken", body=body, headers={**sent, **(headers or {})})
 
     # ---- arrange steps
 
@@ -316,11 +321,11 @@ class Catalog:
     @contextlib.contextmanager
     def arranging(self) -> Iterator[None]:
         """Mark what is sent inside as a means to the check's end."""
-        before, self._step = self._step, Step.GIVEN
+        before, self.sender.step = self.sender.step, Step.GIVEN
         try:
             yield
         finally:
-            self._step = before
+            self.sender.step = before
 
     # ---- cleaning up
 
@@ -338,7 +343,7 @@ class Catalog:
 
     def undo(self) -> None:
         """Remove everything this check made, newest first; what stays is residue, never raised."""
-        self._step = Step.UNDO
+        self.sender.step = Step.UNDO
         if self.target.read_only:
             # What was entered beforehand was then not asked for.
             for entry in self.ledger:
@@ -349,6 +354,15 @@ class Catalog:
         self.session.absorb(self.ledger)
 
 
-def encode(body: Json) -> bytes:
-    """Return a JSON body as every request of the suite has it."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+def _of_table(table: Table) -> Names:
+    return {"namespace": table.namespace, "table": table.name}
+
+
+def _commit(
+    namespace: Namespace, name: str, updates: Sequence[Json], requirements: Sequence[Json]
+) -> Json:
+    return {
+        "identifier": {"namespace": [*namespace], "name": name},
+        "requirements": [*requirements],
+        "updates": [*updates],
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from icecheck.contract import Contract, Level
+from icecheck.contract import PROFILES, Contract, Level
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.expected import NOTHING_EXPECTED, Expectations
 from icecheck.offer import Offer
@@ -16,24 +16,6 @@ __all__ = [
     "profiles_of",
     "ungated_if_unwitnessed",
 ]
-
-PROFILES = (
-    "core",
-    "read",
-    "write",
-    "views",
-    "transactions",
-    "register",
-    "credentials",
-    "remote-signing",
-    "scan-planning",
-    "metrics",
-    "pagination",
-    "etag",
-    "oauth2",
-    "authorization",
-)
-
 
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
 """Profiles that say nothing of a catalog's operations: config, errors, who is let in."""
@@ -100,7 +82,7 @@ def _profile(
     mine = [v for v in verdicts if v.profile == profile]
     operations = [o for o in contract.operations.values() if o.profile == profile]
     claimed = profile == "core" or any(
-        offer.claims(o.id, contract) for o in operations if o.id not in {"getConfig", "getToken"}
+        offer.claims(o.id, contract) for o in operations if not o.precedes_config
     )
     if not operations or profile == "oauth2":
         # No endpoint claims pagination, ETag or OAuth2: offering them is the claim.

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import httpx
 
 from icecheck.answers import ACCEPTED_ENCODING, read_answer
+from icecheck.contract import load
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import CredentialsEnded, Unreachable
 from icecheck.json_text import read_json
@@ -24,7 +25,6 @@ __all__ = ["Connection", "TargetUnusable", "Wire"]
 
 _TOKEN_MARGIN_SECONDS = 10.0
 _LIFETIME_SECONDS_MAX = 366 * 86_400
-_OPEN_TO_ALL = frozenset({"getConfig", "getToken"})
 
 
 class TargetUnusable(Exception):
@@ -235,7 +235,8 @@ class Connection:
         """Whether a request goes with the run's own token: checks may send another, or none."""
         own = not any(name.lower() == "authorization" for name in wire.headers)
         given = any(name.lower() == "authorization" for name in self.target.headers)
-        return own and (self._token is not None or given) and wire.operation not in _OPEN_TO_ALL
+        has_token = self._token is not None or given
+        return own and has_token and wire.operation not in load().before_config
 
     def _remember(self, wire: Wire, exchange: Exchange) -> None:
         """Keep a request that only reads and that the catalog accepted with the run's token."""

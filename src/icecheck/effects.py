@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from icecheck.contract import Action, Changes, Object, Operation, Place, When
 from icecheck.ledger import Entry, Kind
 from icecheck.target import Namespace
 
 __all__ = ["Effect", "changes_nothing", "effect_of"]
 
 _READING = frozenset({"GET", "HEAD"})
-_CHANGING_NOTHING = frozenset({"getToken", "planTableScan", "fetchScanTasks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +22,60 @@ class Effect:
     removes: tuple[Entry, ...] = ()
 
 
-def changes_nothing(operation_id: str, method: str) -> bool:
-    """Whether a request leaves the objects of a catalog as they are."""
-    return method in _READING or operation_id in _CHANGING_NOTHING
+def changes_nothing(operation: Operation, method: str | None = None) -> bool:
+    """Whether a request leaves the objects of a catalog as they are, sent with another method."""
+    return method in _READING or operation.facts.changes is Changes.NOTHING
 
 
 def effect_of(
-    operation_id: str, names: Mapping[str, str | Namespace], body: bytes | None
+    operation: Operation, names: Mapping[str, str | Namespace], body: bytes | None
 ) -> Effect:
     """Read the effect of a request; a body that names nothing has none."""
-    parsed = _parse(body)
+    facts, parsed = operation.facts, _parse(body)
+    kind, creates = facts.object.value, facts.creates
+    removed = () if facts.removes is None else _at(facts.removes, kind, names, parsed)
+    created: tuple[Entry, ...] = ()
+    if creates is not None and creates.place is Place.TABLE_CHANGES:
+        created = tuple(_in_changes(kind, parsed, creates.when))
+    elif creates is not None and _is_due(creates.when, parsed):
+        created = _at(creates.place, kind, names, parsed)
+    if facts.action is Action.RENAME and (not created or not removed or created == removed):
+        return Effect()
+    return Effect(created, removed)
+
+
+def _at(
+    place: Place, kind: Kind, names: Mapping[str, str | Namespace], parsed: dict[str, Any]
+) -> tuple[Entry, ...]:
+    """Return what a request names in a place; where a name may be read in two ways, both."""
     namespace = _levels(names.get("namespace"))
-    kind = "view" if operation_id.endswith("View") else "table"
-    match operation_id:
-        case "createNamespace":
-            made = _levels(parsed.get("namespace"))
-            return Effect(creates=(Entry("namespace", made),) if made else ())
-        case "dropNamespace":
-            return Effect(removes=(Entry("namespace", namespace),))
-        case "createTable" if parsed.get("stage-create") is True:
-            return Effect()
-        case "createTable" | "registerTable" | "createView":
-            return Effect(creates=_named(kind, namespace, parsed.get("name")))
-        case "dropTable" | "dropView":
-            return Effect(removes=_named(kind, namespace, names.get(kind)))
-        case "updateTable" if _asserts_create(parsed):
-            return Effect(creates=_named(kind, namespace, names.get(kind)))
-        case "commitTransaction":
-            return Effect(creates=tuple(_created_by_changes(parsed.get("table-changes"))))
-        case "renameTable" | "renameView":
-            return _renamed(kind, parsed)
-        case _:
-            return Effect()
+    match place:
+        case Place.PATH if kind == Object.NAMESPACE:
+            return (Entry(kind, namespace),)
+        case Place.PATH:
+            return _named(kind, namespace, names.get(kind))
+        case Place.PARENT:
+            return ()
+        case Place.NAMESPACE:
+            levels = _levels(parsed.get("namespace"))
+            return (Entry(kind, levels),) if levels else ()
+        case Place.NAME:
+            return _named(kind, namespace, parsed.get("name"))
+        case Place.IDENTIFIER | Place.SOURCE | Place.DESTINATION:
+            found = _identifier(kind, parsed.get(place.removeprefix("body.")))
+            return () if found is None else (found,)
+        case Place.TABLE_CHANGES:
+            return tuple(_in_changes(kind, parsed, When.ALWAYS))
+
+
+def _is_due(when: When, parsed: dict[str, Any]) -> bool:
+    match when:
+        case When.ALWAYS:
+            return True
+        case When.UNLESS_STAGED:
+            return parsed.get("stage-create") is not True
+        case When.IF_CREATE_ASSERTED:
+            return _asserts_create(parsed)
 
 
 def _parse(body: bytes | None) -> dict[str, Any]:
@@ -84,13 +106,6 @@ def _readings(name: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(spellings))
 
 
-def _renamed(kind: Kind, parsed: dict[str, Any]) -> Effect:
-    source, destination = (_identifier(kind, parsed.get(k)) for k in ("source", "destination"))
-    if source is None or destination is None or source == destination:
-        return Effect()
-    return Effect(creates=(destination,), removes=(source,))
-
-
 def _identifier(kind: Kind, value: Any) -> Entry | None:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return None
@@ -98,10 +113,11 @@ def _identifier(kind: Kind, value: Any) -> Entry | None:
     return Entry(kind, namespace, value["name"]) if namespace else None
 
 
-def _created_by_changes(changes: Any) -> Iterator[Entry]:
+def _in_changes(kind: Kind, parsed: dict[str, Any], when: When) -> Iterator[Entry]:
+    changes = parsed.get("table-changes")
     for change in changes if isinstance(changes, list) else ():
-        if isinstance(change, dict) and _asserts_create(change):
-            entry = _identifier("table", change.get("identifier"))
+        if isinstance(change, dict) and _is_due(when, change):
+            entry = _identifier(kind, change.get("identifier"))
             if entry is not None:
                 yield entry
 

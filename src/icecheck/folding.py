@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from icecheck.contract import Level
+from icecheck.contract import Level, load
 from icecheck.verdict import CREDENTIALS, TARGET, Evidence, Finding, Outcome, Verdict
 
 __all__ = ["Gathering", "fold"]
@@ -192,7 +192,7 @@ def _fold_same_answer(groups: list[Gathering], verdicts: Iterable[Verdict]) -> l
 def _tells_of_sameness(evidence: Evidence) -> bool:
     """Whether an answer was to differ from others: those to HEAD and of the start are apart."""
     head = evidence.request.startswith("HEAD ")
-    start = evidence.operation in {"getConfig", "getToken"}
+    start = evidence.operation in load().before_config
     return evidence.status is not None and not head and not start
 
 

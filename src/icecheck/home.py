@@ -1,10 +1,11 @@
 """What many checks share: a namespace for their tables and views, and objects that stay as made."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from icecheck.contract import Changes, Operation
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Blocked
 from icecheck.target import Namespace
@@ -16,9 +17,6 @@ __all__ = ["GROUNDWORK", "Home", "Loan", "Named"]
 
 GROUNDWORK = 0
 """The ordinal of what was made before a check's own exchanges, which count from 1."""
-
-# Requests about a table that leave it as it is, whatever the catalog does with them.
-_HARMLESS = frozenset({"planTableScan", "fetchScanTasks", "cancelPlanning", "reportMetrics"})
 
 
 class Named(Protocol):
@@ -83,7 +81,8 @@ class Home:
 
     def take_back(self, guest: "Catalog") -> None:
         """Lend on what a check had, unless it failed or sent what may have changed it."""
-        sent = [e for e in guest.exchanges if _may_change_something(e)]
+        operations = guest.session.contract.operations
+        sent = [e for e in guest.exchanges if _may_change_something(e, operations)]
         with self._session.sharing:
             for kind, loan in guest.borrowed.items():
                 changed = guest.doubted or any(_names(e, loan.thing.name) for e in sent)
@@ -127,8 +126,10 @@ def _groundwork(guest: "Catalog", speaker: "Catalog") -> Iterator[None]:
         raise Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK) from None
 
 
-def _may_change_something(exchange: Exchange) -> bool:
-    if exchange.step is Step.UNDO or exchange.operation in _HARMLESS:
+def _may_change_something(exchange: Exchange, operations: Mapping[str, Operation]) -> bool:
+    operation = None if exchange.operation is None else operations.get(exchange.operation)
+    harmless = operation is not None and operation.facts.changes is not Changes.OBJECTS
+    if exchange.step is Step.UNDO or harmless:
         return False
     refused = exchange.status is not None and 400 <= exchange.status < 500
     return exchange.method not in {"GET", "HEAD"} and not refused

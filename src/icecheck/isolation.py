@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from icecheck.connection import TargetUnusable, Wire
+from icecheck.contract import Action, Object
 from icecheck.exchange import Exchange, Step
 from icecheck.json_text import read_json
 from icecheck.ledger import Entry
@@ -20,8 +21,12 @@ __all__ = ["OWNER", "Isolation", "drop_root", "exists_already", "isolate"]
 OWNER = "icecheck.run"
 """The property in which a namespace of a run bears the run's token, where it can have any."""
 
-_LEAVING = frozenset({"dropNamespace", "listNamespaces", "listTables", "listViews"})
-_MEMBERS = {"Namespace": "namespaces", "Table": "identifiers", "View": "identifiers"}
+_LEAVING = frozenset({Action.DROP, Action.LIST})
+_MEMBERS = {
+    Object.NAMESPACE: "namespaces",
+    Object.TABLE: "identifiers",
+    Object.VIEW: "identifiers",
+}
 _REFUSED_AS_SENT = frozenset({400, 406, 422, 501})
 _DONE_OR_NOT = frozenset({500, 502, 504})
 """What may be answered after the namespace was made: it is dropped, in case."""
@@ -143,20 +148,26 @@ def drop_root(session: "Session", entry: Entry, *, look: bool = False) -> None:
 def _held(session: "Session", namespace: Namespace) -> str:
     """Return in words what a namespace holds, or that nobody can see it; "" if it is empty."""
     for kind, member in _MEMBERS.items():
-        if not session.offer.claims(f"list{kind}s", session.contract):
-            if session.offer.claims(f"create{kind}", session.contract):
-                return f"whether it holds a {kind.lower()} cannot be seen"
+        lists = session.contract.operation_that(Action.LIST, kind)
+        if not session.offer.claims(lists, session.contract):
+            creates = session.contract.operation_that(Action.CREATE, kind)
+            if session.offer.claims(creates, session.contract):
+                return f"whether it holds a {kind} cannot be seen"
             continue
-        answer = _call(session, f"list{kind}s", namespace)
+        answer = _call(session, lists, namespace)
         if answer.status in {404, 410}:
             return ""
         try:
             listed: Any = read_json(answer.response_body).get(member) or ()
-            below = [each for each in listed if kind != "Namespace" or len(each) > len(namespace)]
+            below = [
+                each
+                for each in listed
+                if kind is not Object.NAMESPACE or len(each) > len(namespace)
+            ]
         except (AttributeError, TypeError, ValueError, RecursionError):
-            return f"whether it holds a {kind.lower()} cannot be seen"
+            return f"whether it holds a {kind} cannot be seen"
         if below:
-            return f"it still holds a {kind.lower()}"
+            return f"it still holds a {kind}"
     return ""
 
 
@@ -172,7 +183,7 @@ def _call(
     wire = Wire(
         check="",
         ordinal=ordinal,
-        step=Step.UNDO if operation_id in _LEAVING else Step.PROBE,
+        step=Step.UNDO if operation.facts.action in _LEAVING else Step.PROBE,
         operation=operation_id,
         method=operation.method,
         url=session.target.base_url + path,
@@ -183,4 +194,4 @@ def _call(
 
 
 def _fitted(session: "Session", operation_id: str, body: Any) -> Any:
-    return session.accommodations.fitted(operation_id, {}, body, 0)
+    return session.accommodations.fitted(session.contract.operations[operation_id], {}, body, 0)

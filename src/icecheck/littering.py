@@ -3,6 +3,7 @@
 from icecheck.accommodating import FirstTable, accommodate, first_table
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
+from icecheck.contract import Action, Object
 from icecheck.effects import effect_of
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
 from icecheck.isolation import exists_already
@@ -11,11 +12,6 @@ from icecheck.weather import foreign_words
 
 __all__ = ["refuse_to_litter", "try_deleting_table"]
 
-_PAIRS = (
-    ("createNamespace", "dropNamespace"),
-    ("createTable", "dropTable"),
-    ("createView", "dropView"),
-)
 _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
 
 
@@ -32,7 +28,9 @@ def refuse_to_litter(session: Session) -> None:
             accommodate(session)
         _expect_a_catalog(Catalog(session, session.probe_id("deletion")))
         return
-    for creates, drops in _PAIRS:
+    for kind in (Object.NAMESPACE, Object.TABLE, Object.VIEW):
+        pair = (Action.CREATE, Action.DROP)
+        creates, drops = (session.contract.operation_that(action, kind) for action in pair)
         claimed = [session.offer.claims(id_, session.contract) for id_ in (creates, drops)]
         if claimed == [True, False]:
             raise TargetUnusable(
@@ -107,7 +105,8 @@ def _expect_to_be_first(catalog: Catalog) -> None:
     asked = catalog.exchanges[:1]
     if not asked or (asked[0].operation, asked[0].status) != ("createNamespace", 409):
         return
-    (namespace,) = effect_of("createNamespace", {}, asked[0].request_body).creates
+    create = catalog.session.contract.operations["createNamespace"]
+    (namespace,) = effect_of(create, {}, asked[0].request_body).creates
     if catalog.load_namespace_metadata(namespace.namespace).status == 200:
         raise TargetUnusable(exists_already(namespace.namespace))
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from icecheck.contract import Requirement
+from icecheck.contract import Requirement, load
 from icecheck.verdict import Finding, Verdict
 
 __all__ = ["NOBODY", "hurt_by"]
 
 NOBODY = "no known client"
 
-_COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
 _STATE_UNKNOWN = frozenset({"500", "502", "504"})
 _SUCCESS_TO_JAVA = frozenset({"200", "202", "204"})
 # Error classes of Java's client, which Spark shows, and of PyIceberg, by status.
@@ -64,6 +63,11 @@ def _noticed(finding: Finding, operation_id: str = "") -> str:
     return NOBODY
 
 
+def _commits(operation_id: str) -> bool:
+    operation = load().operations.get(operation_id)
+    return operation is not None and operation.facts.commits
+
+
 def _by_status(due: list[str], actual: str, operation_id: str) -> str:
     """Return what comes of a status where others are due."""
     success_due = all(status.startswith("2") for status in due)
@@ -73,7 +77,7 @@ def _by_status(due: list[str], actual: str, operation_id: str) -> str:
         if actual in _SUCCESS_TO_JAVA:
             return NOBODY
         return f"Spark: RESTException: {actual} is no success to Java's client"
-    if actual in _STATE_UNKNOWN and operation_id in _COMMITS:
+    if actual in _STATE_UNKNOWN and _commits(operation_id):
         return (
             "Spark, PyIceberg: CommitStateUnknownException: the job ends without knowing whether "
             "its commit is there, and what it has written stays"

@@ -99,11 +99,11 @@ class Offer:
 
         Only an absent list means the 14 default endpoints; an empty one claims nothing.
         """
-        if operation_id in {"getConfig", "getToken"} or operation_id in self.held_to:
+        operation = contract.operations[operation_id]
+        if operation.precedes_config or operation_id in self.held_to:
             return True
-        endpoint = contract.operations[operation_id].endpoint
         claimed = contract.default_endpoints if self.endpoints is None else self.endpoints
-        return endpoint in claimed
+        return operation.endpoint in claimed
 
     def path(self, template: str, names: Mapping[str, str | Namespace]) -> str:
         """Fill an operation's path template; every name is percent-encoded, the prefix is not."""

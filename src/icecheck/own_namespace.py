@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from icecheck.client import Catalog
+from icecheck.contract import Changes, Operation, Place
 from icecheck.effects import Effect, effect_of
 from icecheck.expect import Blocked
 from icecheck.ledger import Entry
@@ -22,10 +23,7 @@ from icecheck.target import Namespace
 __all__ = ["NotOwn", "OwnNamespace", "Permit"]
 
 _READING = frozenset({"GET", "HEAD"})
-_CHANGING_NOTHING = frozenset(
-    {"reportMetrics", "planTableScan", "fetchScanTasks", "cancelPlanning"}
-)
-_BY_TABLE = {"renameTable": ("source", "destination"), "renameView": ("source", "destination")}
+_IDENTIFIERS = frozenset({Place.IDENTIFIER, Place.SOURCE, Place.DESTINATION, Place.TABLE_CHANGES})
 
 
 class NotOwn(Exception):
@@ -95,31 +93,35 @@ class OwnNamespace:
         prefix = self._session.offer.prefix
         head = f"/v1/{prefix}" if prefix else "/v1"
         rest = asked.removeprefix(_as_sent(self._base + head))
-        operation, names = (None, {}) if rest == asked else self._read(method, head + rest)
-        if method in _READING or operation in _CHANGING_NOTHING:
-            return Permit(operation or "", Effect(), ())
-        if operation is None:
+        asked_for, names = (None, {}) if rest == asked else self._read(method, head + rest)
+        if method in _READING:
+            return Permit(asked_for.id if asked_for else "", Effect(), ())
+        if asked_for is None:
             raise NotOwn(f"{method} {asked} is no request that can be told to change only your own")
-        effect = effect_of(operation, names, body)
-        self._refuse_others(operation, names, body, effect)
-        if operation == "dropTable" and _purges(url):
+        if asked_for.facts.changes is not Changes.OBJECTS:
+            return Permit(asked_for.id, Effect(), ())
+        effect = effect_of(asked_for, names, body)
+        self._refuse_others(asked_for, names, body, effect)
+        if asked_for.id == "dropTable" and _purges(url):
             raise NotOwn(
                 "a purge deletes files wherever the table's metadata points: drop the table instead"
             )
-        return Permit(operation, effect, tuple(self._catalog.enter(effect)))
+        return Permit(asked_for.id, effect, tuple(self._catalog.sender.enter(effect)))
 
     def settle(self, permit: Permit, status: int) -> None:
         """Correct the ledger once the answer is known."""
-        self._catalog.settle(status, permit.effect, permit.fresh)
+        self._catalog.sender.settle(status, permit.effect, permit.fresh)
 
-    def _read(self, method: str, path: str) -> "tuple[str | None, dict[str, str | Namespace]]":
+    def _read(
+        self, method: str, path: str
+    ) -> "tuple[Operation | None, dict[str, str | Namespace]]":
         """Return the operation whose path this is, and its names."""
         session = self._session
         found = session.offer.operation_of(session.contract, method, path)
         if found is None or any(map(_leads_away, found[1].values())):
             return None, {}
         operation_id, encoded = found
-        return operation_id, {
+        return session.contract.operations[operation_id], {
             key: self._levels(value) if key == "namespace" else unquote(value)
             for key, value in encoded.items()
         }
@@ -131,7 +133,7 @@ class OwnNamespace:
 
     def _refuse_others(
         self,
-        operation: str,
+        operation: Operation,
         names: Mapping[str, str | Namespace],
         body: bytes | None,
         effect: Effect,
@@ -145,7 +147,7 @@ class OwnNamespace:
             named = ".".join(others[0]) if others else "something"
             mine = f"its own namespace, {'.'.join(own)}" if own else "nothing: the run only reads"
             raise NotOwn(
-                f"{operation} in {named!r}: on the catalog at {self._base} a "
+                f"{operation.id} in {named!r}: on the catalog at {self._base} a "
                 f"test may change {mine}; the fixture iceberg_namespace gives its name"
             )
 
@@ -155,27 +157,25 @@ def _leads_away(segment: str) -> bool:
     return not segment or not {".", ".."}.isdisjoint(unquote(segment).split("/"))
 
 
-def _named_in(operation: str, body: bytes | None) -> list[Namespace]:
+def _named_in(operation: Operation, body: bytes | None) -> list[Namespace]:
     """Return the namespaces of the identifiers in a body; one that cannot be read is ()."""
-    if operation not in {"commitTransaction", "updateTable", *_BY_TABLE}:
+    places = [place for place in operation.facts.names if place in _IDENTIFIERS]
+    if not places:
         return []
     try:
         parsed = json.loads(body or b"{}")
-        return list(_identified(operation, parsed))
+        return [namespace for place in places for namespace in _identified(place, parsed)]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return [()]
 
 
-def _identified(operation: str, parsed: Any) -> Iterator[Namespace]:
-    if operation == "commitTransaction":
-        for change in parsed["table-changes"]:
+def _identified(place: Place, parsed: Any) -> Iterator[Namespace]:
+    member = place.removeprefix("body.")
+    if place is Place.TABLE_CHANGES:
+        for change in parsed[member]:
             yield tuple(change["identifier"]["namespace"])
-    elif operation == "updateTable":
-        if parsed.get("identifier") is not None:
-            yield tuple(parsed["identifier"]["namespace"])
-    else:
-        for side in _BY_TABLE[operation]:
-            yield tuple(parsed[side]["namespace"])
+    elif place is not Place.IDENTIFIER or parsed.get(member) is not None:
+        yield tuple(parsed[member]["namespace"])
 
 
 def _purges(url: str) -> bool:

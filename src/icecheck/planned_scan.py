@@ -1,24 +1,19 @@
 """A scan as a client plans it: asked for, waited for, fetched to the last plan task."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import Catalog, Table
 from icecheck.expect import NotOffered, Reply, Violation, show
-from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
     "Planned",
     "answers",
-    "cancel",
     "expect_state",
-    "fetch_result",
-    "fetch_tasks",
     "file_scan_tasks",
-    "plan",
     "planned",
 ]
 
@@ -59,27 +54,6 @@ class Planned:
         )
 
 
-def plan(catalog: Catalog, table: Table, **members: Json) -> Reply:
-    """Send planTableScan; ``members`` are those of the body, with underscores."""
-    body = {key.replace("_", "-"): value for key, value in members.items()}
-    return catalog.call("planTableScan", _names(table), body=body)
-
-
-def fetch_result(catalog: Catalog, table: Table, plan_id: str) -> Reply:
-    """Send fetchPlanningResult."""
-    return catalog.call("fetchPlanningResult", {**_names(table), "plan-id": plan_id})
-
-
-def cancel(catalog: Catalog, table: Table, plan_id: str) -> Reply:
-    """Send cancelPlanning."""
-    return catalog.call("cancelPlanning", {**_names(table), "plan-id": plan_id})
-
-
-def fetch_tasks(catalog: Catalog, table: Table, plan_task: str) -> Reply:
-    """Send fetchScanTasks."""
-    return catalog.call("fetchScanTasks", _names(table), body={"plan-task": plan_task})
-
-
 def expect_state(reply: Reply, *states: str) -> Reply:
     """Judge that an answer about a plan says one of the states, and has what belongs to it.
 
@@ -108,7 +82,7 @@ def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
     Raises Violation for an answer that a client cannot go on with, and NotOffered when going on
     needs an operation that the catalog does not claim.
     """
-    asked = plan(catalog, table, **members).expect(200)
+    asked = catalog.plan_table_scan(table, **members).expect(200)
     found = [*answers(catalog, table, asked)]
     return Planned(
         tuple(task for reply in found for task in file_scan_tasks(reply)),
@@ -133,7 +107,7 @@ def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
         if plan_task in seen or len(seen) >= _PLAN_TASKS_MAX:
             raise last.violation("plan-task-repeated", "plan tasks that end", "the same one again")
         seen.add(plan_task)
-        last = fetch_tasks(catalog, table, plan_task).expect(200)
+        last = catalog.fetch_scan_tasks(table, plan_task).expect(200)
         yield last
         waiting += last.json().get("plan-tasks") or ()
 
@@ -155,7 +129,7 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
         if polls >= _IMPATIENT_POLLS:
             time.sleep(min(0.05 * 2 ** (polls - _IMPATIENT_POLLS), 2.0))
         polls += 1
-        reply = fetch_result(catalog, table, plan_id).expect(200)
+        reply = catalog.fetch_planning_result(table, plan_id).expect(200)
     status = reply.json()["status"]
     if status != "completed":
         raise reply.violation("plan-status", "completed", str(status), pointer="/status")
@@ -187,7 +161,3 @@ def _need(catalog: Catalog, operation_id: str) -> None:
             f"{operation_id} to be claimed by a catalog whose plans need it",
             "not claimed",
         )
-
-
-def _names(table: Table) -> Mapping[str, str | Namespace]:
-    return {"namespace": table.namespace, "table": table.name}

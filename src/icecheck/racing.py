@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from icecheck.client import NO_BODY, Catalog, encode
+from icecheck.client import NO_BODY, Catalog
 from icecheck.connection import Wire
 from icecheck.effects import Effect, effect_of
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Reply, Unreachable
 from icecheck.history import Answer, Deed, Event
 from icecheck.ledger import Entry
+from icecheck.sender import encode
 from icecheck.session import Session
 from icecheck.target import Namespace
 
@@ -72,10 +73,10 @@ def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event,
     order of the racers, not of the clock.
     """
     for move in chain.from_iterable(racers.values()):
-        catalog.refuse_to_write(move.operation_id)
+        catalog.sender.refuse_to_write(move.operation_id)
     scripts = _prepared(catalog, racers)
     everything = [sent for script in scripts for sent in script]
-    fresh = [entry for sent in everything for entry in catalog.enter(sent.effect)]
+    fresh = [entry for sent in everything for entry in catalog.sender.enter(sent.effect)]
     start = threading.Barrier(len(scripts))
     try:
         with ThreadPoolExecutor(len(scripts)) as pool:
@@ -84,7 +85,7 @@ def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event,
         asked = [sent for sent in everything if sent.invoked_ns]
         for sent in asked:
             for exchange in sent.attempts:
-                catalog.record(exchange)
+                catalog.sender.record(exchange)
         _settle(catalog, asked, fresh)
     for each in running:
         each.result()  # raises what went wrong in a thread, if it was no weather
@@ -99,7 +100,8 @@ def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[li
         for move in moves:
             ordinal += 1
             wire = _wire(catalog, move, ordinal)
-            effect = effect_of(move.operation_id, move.names, wire.body)
+            operation = catalog.session.contract.operations[move.operation_id]
+            effect = effect_of(operation, move.names, wire.body)
             script.append(_Sent(racer, move, wire, effect))
         scripts.append(script)
     return scripts
@@ -107,7 +109,7 @@ def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[li
 
 def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
     operation = catalog.session.contract.operations[move.operation_id]
-    body = catalog.fitted(move.operation_id, move.names, move.body, ordinal)
+    body = catalog.sender.fitted(move.operation_id, move.names, move.body, ordinal)
     return Wire(
         check=catalog.check_id,
         ordinal=ordinal,

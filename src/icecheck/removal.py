@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from icecheck.contract import Action, Contract, Object
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Reply, Unreachable, Violation
 from icecheck.ledger import Entry, Kind, Ledger
@@ -10,13 +11,7 @@ from icecheck.target import Namespace
 
 __all__ = ["Remover", "look_at", "remove_all", "says_gone"]
 
-_MAKERS = {
-    "namespace": frozenset({"createNamespace"}),
-    "table": frozenset(
-        {"createTable", "registerTable", "renameTable", "updateTable", "commitTransaction"}
-    ),
-    "view": frozenset({"createView", "renameView"}),
-}
+_KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
 # Told to wait, or that the name is taken, nobody knows what an earlier request has made.
 _UNSURE = frozenset({408, 409, 429})
 _PAGES_MAX = 100
@@ -26,6 +21,10 @@ class Remover(Protocol):
     """What removing needs of a catalog."""
 
     ledger: Ledger
+
+    @property
+    def contract(self) -> Contract:
+        """The specification that the run holds to."""
 
     @property
     def exchanges(self) -> Sequence[Exchange]:
@@ -100,7 +99,7 @@ def _remove_namespace(catalog: Remover, entry: Entry) -> Reply | None:
 def _contents(catalog: Remover, entry: Entry) -> list[Entry] | None:
     """Return what a namespace holds, or None where the catalog does not say."""
     contents: list[Entry] = []
-    for kind in _MAKERS:
+    for kind in _KINDS:
         found = _listed_in(catalog, kind, entry.namespace)
         if found is None:
             words = f"whether it holds a {kind} of somebody else cannot be seen"
@@ -125,9 +124,18 @@ def _was_never_made(catalog: Remover, entry: Entry) -> bool:
 
 def _was_refused(catalog: Remover, entry: Entry) -> bool:
     """Whether every request that could have made an object of this kind was refused, if any."""
-    found = [e for e in catalog.exchanges if e.operation in _MAKERS[entry.kind]]
+    found = [e for e in catalog.exchanges if e.operation in _makers(catalog, entry.kind)]
     asked = [e for e in found if e.step is not Step.UNDO]
     return bool(asked) and all(_is_refusal(e.status or 0) for e in asked)
+
+
+def _makers(catalog: Remover, kind: Kind) -> frozenset[str]:
+    """Return the operations that can make an object of a kind."""
+    return frozenset(
+        each.id
+        for each in catalog.contract.operations.values()
+        if each.facts.object == kind and each.facts.creates is not None
+    )
 
 
 def _is_refusal(status: int) -> bool:
@@ -136,7 +144,7 @@ def _is_refusal(status: int) -> bool:
 
 def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
     """Whether a listing of the place of an object names it; None where there is no whole one."""
-    operation_id = f"list{entry.kind.title()}s"
+    operation_id = catalog.contract.operation_that(Action.LIST, entry.kind)
     if not catalog.claims(operation_id):
         return None
     wanted: Any = [*entry.namespace]
@@ -157,7 +165,7 @@ def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
 
 def look_at(catalog: Remover, entry: Entry) -> Reply | None:
     """Return what the catalog says of an object; None where it claims not to show any."""
-    loads = "loadNamespaceMetadata" if entry.kind == "namespace" else f"load{entry.kind.title()}"
+    loads = catalog.contract.operation_that(Action.LOAD, entry.kind)
     if not catalog.claims(loads):
         return None
     names: dict[str, str | Namespace] = {"namespace": entry.namespace}
@@ -175,15 +183,15 @@ def _drop(catalog: Remover, entry: Entry) -> Reply:
     names: dict[str, str | Namespace] = {"namespace": entry.namespace}
     if entry.kind != "namespace":
         names[entry.kind] = entry.name
-    return catalog.call(f"drop{entry.kind.title()}", names)
+    return catalog.call(catalog.contract.operation_that(Action.DROP, entry.kind), names)
 
 
 def _listed_in(catalog: Remover, kind: Kind, namespace: Namespace) -> list[Entry] | None:
     """Return what of a kind a namespace holds, or None where the catalog does not say."""
-    operation_id = f"list{kind.title()}s"
+    operation_id = catalog.contract.operation_that(Action.LIST, kind)
     if not catalog.claims(operation_id):
         # What nobody can make there is not there.
-        return None if any(map(catalog.claims, _MAKERS[kind])) else []
+        return None if any(map(catalog.claims, _makers(catalog, kind))) else []
     found: list[Entry] = []
     token = ""
     for _ in range(_PAGES_MAX):
@@ -207,7 +215,8 @@ def _page(catalog: Remover, kind: Kind, namespace: Namespace, token: str) -> Rep
     query = (("pageToken", token),) if token else ()
     if kind == "namespace":
         return catalog.list_namespaces(namespace, query)
-    return catalog.call(f"list{kind.title()}s", {"namespace": namespace}, query=query)
+    operation_id = catalog.contract.operation_that(Action.LIST, kind)
+    return catalog.call(operation_id, {"namespace": namespace}, query=query)
 
 
 def _entries(kind: Kind, body: Any) -> list[Entry]:

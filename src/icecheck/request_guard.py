@@ -11,7 +11,7 @@ from typing import Any
 
 from icecheck.addresses import origin_of, spelled_separator, the_host_is_named
 from icecheck.connection import Wire
-from icecheck.contract import Contract
+from icecheck.contract import Action, Contract, Facts, Object, Operation, Place
 from icecheck.effects import changes_nothing
 from icecheck.expect import Violation
 from icecheck.ledger import Entry, bears_token
@@ -63,53 +63,53 @@ class RequestGuard:
             raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
         if wire.method in _READING:
             return  # a catalog may name an address to read at, such as one for fresh credentials
+        operation = self.contract.operations.get(str(wire.operation))
         bases = [base for base in self._bases if wire.url.startswith(f"{base}/v1/")]
-        if not bases:
-            raise ForeignRequest(f"{wire.method} {wire.url} is not below {self.target.base_url}")
+        if operation is None or not bases:
+            raise ForeignRequest(f"{wire.method} {wire.url} is no request of the specification")
         path = wire.url[len(bases[0]) :].partition("?")[0]
-        names = self._names_in(path, wire)
-        if not changes_nothing(str(wire.operation), wire.method):
-            for problem in self._problems(wire, names):
+        names = self._names_in(path, wire, operation)
+        if not changes_nothing(operation, wire.method):
+            for problem in self._problems(operation.facts, names, _parsed(wire.body)):
                 raise ForeignRequest(f"{wire.method} {path}: {problem}")
 
     @property
     def _bases(self) -> tuple[str, str]:
         return self.own.base_url, self.target.base_url
 
-    def _names_in(self, path: str, wire: Wire) -> Mapping[str, str]:
+    def _names_in(self, path: str, wire: Wire, operation: Operation) -> Mapping[str, str]:
         """Return parameter -> percent-encoded value of the operation's path."""
         found = self.offer.operation_of(self.contract, wire.method, path)
         if found is not None and found[0] == wire.operation:
             return found[1]
-        if wire.operation == "cancelPlanning":
+        if operation.facts.action is Action.CANCEL_PLAN:
             raise Violation("plan-id", "a plan-id that can be put into a path", path)
         raise ForeignRequest(f"{wire.method} {path} is no path of {wire.operation}")
 
-    def _problems(self, wire: Wire, names: Mapping[str, str]) -> Iterator[str]:
-        body = _parsed(wire.body)
+    def _problems(
+        self, facts: Facts, names: Mapping[str, str], body: Mapping[str, Any]
+    ) -> Iterator[str]:
         path_place = self._place(names.get("namespace", ""))
-        if wire.operation in {"dropNamespace", "updateProperties"}:
+        if facts.object is Object.NAMESPACE and Place.PATH in facts.names:
             yield from self._namespace(path_place)
         elif path_place:
             yield from self._container(path_place)
         for kind in ("table", "view"):
             if kind in names:
                 yield from self._named(kind, path_place, names[kind])
-        if wire.operation == "createNamespace":
+        if Place.NAMESPACE in facts.names:
             levels = _strings(body.get("namespace"))
             yield from self._namespace(_Place(tuple(map(encode_segment, levels))))
         elif path_place and isinstance(body.get("name"), str):
-            kind = "view" if str(wire.operation).endswith("View") else "table"
-            yield from self._named(kind, path_place, encode_segment(body["name"]))
+            yield from self._named(facts.object, path_place, encode_segment(body["name"]))
         for identifier in _identifiers(body):
-            yield from self._identified(str(wire.operation), identifier)
+            yield from self._identified(facts.object, identifier)
 
-    def _identified(self, operation_id: str, identifier: Mapping[str, Any]) -> Iterator[str]:
+    def _identified(self, kind: Object, identifier: Mapping[str, Any]) -> Iterator[str]:
         place = _Place(tuple(map(encode_segment, _strings(identifier.get("namespace")))))
         if place:
             yield from self._container(place)
         if isinstance(identifier.get("name"), str):
-            kind = "view" if operation_id.endswith("View") else "table"
             yield from self._named(kind, place, encode_segment(identifier["name"]))
 
     def _namespace(self, place: _Place) -> Iterator[str]:

@@ -35,7 +35,6 @@ __all__ = [
     "preflight",
 ]
 
-_BEFORE_ALL = frozenset({"getConfig", "getToken"})
 _RUN_ID = re.compile(r"[a-z0-9]{1,16}")
 
 
@@ -111,7 +110,8 @@ class Session:
 
     def base_url(self, operation_id: str) -> str:
         """Return what an operation's path is appended to: a config may send clients elsewhere."""
-        return self.config_url if operation_id in _BEFORE_ALL else self.target.base_url
+        precedes_config = self.contract.operations[operation_id].precedes_config
+        return self.config_url if precedes_config else self.target.base_url
 
     def probe_id(self, name: str) -> str:
         """Return the check id of a probe: every worker makes objects of its own."""

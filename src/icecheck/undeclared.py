@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from icecheck.check import Check
 from icecheck.client import Catalog
+from icecheck.contract import Action, Object
 from icecheck.expect import Unreachable, Violation, find
 from icecheck.judge import judge
 from icecheck.session import Session
@@ -14,12 +15,7 @@ from icecheck.verdict import Outcome, Verdict
 
 __all__ = ["try_undeclared"]
 
-_MADE_BY = {
-    "namespace": ("createNamespace", "dropNamespace"),
-    "table": ("createTable", "dropTable"),
-    "view": ("createView", "dropView"),
-}
-_MAKERS = {"registerTable": "table"} | {made: kind for kind, (made, _) in _MADE_BY.items()}
+_KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
 _SUCCESSES = ("200", "204")
 
 
@@ -40,11 +36,13 @@ def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
     offer, before = session.offer, len(session.exchanges)
     seen: dict[str, str] = {}
     try:
-        removable = {kind: _can_remove(session, kind) for kind in _MADE_BY}
+        removable = {kind: _can_remove(session, kind) for kind in _KINDS}
         session.offer = replace(offer, held_to=offer.held_to | frozenset(unclaimed))
         for operation_id in unclaimed:
             check = _of_success(operation_id, checks)
-            if check is None or not all(removable[kind] for kind in _made_for(operation_id)):
+            if check is None or not all(
+                removable[kind] for kind in _made_for(session, operation_id)
+            ):
                 continue
             verdict = judge(check, Catalog(session, f"undeclared.{operation_id}{session.worker}"))
             seen[operation_id] = _seen(operation_id, verdict)
@@ -62,22 +60,20 @@ def _of_success(operation_id: str, checks: Sequence[Check]) -> Check | None:
     return next(mine, None)
 
 
-def _made_for(operation_id: str) -> list[str]:
+def _made_for(session: Session, operation_id: str) -> list[Object]:
     """Return the kinds of objects that trying an operation may make."""
-    kinds = ["namespace"]
-    if operation_id in _MAKERS:
-        kinds.append(_MAKERS[operation_id])
-    elif "View" in operation_id:
-        kinds.append("view")
-    return kinds
+    facts = session.contract.operations[operation_id].facts
+    if facts.object is Object.VIEW or facts.action in {Action.CREATE, Action.REGISTER}:
+        return list(dict.fromkeys((Object.NAMESPACE, facts.object)))
+    return [Object.NAMESPACE]
 
 
-def _can_remove(session: Session, kind: str) -> bool:
+def _can_remove(session: Session, kind: Object) -> bool:
     """Whether what is made can go again: its drop is claimed, or known to those who are asked.
 
     One that misses the object in the words of the document is served.
     """
-    _, drops = _MADE_BY[kind]
+    drops = session.contract.operation_that(Action.DROP, kind)
     if session.target.accept_residue or session.offer.claims(drops, session.contract):
         return True
     if session.target.read_only:
@@ -85,7 +81,7 @@ def _can_remove(session: Session, kind: str) -> bool:
     catalog = Catalog(session, f"undeclared.{drops}{session.worker}")
     namespace = catalog.new_namespace_name()
     names: dict[str, str | Namespace] = {"namespace": namespace}
-    if kind != "namespace":
+    if kind is not Object.NAMESPACE:
         names[kind] = catalog.new_name()
     reply = catalog.call(drops, names)
     try:

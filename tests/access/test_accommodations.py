@@ -9,6 +9,7 @@ import pytest
 
 from icecheck.accommodations import Accommodations, location_below
 from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.contract import load
 from icecheck.mock_server import MockCatalog, problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.defects import defects
@@ -188,11 +189,12 @@ def test_a_location_is_spelled_without_what_clients_decode_differently() -> None
 
 
 def test_a_location_that_a_check_chose_stays() -> None:
+    create = load().operations["createTable"]
     known = Accommodations(location_root="s3://b")
     body = {"name": "t", "location": "s3://mine"}
-    assert known.fitted("createTable", {"namespace": ("n",)}, body, 1) is body
-    assert known.fitted("createTable", {"namespace": ("n",)}, b"{}", 1) == b"{}"
-    fitted = known.fitted("createTable", {"namespace": ("n",)}, {"name": "t", "location": None}, 7)
+    assert known.fitted(create, {"namespace": ("n",)}, body, 1) is body
+    assert known.fitted(create, {"namespace": ("n",)}, b"{}", 1) == b"{}"
+    fitted = known.fitted(create, {"namespace": ("n",)}, {"name": "t", "location": None}, 7)
     assert fitted == {"name": "t", "location": "s3://b/n/t_7"}
 
 

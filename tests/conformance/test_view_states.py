@@ -9,7 +9,7 @@ from icecheck.client import Catalog
 from icecheck.conformance.test_view_states import _Walk
 from icecheck.conformance.view_stages import KEYS, OTHER_DOC, UNUSED
 from icecheck.conformance.view_states import LAST_ADDED, after_commit, expect_state
-from icecheck.conformance.viewing import load_view, set_current_version, view_version
+from icecheck.conformance.viewing import set_current_version, view_version
 from icecheck.expect import Reply, Violation
 
 BEFORE: dict[str, Any] = {
@@ -62,7 +62,7 @@ def test_only_what_is_named_changes() -> None:
 def loaded_first() -> tuple[Reply, _Walk]:
     with mock_session() as (_, session):
         walk = _Walk(Catalog(session, "first"))
-        reply = load_view(walk.catalog, walk.view.namespace, walk.view.name)
+        reply = walk.catalog.load_view(walk.view.namespace, walk.view.name)
         walk.catalog.undo()
     return reply, walk
 

@@ -13,7 +13,11 @@ from tests.kill.lawful_tables import LAWFUL_TABLES
 from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS
 
 from icecheck.client import Catalog
-from icecheck.conformance.viewing import create_view, create_view_body, given_view, rename_view
+from icecheck.conformance.viewing import (
+    create_view_body,
+    given_view,
+    supported,
+)
 from icecheck.contract import load
 from icecheck.expect import NotOffered
 from icecheck.judge import judge
@@ -95,7 +99,9 @@ def test_views_are_entered_moved_and_removed() -> None:
         view = given_view(catalog)
         assert Entry("view", view.namespace, view.name) in catalog.ledger
         name = catalog.new_name()
-        rename_view(catalog, (view.namespace, view.name), (view.namespace, name)).expect(204)
+        supported(catalog.rename_view((view.namespace, view.name), (view.namespace, name))).expect(
+            204
+        )
         assert Entry("view", view.namespace, view.name) not in catalog.ledger
         assert Entry("view", view.namespace, name) in catalog.ledger
         catalog.undo()
@@ -107,7 +113,7 @@ def test_a_view_nobody_entered_is_swept_with_its_namespace() -> None:
         catalog = Catalog(session, "sweep")
         namespace = catalog.given_namespace()
         name = catalog.new_name()
-        create_view(catalog, namespace, create_view_body(name)).expect(200)
+        supported(catalog.create_view(namespace, create_view_body(name))).expect(200)
         catalog.ledger.forget(Entry("view", namespace, name), deleted=False)
         catalog.undo()
     assert session.residue == []

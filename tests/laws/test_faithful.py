@@ -54,6 +54,7 @@ def target(
     if isolation != "parent":
         return Target(url, isolation=isolation, **access)
     session = open_session(plain, run_id="given", transport=mock.httpx_transport())
+    session.connection.guard = lambda _: None  # a user may make what is not a run's
     Catalog(session, "parent").create_namespace((PARENT,)).expect(200)
     session.close()
     return Target(url, namespace=(PARENT,), **access)

@@ -10,7 +10,7 @@ import httpx
 
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.bodies import DEFAULT_SCHEMA, create_table_body
-from icecheck.contract import load
+from icecheck.contract import Action, load
 from icecheck.exchange import Exchange
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.offer import Offer
@@ -21,13 +21,7 @@ __all__ = ["Forecast", "forecast"]
 
 _TOKEN = "rehearsal"  # noqa: S105 - of a mock that nobody else can reach
 _NOBODY = Client("nobody", "rehearsal-of-nobody", permissions=Permissions.nothing())
-_NEVER_HIDDEN = frozenset({"getConfig", "getToken"})
-_MAKING = {
-    "createNamespace": "namespaces",
-    "createTable": "tables",
-    "registerTable": "tables",
-    "createView": "views",
-}
+_MAKING = frozenset({Action.CREATE, Action.REGISTER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +53,13 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
     def count(exchange: Exchange) -> None:
         operation_id = exchange.operation or f"{exchange.method} outside the contract"
         requests[operation_id] += 1
-        kind = _MAKING.get(operation_id)
-        if kind is not None and 200 <= (exchange.status or 0) < 300:
-            made[kind] += 1
+        asked = contract.operations.get(operation_id)
+        done = 200 <= (exchange.status or 0) < 300
+        if done and asked is not None and asked.facts.action in _MAKING:
+            made[f"{asked.facts.object}s"] += 1
 
     target = _like(options.target)
-    hidden = [id_ for id_ in unclaimed if id_ not in _NEVER_HIDDEN]
+    hidden = [id_ for id_ in unclaimed if id_ not in contract.before_config]
     mock = MockCatalog(
         seed=options.seed,
         token=target.token,

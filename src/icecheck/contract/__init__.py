@@ -10,8 +10,18 @@ from typing import Any
 
 from icecheck.contract import document, operations, releases
 from icecheck.contract.document import DEFAULT_SPEC_VERSION, SPEC_VERSIONS
-from icecheck.contract.model import (
+from icecheck.contract.facts import (
     PROFILES,
+    Action,
+    Changes,
+    Creation,
+    Facts,
+    IncompleteFacts,
+    Object,
+    Place,
+    When,
+)
+from icecheck.contract.model import (
     Basis,
     Erratum,
     Later,
@@ -30,19 +40,27 @@ __all__ = [
     "DEFAULT_SPEC_VERSION",
     "PROFILES",
     "SPEC_VERSIONS",
+    "Action",
     "Basis",
+    "Changes",
     "Contract",
+    "Creation",
     "Erratum",
+    "Facts",
+    "IncompleteFacts",
     "Later",
     "Level",
     "Lines",
+    "Object",
     "Operation",
     "Parameter",
+    "Place",
     "Ref",
     "RefKind",
     "Requirement",
     "Response",
     "UnknownRef",
+    "When",
     "load",
 ]
 
@@ -62,6 +80,22 @@ class Contract:
     def default_endpoints(self) -> tuple[str, ...]:
         """What a client assumes when the configuration lists no endpoints (L109-L138)."""
         return operations.default_endpoints(self.version)
+
+    @property
+    def before_config(self) -> frozenset[str]:
+        """Ids of what clients ask before they know what a catalog offers: config and token."""
+        return operations.before_config(self.version)
+
+    def by_object(self, action: Action) -> Mapping[str, str]:
+        """Object -> id of the operation that does this with it, such as table -> dropTable."""
+        return operations.by_object(self.version, action)
+
+    def operation_that(self, action: Action, what: Object | str) -> str:
+        """Return the id of the one operation that does this with an object, such as dropTable.
+
+        LookupError where none does, or several.
+        """
+        return operations.operation_that(self.version, action, Object(what)).id
 
     @property
     def documented_responses(self) -> tuple[Response, ...]:

@@ -12,11 +12,11 @@ __all__ = [
     "DEFAULT_SPEC_VERSION",
     "FOLDERS",
     "SPEC_VERSIONS",
-    "facts",
     "later_overlay",
     "line_index",
     "lines_of",
     "official_sha256",
+    "operation_rows",
     "overlay_document",
     "permalink",
     "raw_document",
@@ -50,10 +50,15 @@ def line_index(version: str) -> Mapping[str, Lines]:
 
 
 @cache
-def facts(version: str) -> Mapping[str, Any]:
-    """Return what the document says in prose only and the project needs as data."""
-    found: dict[str, Any] = json.loads(_text(version, "facts.json"))
-    return found
+def operation_rows(version: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return operation id -> the facts of an operation as they are written, unchecked."""
+    rows: dict[str, dict[str, Any]] = json.loads(_text(version, "operations.json"))
+    return rows
+
+
+@cache
+def _release_tag(version: str) -> str:
+    return _text(version, "release.tag").strip()
 
 
 @cache
@@ -86,7 +91,7 @@ def lines_of(version: str, pointer: str) -> Lines:
 
 def permalink(version: str, lines: Lines) -> str:
     """Return the URL of a span of lines in the official document, at its release tag."""
-    return OFFICIAL_URL.format(tag=facts(version)["tag"], first=lines[0], last=lines[1])
+    return OFFICIAL_URL.format(tag=_release_tag(version), first=lines[0], last=lines[1])
 
 
 def resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from icecheck.contract.facts import Facts
+
 __all__ = [
-    "PROFILES",
     "Basis",
     "Erratum",
     "Later",
@@ -24,24 +25,6 @@ __all__ = [
 
 Lines = tuple[int, int]
 """First and last line of the official document, counted from 1, both included."""
-
-PROFILES = (
-    "core",
-    "read",
-    "write",
-    "views",
-    "transactions",
-    "register",
-    "credentials",
-    "remote-signing",
-    "scan-planning",
-    "metrics",
-    "pagination",
-    "etag",
-    "oauth2",
-    "authorization",
-)
-"""What a catalog can be conformant in; every requirement belongs to one profile."""
 
 
 class UnknownRef(LookupError):
@@ -118,7 +101,17 @@ class Operation:
     request_schema: Mapping[str, Any] | None
     responses: Mapping[str, Response]
     lines: Lines
-    profile: str
+    facts: Facts
+
+    @property
+    def profile(self) -> str:
+        """What a catalog that serves it is conformant in."""
+        return self.facts.profile
+
+    @property
+    def precedes_config(self) -> bool:
+        """Whether clients ask it before they know what the catalog offers: it has no prefix."""
+        return "/{prefix}" not in self.path
 
     @property
     def endpoint(self) -> str:

@@ -1,15 +1,24 @@
 """The operations of the document, with parameters and responses looked up through their `$ref`s."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from icecheck.contract.document import facts, lines_of, raw_document, resolve
-from icecheck.contract.model import Operation, Parameter, Response
+from icecheck.contract.document import (
+    lines_of,
+    operation_rows,
+    raw_document,
+    resolve,
+)
+from icecheck.contract.facts import Action, Facts, IncompleteFacts, Object, read_facts
+from icecheck.contract.model import Operation, Parameter, Ref, RefKind, Response, UnknownRef
 
 __all__ = [
+    "before_config",
+    "by_object",
     "default_endpoints",
+    "operation_that",
     "operations",
     "response",
     "table_assertions",
@@ -24,25 +33,38 @@ METHODS = ("get", "head", "post", "put", "patch", "delete")
 
 @cache
 def operations(version: str) -> Mapping[str, Operation]:
-    """Return operation id -> Operation, in the document's order."""
-    document = raw_document(version)
-    profiles = {
-        operation_id: profile
-        for profile, operation_ids in facts(version)["profiles"].items()
-        for operation_id in operation_ids
+    """Return operation id -> Operation, in the document's order.
+
+    Raises IncompleteFacts, with a list of all that is missing, where an operation lacks facts.
+    """
+    placed = {
+        item[method]["operationId"]: (path, method, item)
+        for path, item in raw_document(version)["paths"].items()
+        for method in METHODS
+        if method in item
     }
-    found: dict[str, Operation] = {}
-    for path, item in document["paths"].items():
-        for method in METHODS:
-            if method in item:
-                operation_id = item[method]["operationId"]
-                found[operation_id] = _operation(
-                    version, path, method, item, profiles[operation_id]
-                )
-    return MappingProxyType(found)
+    methods = {id_: method.upper() for id_, (_, method, _) in placed.items()}
+    try:
+        facts = read_facts(operation_rows(version), methods)
+    except IncompleteFacts as told:
+        raise IncompleteFacts("\n".join([str(told), *_undated(version, methods)])) from None
+    return MappingProxyType(
+        {id_: _operation(version, *where, facts[id_]) for id_, where in placed.items()}
+    )
 
 
-def _operation(version: str, path: str, method: str, item: JSON, profile: str) -> Operation:
+def _undated(version: str, operation_ids: Iterable[str]) -> Iterator[str]:
+    """Tell which operations have no date either, as a new one has none."""
+    from icecheck.contract.releases import since
+
+    for operation_id in operation_ids:
+        try:
+            since(version, [Ref(RefKind.OPERATION, operation_id)])
+        except UnknownRef:
+            yield f"{operation_id}: no release in releases.toml"
+
+
+def _operation(version: str, path: str, method: str, item: JSON, facts: Facts) -> Operation:
     document = raw_document(version)
     body = item[method]
     pointer = f"/paths/{path.replace('~', '~0').replace('/', '~1')}/{method}"
@@ -71,7 +93,7 @@ def _operation(version: str, path: str, method: str, item: JSON, profile: str) -
             }
         ),
         lines=lines_of(version, pointer),
-        profile=profile,
+        facts=facts,
     )
 
 
@@ -96,10 +118,35 @@ def response(version: str, operation_id: str, status: int) -> Response | None:
 @cache
 def default_endpoints(version: str) -> tuple[str, ...]:
     """Return the endpoints a client assumes when the configuration lists none (L109-L138)."""
-    served = operations(version)
-    return tuple(
-        served[operation_id].endpoint for operation_id in facts(version)["default_endpoints"]
-    )
+    return tuple(each.endpoint for each in operations(version).values() if each.facts.default)
+
+
+@cache
+def before_config(version: str) -> frozenset[str]:
+    """Return the operations that clients ask before they know what a catalog offers."""
+    return frozenset(id_ for id_, each in operations(version).items() if each.precedes_config)
+
+
+@cache
+def by_object(version: str, action: Action) -> Mapping[str, str]:
+    """Return object -> id of the operation that does this with it; the first, where several do."""
+    found: dict[str, str] = {}
+    for id_, each in operations(version).items():
+        if each.facts.action is action:
+            found.setdefault(each.facts.object.value, id_)
+    return MappingProxyType(found)
+
+
+def operation_that(version: str, action: Action, what: Object) -> Operation:
+    """Return the one operation that does this; LookupError where none does, or several."""
+    found = [
+        each
+        for each in operations(version).values()
+        if (each.facts.action, each.facts.object) == (action, what)
+    ]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} operations {action} a {what}")
+    return found[0]
 
 
 def _members(version: str, union: str) -> frozenset[str]:

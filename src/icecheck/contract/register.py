@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from icecheck.contract.document import line_index, lines_of, raw_document
+from icecheck.contract.facts import PROFILES
 from icecheck.contract.generated import NO_KNOWN_CLIENT, response_requirements
 from icecheck.contract.model import (
-    PROFILES,
     Basis,
     Level,
     Lines,

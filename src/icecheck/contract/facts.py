@@ -1,0 +1,250 @@
+"""What each operation does, as data: a row of `operations.json` for every operation.
+
+The document says these things in prose, or leaves them to the reader. Whoever adds an operation to
+the document writes its row; a row that is missing, or lacks a fact, is told when it is read.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+__all__ = [
+    "PROFILES",
+    "Action",
+    "Changes",
+    "Creation",
+    "Facts",
+    "IncompleteFacts",
+    "Object",
+    "Place",
+    "When",
+    "read_facts",
+]
+
+PROFILES = (
+    "core",
+    "read",
+    "write",
+    "views",
+    "transactions",
+    "register",
+    "credentials",
+    "remote-signing",
+    "scan-planning",
+    "metrics",
+    "pagination",
+    "etag",
+    "oauth2",
+    "authorization",
+)
+"""What a catalog can be conformant in; every requirement belongs to one profile."""
+
+
+class IncompleteFacts(LookupError):
+    """The rows do not fit the operations of the document; the message lists every fault."""
+
+
+class Object(StrEnum):
+    """What kind of thing an operation is about."""
+
+    CATALOG = "catalog"
+    NAMESPACE = "namespace"
+    TABLE = "table"
+    VIEW = "view"
+
+
+class Action(StrEnum):
+    """What an operation does with its object; several operations may do the same."""
+
+    AUTHENTICATE = "authenticate"
+    CANCEL_PLAN = "cancel-plan"
+    COMMIT = "commit"
+    COMMIT_TOGETHER = "commit-together"
+    CONFIGURE = "configure"
+    CREATE = "create"
+    DROP = "drop"
+    EXISTS = "exists"
+    FETCH_PLAN = "fetch-plan"
+    FETCH_TASKS = "fetch-tasks"
+    LIST = "list"
+    LOAD = "load"
+    LOAD_CREDENTIALS = "load-credentials"
+    PLAN = "plan"
+    REGISTER = "register"
+    RENAME = "rename"
+    REPORT = "report"
+    SET_PROPERTIES = "set-properties"
+
+
+class Changes(StrEnum):
+    """What a success changes: nothing, something that no object shows, or objects."""
+
+    NOTHING = "nothing"
+    ASIDE = "aside"
+    OBJECTS = "objects"
+
+
+class Place(StrEnum):
+    """Where a request names an object.
+
+    PATH: by the parameters of the path. PARENT: a namespace in the query. NAMESPACE: the levels in
+    the body. NAME: a name in the body, inside of the path's namespace. Of the others, TABLE_CHANGES
+    holds the identifiers of a list, and the rest are one identifier each.
+    """
+
+    PATH = "path"
+    PARENT = "query.parent"
+    NAMESPACE = "body.namespace"
+    NAME = "body.name"
+    IDENTIFIER = "body.identifier"
+    SOURCE = "body.source"
+    DESTINATION = "body.destination"
+    TABLE_CHANGES = "body.table-changes"
+
+
+class When(StrEnum):
+    """Which successes create something: all, those not staged, those that assert-create."""
+
+    ALWAYS = "always"
+    UNLESS_STAGED = "unless-staged"
+    IF_CREATE_ASSERTED = "if-create-asserted"
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """Where a request names what it creates, and when it does."""
+
+    place: Place
+    when: When
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is to be known of an operation beside the document's own structure.
+
+    ``profile`` is one of PROFILES. ``default``: a client assumes it where the configuration lists
+    no endpoints (L109-L138). ``commits``: its answer may leave the client without knowledge of the
+    new state. ``locks``: a server lets one such request at a time work on its state. ``names`` are
+    the places where it names objects, ``creates`` and ``removes`` those of what a success makes
+    and takes away. ``error_types`` maps statuses to the error types of the document's prose; where
+    that names the missing table or view only, the namespace may be what is missing, and its own
+    name is right too.
+    """
+
+    profile: str
+    object: Object
+    action: Action
+    default: bool
+    changes: Changes
+    commits: bool
+    locks: bool
+    names: tuple[Place, ...]
+    creates: Creation | None
+    removes: Place | None
+    error_types: Mapping[str, tuple[str, ...]]
+
+
+_NAMES = tuple(field.name for field in fields(Facts))
+_CREATING = frozenset({Action.CREATE, Action.REGISTER, Action.RENAME})
+_REMOVING = frozenset({Action.DROP, Action.RENAME})
+
+
+def read_facts(
+    rows: Mapping[str, Mapping[str, Any]], methods: Mapping[str, str]
+) -> Mapping[str, Facts]:
+    """Return operation id -> facts, of the operations that ``methods`` gives the method of.
+
+    Raises IncompleteFacts with every row and fact that is missing, unknown or contradictory.
+    """
+    problems = [f"{id_}: has facts, and is no operation" for id_ in rows if id_ not in methods]
+    found: dict[str, Facts] = {}
+    for id_, method in methods.items():
+        row = rows.get(id_, {})
+        faults = [*_faults(row)]
+        if not faults:
+            found[id_] = _facts(row)
+            faults = [*_contradictions(found[id_], method)]
+        problems += [f"{id_}: {fault}" for fault in faults]
+    if problems:
+        raise IncompleteFacts("operations.json:\n" + "\n".join(problems))
+    return MappingProxyType(found)
+
+
+def _faults(row: Mapping[str, Any]) -> Iterator[str]:
+    for name in _NAMES:
+        if name not in row:
+            yield f"{name} is missing"
+        elif not _fits(name, row[name]):
+            yield f"{name} cannot be {row[name]!r}"
+    yield from (f"{name} is no fact" for name in row if name not in _NAMES)
+
+
+def _fits(name: str, value: Any) -> bool:
+    match name:
+        case "profile":
+            return value in PROFILES
+        case "object":
+            return _is_in(Object, value)
+        case "action":
+            return _is_in(Action, value)
+        case "changes":
+            return _is_in(Changes, value)
+        case "names":
+            return isinstance(value, list) and all(_is_in(Place, each) for each in value)
+        case "creates":
+            return value is None or (
+                isinstance(value, list)
+                and len(value) == 2
+                and _is_in(Place, value[0])
+                and _is_in(When, value[1])
+            )
+        case "removes":
+            return value is None or _is_in(Place, value)
+        case "error_types":
+            return isinstance(value, dict) and all(isinstance(v, list) for v in value.values())
+        case _:
+            return isinstance(value, bool)
+
+
+def _is_in(kind: type[StrEnum], value: Any) -> bool:
+    return isinstance(value, str) and value in set(kind)
+
+
+def _facts(row: Mapping[str, Any]) -> Facts:
+    creates, removes = row["creates"], row["removes"]
+    return Facts(
+        profile=row["profile"],
+        object=Object(row["object"]),
+        action=Action(row["action"]),
+        default=row["default"],
+        changes=Changes(row["changes"]),
+        commits=row["commits"],
+        locks=row["locks"],
+        names=tuple(map(Place, row["names"])),
+        creates=None if creates is None else Creation(Place(creates[0]), When(creates[1])),
+        removes=None if removes is None else Place(removes),
+        error_types=MappingProxyType(
+            {status: tuple(types) for status, types in row["error_types"].items()}
+        ),
+    )
+
+
+def _contradictions(facts: Facts, method: str) -> Iterator[str]:
+    """Tell what the facts of one operation say against each other, or against its method."""
+    if facts.action in _CREATING and facts.creates is None:
+        yield f"creates is missing: to {facts.action} makes something"
+    if facts.action in _REMOVING and facts.removes is None:
+        yield f"removes is missing: to {facts.action} takes something away"
+    places = [facts.removes, facts.creates and facts.creates.place]
+    for place in places:
+        if place is not None and place not in facts.names:
+            yield f"{place} is no place where it names something"
+    acts = facts.commits or any(place is not None for place in places)
+    if acts and facts.changes is not Changes.OBJECTS:
+        yield "it creates, removes or commits, and changes no objects"
+    if method in {"GET", "HEAD"} and (facts.changes is not Changes.NOTHING or facts.locks):
+        yield f"{method} changes nothing and needs no lock"
+    if facts.changes is Changes.OBJECTS and not facts.locks:
+        yield "it changes objects without a lock"
