@@ -4,6 +4,7 @@ With `--catalog-url` they are on that catalog, else on a fresh warehouse of the 
 in every pytest run of an environment that has icecheck: all else is imported when it is used.
 """
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -76,11 +77,10 @@ def _opened(config: pytest.Config) -> "Session":
         worker=run.recorder.worker,
         ledger=None if target.read_only else run.tests_ledger,
     )
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(session.close)
         refuse_to_litter(session)
-    except BaseException:
-        session.close()
-        raise
+        undo.pop_all()
     return session
 
 

@@ -9,7 +9,7 @@ from icecheck.contract import Action, Changes, Object, Operation, Place, When
 from icecheck.ledger import Entry, Kind
 from icecheck.target import Namespace
 
-__all__ = ["Effect", "changes_nothing", "effect_of"]
+__all__ = ["Effect", "changes_nothing", "effect_of", "read_body"]
 
 _READING = frozenset({"GET", "HEAD"})
 
@@ -31,7 +31,7 @@ def effect_of(
     operation: Operation, names: Mapping[str, str | Namespace], body: bytes | None
 ) -> Effect:
     """Read the effect of a request; a body that names nothing has none."""
-    facts, parsed = operation.facts, _parse(body)
+    facts, parsed = operation.facts, read_body(body)
     kind, creates = facts.object.value, facts.creates
     removed = () if facts.removes is None else _at(facts.removes, kind, names, parsed)
     created: tuple[Entry, ...] = ()
@@ -78,7 +78,8 @@ def _is_due(when: When, parsed: dict[str, Any]) -> bool:
             return _asserts_create(parsed)
 
 
-def _parse(body: bytes | None) -> dict[str, Any]:
+def read_body(body: bytes | None) -> dict[str, Any]:
+    """Return the JSON object that a request sends; what is none names nothing."""
     if body is None:
         return {}
     try:

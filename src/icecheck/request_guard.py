@@ -4,7 +4,6 @@ A config that a catalog announces, or a slip of a check, must never make a run c
 to somebody else.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from icecheck.addresses import origin_of, spelled_separator, the_host_is_named
 from icecheck.connection import Wire
 from icecheck.contract import Action, Contract, Facts, Object, Operation, Place
-from icecheck.effects import changes_nothing
+from icecheck.effects import changes_nothing, read_body
 from icecheck.expect import Violation
 from icecheck.ledger import Entry, bears_token
 from icecheck.offer import Offer, encode_segment
@@ -70,7 +69,7 @@ class RequestGuard:
         path = wire.url[len(bases[0]) :].partition("?")[0]
         names = self._names_in(path, wire, operation)
         if not changes_nothing(operation, wire.method):
-            for problem in self._problems(operation.facts, names, _parsed(wire.body)):
+            for problem in self._problems(operation.facts, names, read_body(wire.body)):
                 raise ForeignRequest(f"{wire.method} {path}: {problem}")
 
     @property
@@ -147,16 +146,6 @@ class RequestGuard:
         if not segment:
             return _Place(())
         return _Place(tuple(segment.split(spelled_separator(self.offer.separator))))
-
-
-def _parsed(body: bytes | None) -> Mapping[str, Any]:
-    if body is None:
-        return {}
-    try:
-        parsed = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
 
 
 def _strings(value: Any) -> Namespace:

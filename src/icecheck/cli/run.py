@@ -141,13 +141,16 @@ def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
     from icecheck.assembly.run import run_checks
     from icecheck.target import UsageError
 
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.push(lambda kind, *_: output.abandon(as_it_was=_is_a(kind, UsageError)))
         with progress:
             run = run_checks(wanted, progress, on_exchange=output.record)
-    except BaseException as error:
-        output.abandon(as_it_was=isinstance(error, UsageError))
-        raise
+        undo.pop_all()
     return run
+
+
+def _is_a(kind: type[BaseException] | None, wanted: type[BaseException]) -> bool:
+    return kind is not None and issubclass(kind, wanted)
 
 
 def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
