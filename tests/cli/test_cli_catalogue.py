@@ -2,8 +2,10 @@
 
 import json
 
+import click
 import pytest
 
+from icecheck.cli import main
 from icecheck.contract import load
 from icecheck.contract.witnesses import reasons_without_witness
 
@@ -133,3 +135,8 @@ def test_a_check_without_witness_is_explained_with_what_became_of_it(icecheck):
     text = icecheck("explain", check).stdout
     assert "unwitnessed" in text
     assert all(phrase in text for phrase in phrases)
+
+
+def test_commands_are_still_found_after_the_command_list_was_used(icecheck):
+    assert icecheck("list", "operations").exit_code == 0
+    assert "list" in main.list_commands(click.Context(main))
