@@ -212,7 +212,7 @@ class Redactor:
         return self._words(text).encode("utf-8", "backslashreplace")
 
     def _words(self, text: str) -> str:
-        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text))
+        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
 
     def _json(self, value: Any, key: str = "", *, told: bool = False, search: bool = False) -> Any:
         """Redact a JSON value; ``told`` says that it is what clients are told to use.
@@ -232,7 +232,8 @@ class Redactor:
         if isinstance(value, str):
             if told or is_secret_key(key):
                 return self._member(key, value)
-            return self._text(value) if search else value
+            # A catalog may have cut what it quotes, in whatever spelling.
+            return self._text(value, cut=True) if search else value
         if search and isinstance(value, int | float) and not isinstance(value, bool):
             return 0 if len(str(value)) >= 12 and self._values.stand_in(str(value)) else value
         return value

@@ -160,7 +160,9 @@ class SecretValues:
         parts, done, at = [], 0, text.find(head)
         while at >= 0:
             end = at + _in_common(text, at, form.text)
-            if _is_varied(text[at:end]) and _CUT.match(text, end):
+            # A path is also cut at a slash, where a location beside it is made.
+            is_cut = text[end - 1] == "/" or _CUT.match(text, end)
+            if _is_varied(text[at:end]) and is_cut:
                 start = max(_start_of_code(text, at), done) if form.encoded else at
                 parts += [text[done:start], self._hidden(form.value)]
                 done = end

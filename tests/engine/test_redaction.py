@@ -282,3 +282,12 @@ def test_a_hostile_text_is_redacted_in_a_moment():
         body = (piece * 200_000)[:1_000_000]
         assert KNOWN not in redactor.text(body)
         assert KNOWN not in said(redactor, body.encode())
+
+
+def test_a_location_that_is_made_beside_a_secret_does_not_tell_its_beginning() -> None:
+    secret = "qQfVncam0z51RY+/8sWx=="
+    redactor = Redactor([secret])
+    told = "".join(f"{character}\\u0000" for character in secret[:16])
+    sent = json.dumps({"location": f"s3://b/{secret} {told}icecheck_r1_elsewhere"}).encode()
+    exchange = Exchange("c", 1, Step.DO, "createView", "POST", "http://h", (), sent)
+    assert b"q\\\\u0000Q\\\\u0000f" not in (redactor.exchange(exchange).request_body or b"")
