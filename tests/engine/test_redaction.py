@@ -238,7 +238,8 @@ def test_a_known_value_is_found_in_every_spelling(number):
         redactor.exchange(answered(b"", error=spelled)).error.encode(),
     )
     for text in shown:
-        assert not [trace for trace in traces(KNOWN) if trace in text.replace(b"\0", b"")]
+        left = text.replace(b"\0", b"")
+        assert not [trace for trace in (*traces(KNOWN), spelled.encode()) if trace in left]
 
 
 @pytest.mark.parametrize("end", ["\u2026", "", '"', "...", "%4\u2026", "\\u00\u2026", "&#\u2026"])
@@ -276,7 +277,7 @@ def test_nothing_that_is_shown_of_a_target_holds_a_secret():
     assert "canary" not in repr(target)
 
 
-def test_a_hostile_text_is_redacted_in_a_moment():
+def test_a_secret_is_hidden_in_a_megabyte_of_what_secrets_are_told_by():
     redactor = Redactor([KNOWN])
     for piece in ("%", "\\", "&", "?", "=", KNOWN[:8], f"{KNOWN} ", "a/b", '"', "eyJ", "Bearer "):
         body = (piece * 200_000)[:1_000_000]

@@ -116,12 +116,16 @@ def test_an_absurd_time_to_wait_is_no_wait_beyond_the_limit(text: str, status: i
 
 
 def test_no_text_at_all_is_an_obstacle_to_waiting() -> None:
-    """Words, digits and signs of dates, put together at random."""
+    """Dates of parts at and beyond their limits, and such parts in any order."""
     drawn = random.Random(13)  # noqa: S311 - no secret
-    parts = ["Fri,", " ", "31", "Dec", "9999", ":", "GMT", "+", "-", "2359", "10e99", "é", "("]
+    numbers = ["0", "31", "2359", "9999", "-1", "10e99", "999999999999"]
+    zones = ["GMT", "+2359", "-2359", "+999999999999", "-9999", "é", ""]
+    parts = [*numbers, *zones, "Fri,", " ", "Dec", ":", "("]
     asked = Exchange("c", 1, Step.DO, "getConfig", "GET", "http://h", (), None, status=429)
     for _ in range(20_000):
-        text = "".join(drawn.choices(parts, k=drawn.randint(0, 9)))
+        day, year, hour = drawn.choices(numbers, k=3)
+        date = f"Fri, {day} Dec {year} {hour}:59:59 {drawn.choice(zones)}"
+        text = drawn.choice([date, "".join(drawn.choices(parts, k=drawn.randint(0, 9)))])
         trouble = trouble_of(replace(asked, response_headers=(("Retry-After", text),)))
         wait = None if trouble is None else next_wait(trouble, "GET", 1, 0.0)
         assert wait is None or 0 <= wait <= WAIT_SECONDS_MAX
