@@ -8,14 +8,13 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.requests import Json, Levels, sent_json, with_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.paging import PageRequest
 from icecheck.mock_server.state import WarehouseState
 
-Json = dict[str, Any]
-Levels = tuple[str, ...]
 Take = Callable[[WarehouseState, Call], Call]
 
 _MIXED_UP = "What is done to one object happens to another, or to none."
@@ -33,16 +32,10 @@ def _is_like(text: str, pattern: str) -> bool:
 def _before(registries: Registries, operation_id: str, take: Take) -> None:
     """Let an operation see another request, or refuse it, by what there is before it."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        return faithful(context, state, take(state, call))
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return faithful(state, take(state, call))
 
     wrap(registries, operation_id, around)
-
-
-def _with_body(call: Call, body: Any) -> Call:
-    return structs.replace(
-        call, request=structs.replace(call.request, body=json.dumps(body).encode())
-    )
 
 
 # -------------------------------------------------------------------------------- keys
@@ -79,7 +72,7 @@ def _declare_keys(word: str) -> None:
                 return {there.get(key.casefold(), key): value for key, value in updates.items()}
 
             body = sent_json(call)
-            return _with_body(call, _keyed(body, alter)) if body else call
+            return with_json(call, _keyed(body, alter)) if body else call
 
         _before(registries, _WORDS[word], take)
 
@@ -93,34 +86,41 @@ def _declare_keys(word: str) -> None:
 
         alter_body(registries, _LOADS[word], alter)
 
-    folding.__doc__ = f"A property of a {word} is written over one whose key differs in case only."
-    apart.__doc__ = f"The comment of a {word} has a column of its own, which a load leaves out."
-    defect(f"{word}-keys-meet-in-case", breaks=f"alike.{word}-keys", suffering=_MIXED_UP)(folding)
-    defect(
+    declare(
+        f"{word}-keys-meet-in-case",
+        f"A property of a {word} is written over one whose key differs in case only.",
+        folding,
+        breaks=f"alike.{word}-keys",
+        suffering=_MIXED_UP,
+    )
+    declare(
         f"{word}-comment-in-a-column",
+        f"The comment of a {word} has a column of its own, which a load leaves out.",
+        apart,
         breaks=f"alike.{word}-well-known-keys",
         suffering="What was written about it cannot be read.",
-    )(apart)
+    )
 
 
 for _word in _WORDS:
     _declare_keys(_word)
 
 
-@defect("namespace-keys-nest", breaks="alike.namespace-keys", suffering="Settings are lost.")
-def _keys_nest(registries: Registries) -> None:
+@defect(
+    "namespace-keys-nest",
+    on=through(_before, "updateProperties"),
+    breaks="alike.namespace-keys",
+    suffering="Settings are lost.",
+)
+def _keys_nest(state: WarehouseState, call: Call) -> Call:
     """The removal of a key of a namespace takes those with it that go on after it with a dot."""
-
-    def take(state: WarehouseState, call: Call) -> Call:
-        body = sent_json(call)
-        gone = body.get("removals")
-        if not isinstance(gone, list) or not all(isinstance(key, str) for key in gone):
-            return call
-        there = _properties(state, "namespace", call)
-        more = [key for key in there if any(key.startswith(f"{each}.") for each in gone)]
-        return _with_body(call, {**body, "removals": [*dict.fromkeys([*gone, *more])]})
-
-    _before(registries, "updateProperties", take)
+    body = sent_json(call)
+    gone = body.get("removals")
+    if not isinstance(gone, list) or not all(isinstance(key, str) for key in gone):
+        return call
+    there = _properties(state, "namespace", call)
+    more = [key for key in there if any(key.startswith(f"{each}.") for each in gone)]
+    return with_json(call, {**body, "removals": [*dict.fromkeys([*gone, *more])]})
 
 
 # -------------------------------------------------------------------------- namespaces
@@ -133,43 +133,46 @@ def _full(state: WarehouseState) -> Iterator[Levels]:
     return (path for path, entry in state.namespaces.after() if entry.tables or entry.views)
 
 
-@defect("namespace-holds-what-is-like-it", breaks=_FULL, suffering=_STUCK)
-def _holds_like(registries: Registries) -> None:
+@defect(
+    "namespace-holds-what-is-like-it",
+    on=through(_before, "dropNamespace"),
+    breaks=_FULL,
+    suffering=_STUCK,
+)
+def _holds_like(state: WarehouseState, call: Call) -> Call:
     """Whether a namespace is empty is looked up with LIKE, where underscores match anything."""
-
-    def take(state: WarehouseState, call: Call) -> Call:
-        pattern = "\x1f".join(call.namespace)
-        if any(_is_like("\x1f".join(path), pattern) for path in _full(state)):
-            raise problem.namespace_not_empty(call.namespace)
-        return call
-
-    _before(registries, "dropNamespace", take)
+    pattern = "\x1f".join(call.namespace)
+    if any(_is_like("\x1f".join(path), pattern) for path in _full(state)):
+        raise problem.namespace_not_empty(call.namespace)
+    return call
 
 
-@defect("namespace-holds-what-begins-so", breaks=_FULL, suffering=_STUCK)
-def _holds_longer(registries: Registries) -> None:
+@defect(
+    "namespace-holds-what-begins-so",
+    on=through(_before, "dropNamespace"),
+    breaks=_FULL,
+    suffering=_STUCK,
+)
+def _holds_longer(state: WarehouseState, call: Call) -> Call:
     """A namespace counts as full while there are views in one whose name is longer."""
-
-    def take(state: WarehouseState, call: Call) -> Call:
-        begin = ".".join(call.namespace)
-        for path, entry in state.namespaces.after():
-            if path != call.namespace and entry.views and ".".join(path).startswith(begin):
-                raise problem.namespace_not_empty(call.namespace)
-        return call
-
-    _before(registries, "dropNamespace", take)
-
-
-@defect("namespace-holds-what-its-namesake-holds", breaks=_FULL, suffering=_STUCK)
-def _holds_namesakes(registries: Registries) -> None:
-    """Whether a namespace is empty is looked up by the last part of its path."""
-
-    def take(state: WarehouseState, call: Call) -> Call:
-        if any(path[-1] == call.namespace[-1] for path in _full(state)):
+    begin = ".".join(call.namespace)
+    for path, entry in state.namespaces.after():
+        if path != call.namespace and entry.views and ".".join(path).startswith(begin):
             raise problem.namespace_not_empty(call.namespace)
-        return call
+    return call
 
-    _before(registries, "dropNamespace", take)
+
+@defect(
+    "namespace-holds-what-its-namesake-holds",
+    on=through(_before, "dropNamespace"),
+    breaks=_FULL,
+    suffering=_STUCK,
+)
+def _holds_namesakes(state: WarehouseState, call: Call) -> Call:
+    """Whether a namespace is empty is looked up by the last part of its path."""
+    if any(path[-1] == call.namespace[-1] for path in _full(state)):
+        raise problem.namespace_not_empty(call.namespace)
+    return call
 
 
 # -------------------------------------------------------------------- tables and views
@@ -195,9 +198,14 @@ def _declare_taken(word: str) -> None:
 
         _before(registries, f"create{noun}", take)
 
-    install.__doc__ = f"A {word} cannot be made under a name with which that of another begins."
     name = f"{word}-name-taken-by-a-longer-one"
-    defect(name, breaks=f"alike.{word}s", suffering=_MIXED_UP)(install)
+    declare(
+        name,
+        f"A {word} cannot be made under a name with which that of another begins.",
+        install,
+        breaks=f"alike.{word}s",
+        suffering=_MIXED_UP,
+    )
 
 
 def _declare_first_found(word: str) -> None:
@@ -210,14 +218,19 @@ def _declare_first_found(word: str) -> None:
             for namespace, _ in state.namespaces.after():
                 if source.get("name") in _names(state, word, namespace):
                     found = {**source, "namespace": [*namespace]}
-                    return _with_body(call, {**body, "source": found})
+                    return with_json(call, {**body, "source": found})
             return call
 
         _before(registries, f"rename{word.capitalize()}", take)
 
-    install.__doc__ = f"A rename takes the first {word} of the name, wherever it is."
     name = f"rename-takes-first-{word}-of-the-name"
-    defect(name, breaks=f"alike.{word}s-of-one-name", suffering=_MIXED_UP)(install)
+    declare(
+        name,
+        f"A rename takes the first {word} of the name, wherever it is.",
+        install,
+        breaks=f"alike.{word}s-of-one-name",
+        suffering=_MIXED_UP,
+    )
 
 
 for _word in ("table", "view"):
@@ -241,29 +254,26 @@ def _mix(registries: Registries, member: str) -> None:
             mixed = _by_name(body["table-changes"], member)
         except (KeyError, TypeError, AttributeError):
             return call
-        return _with_body(call, {**body, "table-changes": mixed})
+        return with_json(call, {**body, "table-changes": mixed})
 
     _before(registries, "commitTransaction", take)
 
 
-@defect(
+declare(
     "transaction-knows-tables-by-name",
+    "Changes to tables of one name in two namespaces are all made to the last of them.",
+    by(_mix, "identifier"),
     breaks="transaction.several-namespaces",
     suffering="A commit is lost, or lands in another table.",
 )
-def _tables_by_name(registries: Registries) -> None:
-    """Changes to tables of one name in two namespaces are all made to the last of them."""
-    _mix(registries, "identifier")
 
-
-@defect(
+declare(
     "transaction-keeps-updates-by-name",
+    "Of tables of one name in two namespaces, each gets the updates of the last.",
+    by(_mix, "updates"),
     breaks="alike.transaction-over-one-name",
     suffering="A commit is lost, or lands in another table.",
 )
-def _updates_by_name(registries: Registries) -> None:
-    """Of tables of one name in two namespaces, each gets the updates of the last."""
-    _mix(registries, "updates")
 
 
 # ------------------------------------------------------------------------------- pages
@@ -277,16 +287,19 @@ def _declare_pages(words: str, operation_id: str) -> None:
     member = "namespaces" if words == "namespaces" else "identifiers"
 
     def install(registries: Registries) -> None:
-        def around(
-            faithful: Operation, context: Context, state: WarehouseState, call: Call
-        ) -> Outcome:
+        def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
             whole = {k: v for k, v in call.query.items() if k not in ("pageToken", "pageSize")}
-            outcome = faithful(context, state, structs.replace(call, query=whole))
+            outcome = faithful(state, structs.replace(call, query=whole))
             if "pageToken" not in call.query or outcome.reply.status != 200:
-                return faithful(context, state, call)
-            listing = (words, context.warehouse, *call.namespace, call.query.get("parent", ""))
-            key = context.identities.token_key
-            page = PageRequest(call.query, key, listing, context.page_size_max)
+                return faithful(state, call)
+            listing = (
+                words,
+                faithful.context.warehouse,
+                *call.namespace,
+                call.query.get("parent", ""),
+            )
+            key = faithful.context.identities.token_key
+            page = PageRequest(call.query, key, listing, faithful.context.page_size_max)
             entries = {_entry_name(each): each for each in json.loads(outcome.reply.body)[member]}
             due = sorted((n for n in entries if n > (page.after or "")), key=str.casefold)
             found, more = page.cut(iter(due))
@@ -298,12 +311,13 @@ def _declare_pages(words: str, operation_id: str) -> None:
 
         wrap(registries, operation_id, around)
 
-    install.__doc__ = f"Pages of {words} are in an order without case, and go on in one with it."
-    defect(
+    declare(
         f"pages-of-{words}-in-two-orders",
+        f"Pages of {words} are in an order without case, and go on in one with it.",
+        install,
         breaks=f"alike.pages-of-{words}",
         suffering="Some of what there is, is never listed.",
-    )(install)
+    )
 
 
 for _plural, _operation_id in _LISTS.items():

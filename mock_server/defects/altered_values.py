@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import Json, sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.state import WarehouseState
 
-Json = dict[str, Any]
 Alter = Callable[[Any], Any]
 
 _WIDTH = 255  # of a column
@@ -156,11 +156,13 @@ def _at_properties(updates: Any, alter: Alter) -> Any:
 def _declare(name: str) -> None:
     operation_id, member, alter, breaks, title = _SLIPS[name]
 
-    def install(registries: Registries) -> None:
-        alter_request_body(registries, operation_id, lambda body: _at(body, member, alter))
-
-    install.__doc__ = f"{title}."
-    defect(name, breaks=breaks, suffering=_OTHERWISE)(install)
+    declare(
+        name,
+        f"{title}.",
+        by(alter_request_body, operation_id, lambda body: _at(body, member, alter)),
+        breaks=breaks,
+        suffering=_OTHERWISE,
+    )
 
 
 for _name in _SLIPS:
@@ -169,22 +171,19 @@ for _name in _SLIPS:
 
 @defect(
     "namespace-removed-whatever-case",
+    on="updateProperties",
     breaks="roundtrip.namespace-removed",
     suffering="A property disappears that nobody has removed.",
 )
-def _removed_whatever_case(registries: Registries) -> None:
+def _removed_whatever_case(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A removal takes every key that is equal but for case."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        removals = {str(key).lower() for key in sent_json(call).get("removals") or ()}
-        entry = outcome.state.namespace(call.namespace)
-        if entry is None or not removals:
-            return outcome
-        kept = {k: v for k, v in entry.properties.items() if k.lower() not in removals}
-        return Outcome(outcome.state.with_namespace(call.namespace, kept), outcome.reply)
-
-    wrap(registries, "updateProperties", around)
+    outcome = faithful(state, call)
+    removals = {str(key).lower() for key in sent_json(call).get("removals") or ()}
+    entry = outcome.state.namespace(call.namespace)
+    if entry is None or not removals:
+        return outcome
+    kept = {k: v for k, v in entry.properties.items() if k.lower() not in removals}
+    return Outcome(outcome.state.with_namespace(call.namespace, kept), outcome.reply)
 
 
 @defect(

@@ -9,15 +9,13 @@ from icecheck.contract import load
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import (
     Call,
-    Context,
-    Operation,
     Outcome,
     Registries,
     Reply,
     Request,
 )
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.state import WarehouseState
 
@@ -70,44 +68,37 @@ def _page_for_strangers(registries: Registries) -> None:
 # ------------------------------------------------------------------------ no credentials
 
 
-@defect(
+declare(
     "auth-head-open",
+    "HEAD requests need no credentials.",
+    by(_open, lambda request: request.method == "HEAD"),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can find out which tables there are.",
 )
-def _head_open(registries: Registries) -> None:
-    """HEAD requests need no credentials."""
-    _open(registries, lambda request: request.method == "HEAD")
 
-
-@defect(
+declare(
     "auth-load-open",
+    "Loading a table needs no credentials, although listing them does.",
+    by(_open, lambda request: is_at(request, "loadTable")),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can read the metadata of any table.",
 )
-def _load_open(registries: Registries) -> None:
-    """Loading a table needs no credentials, although listing them does."""
-    _open(registries, lambda request: is_at(request, "loadTable"))
 
-
-@defect(
+declare(
     "auth-delete-open",
+    "Dropping needs no credentials.",
+    by(_open, lambda request: request.method == "DELETE"),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can drop tables.",
 )
-def _delete_open(registries: Registries) -> None:
-    """Dropping needs no credentials."""
-    _open(registries, lambda request: request.method == "DELETE")
 
-
-@defect(
+declare(
     "auth-writing-open",
+    "Only reading needs credentials.",
+    by(_open, lambda request: request.method in {"POST", "DELETE"}),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can create and change what nobody may read.",
 )
-def _writing_open(registries: Registries) -> None:
-    """Only reading needs credentials."""
-    _open(registries, lambda request: request.method in {"POST", "DELETE"})
 
 
 @defect(
@@ -136,14 +127,13 @@ def _nothing_vended(registries: Registries) -> None:
     _open(registries, lambda request: is_at(request, "loadCredentials"), nothing)
 
 
-@defect(
+declare(
     "auth-transactions-open",
+    "A route that came later is on no list of what needs credentials.",
+    by(_open, lambda request: is_at(request, "commitTransaction")),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can commit to any table.",
 )
-def _transactions_open(registries: Registries) -> None:
-    """A route that came later is on no list of what needs credentials."""
-    _open(registries, lambda request: is_at(request, "commitTransaction"))
 
 
 @defect(
@@ -160,14 +150,13 @@ def _views_empty(registries: Registries) -> None:
 # --------------------------------------------------------------------- false credentials
 
 
-@defect(
+declare(
     "auth-any-token",
+    "A token must be there, and is not looked at.",
+    by(_open, _has_token),
     breaks="auth.bad-token-refused",
     suffering="Whoever sends some token is let in.",
 )
-def _any_token(registries: Registries) -> None:
-    """A token must be there, and is not looked at."""
-    _open(registries, _has_token)
 
 
 @defect(
@@ -182,16 +171,14 @@ def _bad_token_403(registries: Registries) -> None:
 
 
 def _declare(operation_id: str) -> None:
-    def install(registries: Registries) -> None:
-        _open(registries, lambda r: _has_token(r) and is_at(r, operation_id))
 
-    install.__doc__ = f"{operation_id} takes any token for a good one."
-    declared = defect(
+    declare(
         f"auth-any-token-{operation_id}",
+        f"{operation_id} takes any token for a good one.",
+        by(_open, lambda r: _has_token(r) and is_at(r, operation_id)),
         breaks=f"{operation_id}.401",
         suffering="A token that was revoked still opens this route.",
     )
-    declared(install)
 
 
 # The same slip, possible on every route: they differ in nothing but the operation.
@@ -237,29 +224,26 @@ def _checked_too_late(registries: Registries, operation_id: str) -> None:
     faithful_gate = registries.gates[_GATE]
     _open(registries, lambda r: _has_token(r) and is_at(r, operation_id))
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        refusal = faithful_gate(call.request, context.security)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        refusal = faithful_gate(call.request, faithful.context.security)
         return outcome if refusal is None else msgspec.structs.replace(outcome, reply=refusal)
 
     wrap(registries, operation_id, around)
 
 
-@defect(
+declare(
     "auth-drop-checked-too-late",
+    "A drop is refused for its token after it was carried out.",
+    by(_checked_too_late, "dropTable"),
     breaks="auth.refused-changes-nothing",
     suffering="Anybody can drop tables, and is told that it was refused.",
 )
-def _drop_checked_too_late(registries: Registries) -> None:
-    """A drop is refused for its token after it was carried out."""
-    _checked_too_late(registries, "dropTable")
 
-
-@defect(
+declare(
     "auth-create-checked-too-late",
+    "A creation is refused for its token after it was carried out.",
+    by(_checked_too_late, "createTable"),
     breaks="auth.refused-changes-nothing",
     suffering="Anybody can fill a namespace with tables.",
 )
-def _create_checked_too_late(registries: Registries) -> None:
-    """A creation is refused for its token after it was carried out."""
-    _checked_too_late(registries, "createTable")

@@ -6,20 +6,18 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import request_of
+from icecheck.mock_server.defects.requests import Json, Levels, sent_json
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_answer,
-    alter_request_body,
-    sent_json,
     wrap,
 )
 from icecheck.mock_server.names import split_namespace
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import NamespaceEntry, WarehouseState
-
-Json = dict[str, Any]
-Levels = tuple[str, ...]
 
 
 def _of_refs(call: Call) -> bool:
@@ -28,47 +26,38 @@ def _of_refs(call: Call) -> bool:
 
 @defect(
     "load-refs-without-location",
+    on=through(alter_answer, "loadTable"),
     breaks="loadTable.metadata-location",
     suffering="Spark with snapshot-loading-mode=refs cannot tell a new version from the old one.",
 )
-def _refs_without_location(registries: Registries) -> None:
+def _refs_without_location(call: Call, body: Json) -> Json:
     """With snapshots=refs the answer is built from other metadata, which knows no location."""
-
-    def alter(call: Call, body: Json) -> Json:
-        return {k: v for k, v in body.items() if k != "metadata-location" or not _of_refs(call)}
-
-    alter_answer(registries, "loadTable", alter)
+    return {k: v for k, v in body.items() if k != "metadata-location" or not _of_refs(call)}
 
 
 @defect(
     "load-refs-without-properties",
+    on=through(alter_answer, "loadTable"),
     breaks="loadTable.snapshots-refs",
     suffering="Spark with snapshot-loading-mode=refs writes with the settings of no one.",
 )
-def _refs_without_properties(registries: Registries) -> None:
+def _refs_without_properties(call: Call, body: Json) -> Json:
     """With snapshots=refs the metadata has no properties."""
-
-    def alter(call: Call, body: Json) -> Json:
-        metadata = {**body["metadata"], "properties": {}}
-        return {**body, "metadata": metadata} if _of_refs(call) else body
-
-    alter_answer(registries, "loadTable", alter)
+    metadata = {**body["metadata"], "properties": {}}
+    return {**body, "metadata": metadata} if _of_refs(call) else body
 
 
 @defect(
     "load-with-access-elsewhere",
+    on=through(alter_answer, "loadTable"),
     breaks="loadTable.stable",
     suffering="PyIceberg asks for credentials with each load, and commits upon no known version.",
 )
-def _with_access_stale(registries: Registries) -> None:
+def _with_access_stale(call: Call, body: Json) -> Json:
     """With credentials a table is answered under the name of a metadata file of its own."""
-
-    def alter(call: Call, body: Json) -> Json:
-        if "x-iceberg-access-delegation" not in call.request.headers:
-            return body
-        return {**body, "metadata-location": f"{body['metadata-location']}.signed"}
-
-    alter_answer(registries, "loadTable", alter)
+    if "x-iceberg-access-delegation" not in call.request.headers:
+        return body
+    return {**body, "metadata-location": f"{body['metadata-location']}.signed"}
 
 
 @defect(
@@ -80,8 +69,8 @@ def _purged_still_listed(registries: Registries) -> None:
     """A purge takes another way than a drop, which no listing hears of."""
     purged: list[tuple[tuple[str, ...], str]] = []
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if call.query.get("purgeRequested") == "true":
             purged.append((call.namespace, call.name))
         return outcome
@@ -105,13 +94,13 @@ def _in_pages(
 ) -> None:
     """List other rows where pages are asked for, which another statement selects."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         size, token = (call.query.get(key, "") for key in ("pageSize", "pageToken"))
         paging = {"pageSize", "pageToken"}
         whole = {key: value for key, value in call.query.items() if key not in paging}
-        outcome = faithful(context, state, structs.replace(call, query=whole))
+        outcome = faithful(state, structs.replace(call, query=whole))
         if not size.isdecimal() or not int(size) or not (token or "0").isdecimal():
-            return faithful(context, state, call)
+            return faithful(state, call)
         found, start = [*rows(state, call)], int(token or 0)
         end = start + int(size)
         body = {member: found[start:end], "next-page-token": str(end) if end < len(found) else None}
@@ -146,14 +135,13 @@ def _begins_alike(asked: Levels, found: Levels) -> bool:
     return ".".join(found).startswith(".".join(asked))
 
 
-@defect(
+declare(
     "table-pages-by-prefix",
+    "Pages of tables are those of every namespace whose name begins alike.",
+    by(_in_pages, "listTables", "identifiers", _identifiers(_begins_alike, _tables)),
     breaks="listTables.this-namespace-only",
     suffering="SHOW TABLES IN sales shows the tables of sales_2025, when there are many.",
 )
-def _pages_by_prefix(registries: Registries) -> None:
-    """Pages of tables are those of every namespace whose name begins alike."""
-    _in_pages(registries, "listTables", "identifiers", _identifiers(_begins_alike, _tables))
 
 
 @defect(
@@ -180,19 +168,16 @@ def _pages_with_tables(registries: Registries) -> None:
 
 @defect(
     "namespace-pages-of-descendants",
+    on=through(_in_pages, "listNamespaces", "namespaces"),
     breaks="listNamespaces.children-only",
     suffering="SHOW NAMESPACES IN a shows what is in a.b, when there is much of it.",
 )
-def _pages_of_descendants(registries: Registries) -> None:
+def _pages_of_descendants(state: WarehouseState, call: Call) -> Iterable[Any]:
     """Pages of namespaces are of everything below the one that was named."""
-
-    def rows(state: WarehouseState, call: Call) -> Iterable[Any]:
-        asked = call.query.get("parent")
-        parent = split_namespace(asked) if asked else ()
-        every = [namespace for namespace, _ in state.namespaces.after(None)]
-        return [[*n] for n in every if n[: len(parent)] == parent and n != parent]
-
-    _in_pages(registries, "listNamespaces", "namespaces", rows)
+    asked = call.query.get("parent")
+    parent = split_namespace(asked) if asked else ()
+    every = [namespace for namespace, _ in state.namespaces.after(None)]
+    return [[*n] for n in every if n[: len(parent)] == parent and n != parent]
 
 
 # ------------------------------------------------------------------------ registrations
@@ -200,16 +185,13 @@ def _pages_of_descendants(registries: Registries) -> None:
 
 @defect(
     "register-overwrites-if-told-not-to",
+    on=request_of("registerTable"),
     breaks="states.overwritten",
     suffering="A registration that says that it must not overwrite replaces a table.",
 )
-def _overwrites_if_mentioned(registries: Registries) -> None:
+def _overwrites_if_mentioned(body: Json) -> Json:
     """Whether to overwrite is told by the member's presence, whatever it says."""
-
-    def alter(body: Json) -> Json:
-        return body if body.get("overwrite") is None else {**body, "overwrite": True}
-
-    alter_request_body(registries, "registerTable", alter)
+    return body if body.get("overwrite") is None else {**body, "overwrite": True}
 
 
 # ----------------------------------------------------------------------- what is missing
@@ -223,9 +205,9 @@ def _found_if(
 ) -> None:
     """Answer in another way than 404 when what is missing is asked about so."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as refused:
             if refused.status != 404 or not asked(call):
                 raise
@@ -236,17 +218,14 @@ def _found_if(
 
 @defect(
     "list-page-of-nothing-is-empty",
+    on=through(_found_if, "listTables", lambda call: "pageToken" in call.query),
     breaks="listTables.404",
     suffering="USE of a misspelled database succeeds for clients that read lists in pages.",
 )
-def _page_of_nothing(registries: Registries) -> None:
+def _page_of_nothing(state: WarehouseState, _call: Call) -> Outcome:
     """A list of tables that is asked for in pages is empty where there is no namespace."""
-
-    def empty(state: WarehouseState, _call: Call) -> Outcome:
-        body: Json = {"identifiers": [], "next-page-token": None}
-        return Outcome(state, replies.json_reply(body))
-
-    _found_if(registries, "listTables", lambda call: "pageToken" in call.query, empty)
+    body: Json = {"identifiers": [], "next-page-token": None}
+    return Outcome(state, replies.json_reply(body))
 
 
 @defect(
@@ -266,53 +245,40 @@ def _access_to_nothing(registries: Registries) -> None:
 
 @defect(
     "drop-purge-of-nothing-succeeds",
+    on=through(_found_if, "dropTable", lambda call: call.query.get("purgeRequested") == "true"),
     breaks="dropTable.404",
     suffering="DROP TABLE … PURGE of a misspelled name succeeds.",
 )
-def _purge_of_nothing(registries: Registries) -> None:
+def _purge_of_nothing(state: WarehouseState, _call: Call) -> Outcome:
     """A purge is queued without a look at whether there is such a table."""
-
-    def done(state: WarehouseState, _call: Call) -> Outcome:
-        return Outcome(state, replies.NO_CONTENT)
-
-    _found_if(
-        registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", done
-    )
+    return Outcome(state, replies.NO_CONTENT)
 
 
 @defect(
     "namespace-removals-from-nothing",
+    on=through(_found_if, "updateProperties", lambda call: not sent_json(call).get("updates")),
     breaks="updateProperties.404",
     suffering="ALTER NAMESPACE UNSET of a misspelled name succeeds.",
 )
-def _removals_from_nothing(registries: Registries) -> None:
+def _removals_from_nothing(state: WarehouseState, call: Call) -> Outcome:
     """A namespace is looked up for keys that are set, and keys are removed from none."""
-
-    def removed(state: WarehouseState, call: Call) -> Outcome:
-        missing = sent_json(call).get("removals") or []
-        body = {"updated": [], "removed": [], "missing": missing}
-        return Outcome(state, replies.json_reply(body))
-
-    _found_if(
-        registries, "updateProperties", lambda call: not sent_json(call).get("updates"), removed
-    )
+    missing = sent_json(call).get("removals") or []
+    body = {"updated": [], "removed": [], "missing": missing}
+    return Outcome(state, replies.json_reply(body))
 
 
 @defect(
     "list-pages-of-an-empty-parent",
+    on="listNamespaces",
     breaks="listNamespaces.empty-parent",
     suffering="Spark with rest-page-size lists the schemas of all databases at the top.",
 )
-def _pages_of_no_parent(registries: Registries) -> None:
+def _pages_of_no_parent(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """With pages asked for, an empty parent lists every namespace of every level."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if call.query.get("parent") != "" or "pageToken" not in call.query:
-            return faithful(context, state, call)
-        every = [[*namespace] for namespace, _ in state.namespaces.after(())]
-        return Outcome(state, replies.json_reply({"namespaces": every, "next-page-token": None}))
-
-    wrap(registries, "listNamespaces", around)
+    if call.query.get("parent") != "" or "pageToken" not in call.query:
+        return faithful(state, call)
+    every = [[*namespace] for namespace, _ in state.namespaces.after(())]
+    return Outcome(state, replies.json_reply({"namespaces": every, "next-page-token": None}))
 
 
 @defect(
@@ -324,13 +290,11 @@ def _cache_without_its_parameters(registries: Registries) -> None:
     """Answers are remembered by metadata file alone, as the first who loads a version wants it."""
     first: dict[str, str] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)
         if entry is None:
-            return faithful(context, state, call)
+            return faithful(state, call)
         asked = first.setdefault(entry.metadata_location, call.query.get("snapshots", "all"))
-        return faithful(
-            context, state, structs.replace(call, query={**call.query, "snapshots": asked})
-        )
+        return faithful(state, structs.replace(call, query={**call.query, "snapshots": asked}))
 
     wrap(registries, "loadTable", around)

@@ -9,12 +9,11 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.requests import Json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body, wrap
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _COLUMN_WIDTH = 4000
 _FIELDS = "fields"
@@ -97,46 +96,13 @@ def _partition_names_collapsed(registries: Registries) -> None:
 
 @defect(
     "create-order-by-column-id",
+    on=through(_member, "write-order"),
     breaks="roundtrip.createTable.layout",
     suffering="Files are sorted by the second column first.",
 )
-def _order_by_column_id(registries: Registries) -> None:
+def _order_by_column_id(order: Json) -> Json:
     """The fields of a write order stand in the order of the columns' ids."""
-
-    def by_id(order: Json) -> Json:
-        return order | {_FIELDS: sorted(order[_FIELDS], key=lambda field: field["source-id"])}
-
-    _member(registries, "write-order", by_id)
-
-
-@defect(
-    "create-properties-composed",
-    breaks="roundtrip.createTable.properties",
-    suffering="A path with an accent names another file.",
-)
-def _properties_composed(registries: Registries) -> None:
-    """Values of properties are stored in normal form C."""
-    _values(registries, lambda value: unicodedata.normalize("NFC", value))
-
-
-@defect(
-    "create-properties-cut",
-    breaks="roundtrip.createTable.properties",
-    suffering="The end of a long setting is missing, and nobody is told.",
-)
-def _properties_cut(registries: Registries) -> None:
-    """Values of properties are cut to 4000 characters."""
-    _values(registries, lambda value: value[:_COLUMN_WIDTH])
-
-
-@defect(
-    "create-properties-unescaped",
-    breaks="roundtrip.createTable.properties",
-    suffering="What was escaped on purpose is markup again.",
-)
-def _properties_unescaped(registries: Registries) -> None:
-    """Values of properties are unescaped as HTML."""
-    _values(registries, html.unescape)
+    return order | {_FIELDS: sorted(order[_FIELDS], key=lambda field: field["source-id"])}
 
 
 def _values(registries: Registries, alter: Callable[[str], str]) -> None:
@@ -144,6 +110,31 @@ def _values(registries: Registries, alter: Callable[[str], str]) -> None:
         return {k: alter(v) if isinstance(v, str) else v for k, v in properties.items()}
 
     _member(registries, "properties", altered)
+
+
+declare(
+    "create-properties-composed",
+    "Values of properties are stored in normal form C.",
+    by(_values, lambda value: unicodedata.normalize("NFC", value)),
+    breaks="roundtrip.createTable.properties",
+    suffering="A path with an accent names another file.",
+)
+
+declare(
+    "create-properties-cut",
+    "Values of properties are cut to 4000 characters.",
+    by(_values, lambda value: value[:_COLUMN_WIDTH]),
+    breaks="roundtrip.createTable.properties",
+    suffering="The end of a long setting is missing, and nobody is told.",
+)
+
+declare(
+    "create-properties-unescaped",
+    "Values of properties are unescaped as HTML.",
+    by(_values, html.unescape),
+    breaks="roundtrip.createTable.properties",
+    suffering="What was escaped on purpose is markup again.",
+)
 
 
 @defect(
@@ -155,17 +146,17 @@ def _name_as_pattern(registries: Registries) -> None:
     """A table is looked up with LIKE: an underscore stands for any character, the latest wins."""
     made: dict[Any, list[str]] = {}
 
-    def noting(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def noting(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         name = json.loads(call.request.body)["name"]
-        made.setdefault((context.warehouse, call.namespace), []).append(name)
+        made.setdefault((faithful.context.warehouse, call.namespace), []).append(name)
         return outcome
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         pattern = re.compile(re.escape(call.name).replace("_", "."))
-        names = made.get((context.warehouse, call.namespace), [])
+        names = made.get((faithful.context.warehouse, call.namespace), [])
         found = [n for n in names if pattern.fullmatch(n) and state.table(call.namespace, n)]
-        return faithful(context, state, structs.replace(call, name=[call.name, *found][-1]))
+        return faithful(state, structs.replace(call, name=[call.name, *found][-1]))
 
     wrap(registries, "createTable", noting)
     wrap(registries, "loadTable", around)
@@ -180,11 +171,11 @@ def _refs_from_last_answer(registries: Registries) -> None:
     """Loads with snapshots=refs are cached by namespace, and the table's name is no part of it."""
     cache: dict[Any, Outcome] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if call.query.get("snapshots") != "refs":
             return outcome
-        kept = cache.setdefault((context.warehouse, call.namespace), outcome)
+        kept = cache.setdefault((faithful.context.warehouse, call.namespace), outcome)
         return structs.replace(outcome, reply=kept.reply)
 
     wrap(registries, "loadTable", around)

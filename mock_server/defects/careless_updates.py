@@ -9,13 +9,12 @@ from urllib.parse import unquote
 from msgspec import structs
 
 from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.declaring import Install, by, declare
+from icecheck.mock_server.defects.requests import Json
 from icecheck.mock_server.defects.rewriting import alter_request_body
-from icecheck.mock_server.defects.versions import Faithful, alter_update
+from icecheck.mock_server.defects.versions import FaithfulUpdate, alter_update
 from icecheck.mock_server.model import TableMetadata
 
-Json = dict[str, Any]
 Kept = Callable[[TableMetadata, Any], Json]
 """From the metadata after an update, and the update: the members that are something else."""
 
@@ -38,35 +37,22 @@ def _sent(
         ]
         return body | {"updates": read}
 
-    def install(registries: Registries) -> None:
-        alter_request_body(registries, "updateTable", altered)
-
-    _declare(action, name, title, suffering, install)
+    _declare(action, name, title, suffering, by(alter_request_body, "updateTable", altered))
 
 
 def _beside(action: str, name: str, title: str, suffering: str, kept: Kept) -> None:
     """Declare that an update changes more than it names."""
 
-    def install(registries: Registries) -> None:
-        def more(faithful: Faithful, update: Any, draft: Draft) -> None:
-            faithful(update, draft)
-            draft.change(**kept(draft.metadata, update))
+    def more(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        faithful(update, draft)
+        draft.change(**kept(draft.metadata, update))
 
-        alter_update(registries, action, more)
-
-    _declare(action, name, title, suffering, install)
+    _declare(action, name, title, suffering, by(alter_update, action, more))
 
 
-def _declare(
-    action: str, name: str, title: str, suffering: str, install: Callable[[Registries], None]
-) -> None:
-    install.__doc__ = f"{title}."
-    declare = defect(
-        f"roundtrip-{name}",
-        breaks=f"roundtrip.updateTable.{action}",
-        suffering=suffering,
-    )
-    declare(install)
+def _declare(action: str, name: str, title: str, suffering: str, install: Install) -> None:
+    breaks = f"roundtrip.updateTable.{action}"
+    declare(f"roundtrip-{name}", title, install, breaks=breaks, suffering=suffering)
 
 
 def _texts(value: Any, alter: Callable[[str], str]) -> Any:

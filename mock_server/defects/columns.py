@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
-from icecheck.mock_server.defects.versions import Faithful, alter_update
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect, through
+from icecheck.mock_server.defects.places import request_of, table_update
+from icecheck.mock_server.defects.requests import Json, sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.versions import FaithfulUpdate
 from icecheck.mock_server.problem import Problem, bad_request
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _COLUMNS_MAX = 500
 _PROPERTY_MAX = 65_535
@@ -60,48 +60,39 @@ def _nested_docs_lost(registries: Registries) -> None:
 
 @defect(
     "update-identifier-fields-lost",
+    on=through(_alter_added_schema),
     breaks="update.add-schema.nested-types",
     suffering="Flink's upsert writes have no key after a change of columns.",
 )
-def _identifier_fields_lost(registries: Registries) -> None:
+def _identifier_fields_lost(schema: Json) -> Json:
     """A schema that a commit adds has no identifier fields."""
-
-    def without(schema: Json) -> Json:
-        return {k: v for k, v in schema.items() if k != "identifier-field-ids"}
-
-    _alter_added_schema(registries, without)
+    return {k: v for k, v in schema.items() if k != "identifier-field-ids"}
 
 
 @defect(
     "update-last-column-id-counts-columns",
+    on=table_update("add-schema"),
     breaks="update.add-schema.last-column-id",
     suffering="The id of a field in a struct is given again, and its data shows under a new name.",
 )
-def _last_column_id_counts_columns(registries: Registries) -> None:
+def _last_column_id_counts_columns(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """last-column-id follows the ids of columns, and not those inside them."""
-
-    def of_columns(faithful: Faithful, update: Any, draft: Draft) -> None:
-        before = draft.metadata.last_column_id
-        faithful(update, draft)
-        draft.change(last_column_id=max(before, *(f.id for f in update.schema.fields)))
-
-    alter_update(registries, "add-schema", of_columns)
+    before = draft.metadata.last_column_id
+    faithful(update, draft)
+    draft.change(last_column_id=max(before, *(f.id for f in update.schema.fields)))
 
 
 @defect(
     "update-deprecated-member-refused",
+    on=table_update("add-schema"),
     breaks="update.add-schema.deprecated-member",
     suffering="Older clients cannot add a column.",
 )
-def _deprecated_member_refused(registries: Registries) -> None:
+def _deprecated_member_refused(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """add-schema with last-column-id is refused as unknown."""
-
-    def refusing(faithful: Faithful, update: Any, draft: Draft) -> None:
-        if update.last_column_id is not None and not draft.is_new_table:
-            raise bad_request("Unknown member: last-column-id")
-        faithful(update, draft)
-
-    alter_update(registries, "add-schema", refusing)
+    if update.last_column_id is not None and not draft.is_new_table:
+        raise bad_request("Unknown member: last-column-id")
+    faithful(update, draft)
 
 
 # ---- defaults
@@ -109,20 +100,17 @@ def _deprecated_member_refused(registries: Registries) -> None:
 
 @defect(
     "column-defaults-lost",
+    on=request_of("createTable"),
     breaks="createTable.defaults-kept",
     suffering="Rows without a value read back as null.",
 )
-def _defaults_lost(registries: Registries) -> None:
+def _defaults_lost(body: Json) -> Json:
     """A new table's columns have no defaults."""
-
-    def altered(body: Json) -> Json:
-        schema = body.get("schema")
-        if not isinstance(schema, dict):
-            return body
-        without = _fields_as(lambda field: {k: v for k, v in field.items() if k not in _DEFAULTS})
-        return {**body, "schema": without(schema)}
-
-    alter_request_body(registries, "createTable", altered)
+    schema = body.get("schema")
+    if not isinstance(schema, dict):
+        return body
+    without = _fields_as(lambda field: {k: v for k, v in field.items() if k not in _DEFAULTS})
+    return {**body, "schema": without(schema)}
 
 
 @defect(
@@ -180,19 +168,16 @@ def _one_default(registries: Registries) -> None:
 
 @defect(
     "columns-at-most-500",
+    on="createTable",
     breaks="createTable.wide-schema",
     suffering="Wide tables of sensors and features cannot be created.",
 )
-def _columns_max(registries: Registries) -> None:
+def _columns_max(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A table has as many columns as the database behind allows."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        schema = sent_json(call).get("schema")
-        if isinstance(schema, dict) and len(schema.get("fields", ())) > _COLUMNS_MAX:
-            raise Problem(413, "BadRequestException", "Too many columns")
-        return faithful(context, state, call)
-
-    wrap(registries, "createTable", around)
+    schema = sent_json(call).get("schema")
+    if isinstance(schema, dict) and len(schema.get("fields", ())) > _COLUMNS_MAX:
+        raise Problem(413, "BadRequestException", "Too many columns")
+    return faithful(state, call)
 
 
 def _cut(value: Any) -> Any:

@@ -7,22 +7,23 @@ from msgspec import structs
 
 from icecheck.mock_server import publication
 from icecheck.mock_server.commit import decode_commit
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import answer_of, request_of
+from icecheck.mock_server.defects.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_body,
     alter_request_body,
     answer_status,
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.defects.versions import alter_version, body_of, keep_known, with_body
+from icecheck.mock_server.defects.versions import alter_version, keep_known
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.updates import UPDATES
-
-Json = dict[str, Any]
 
 _VIEW_ACTIONS = ("add-view-version", "set-current-view-version")
 _LARGEST = 2**63 - 1
@@ -31,71 +32,64 @@ _LARGEST = 2**63 - 1
 # ---- statuses
 
 
-@defect("commit-created", breaks="updateTable.200", suffering="Java takes 201 for an error.")
-def _created(registries: Registries) -> None:
-    """A commit is answered 201, as if it had created something."""
-    answer_status(registries, "updateTable", 201)
+declare(
+    "commit-created",
+    "A commit is answered 201, as if it had created something.",
+    by(answer_status, "updateTable", 201),
+    breaks="updateTable.200",
+    suffering="Java takes 201 for an error.",
+)
 
-
-@defect(
+declare(
     "commit-malformed-is-500",
+    "What cannot be parsed ends in the framework's own error page.",
+    by(refuse_as, "updateTable", 400, 500, "InternalServerError"),
     breaks="updateTable.400",
     suffering="Writers take the outcome for unknown and keep their files for ever.",
 )
-def _malformed_is_500(registries: Registries) -> None:
-    """What cannot be parsed ends in the framework's own error page."""
-    refuse_as(registries, "updateTable", 400, 500, "InternalServerError")
 
-
-@defect(
+declare(
     "commit-missing-table-is-conflict",
+    "A table that is gone is reported as changed.",
+    by(refuse_as, "updateTable", 404, 409, "CommitFailedException"),
     breaks="updateTable.404",
     suffering="Writers retry for ever on a table that was dropped.",
 )
-def _missing_table_is_conflict(registries: Registries) -> None:
-    """A table that is gone is reported as changed."""
-    refuse_as(registries, "updateTable", 404, 409, "CommitFailedException")
 
-
-@defect(
+declare(
     "commit-conflict-is-400",
+    "A failed requirement is a bad request.",
+    by(refuse_as, "updateTable", 409, 400, "ValidationException"),
     breaks="updateTable.409",
     suffering="Concurrent writers fail instead of retrying.",
 )
-def _conflict_is_400(registries: Registries) -> None:
-    """A failed requirement is a bad request."""
-    refuse_as(registries, "updateTable", 409, 400, "ValidationException")
 
 
 # ---- what is not understood
 
 
-@defect(
+declare(
     "commit-skips-unknown-updates",
+    "Updates that the server does not know are skipped.",
+    by(keep_known, "updates", "action", UPDATES),
     breaks="commit.unknown-update",
     suffering="A change that a newer client asked for is lost in silence.",
 )
-def _skips_unknown_updates(registries: Registries) -> None:
-    """Updates that the server does not know are skipped."""
-    keep_known(registries, "updates", "action", UPDATES)
 
 
 @defect(
     "commit-skips-view-updates",
+    on=request_of("updateTable"),
     breaks="commit.view-update-refused",
     suffering="A client's mistake goes unnoticed.",
 )
-def _skips_view_updates(registries: Registries) -> None:
+def _skips_view_updates(body: Json) -> Json:
     """Updates that only views have are skipped on a table."""
-
-    def without_view_updates(body: Json) -> Json:
-        sent = body.get("updates")
-        if not isinstance(sent, list):
-            return body
-        kept = [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
-        return {**body, "updates": kept}
-
-    alter_request_body(registries, "updateTable", without_view_updates)
+    sent = body.get("updates")
+    if not isinstance(sent, list):
+        return body
+    kept = [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
+    return {**body, "updates": kept}
 
 
 @defect(
@@ -118,14 +112,14 @@ def _skips_malformed_requirements(registries: Registries) -> None:
 
     def parses(call: Call, requirement: Any) -> bool:
         try:
-            decode_commit(with_body(call, requirements=[requirement], updates=[]).request.body)
+            decode_commit(with_members(call, requirements=[requirement], updates=[]).request.body)
         except Problem:
             return False
         return True
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        kept = [r for r in body_of(call)["requirements"] if parses(call, r)]
-        return faithful(context, state, with_body(call, requirements=kept))
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        kept = [r for r in sent_json(call)["requirements"] if parses(call, r)]
+        return faithful(state, with_members(call, requirements=kept))
 
     wrap(registries, "updateTable", around)
 
@@ -135,30 +129,26 @@ def _skips_malformed_requirements(registries: Registries) -> None:
 
 @defect(
     "commit-answers-version-before",
+    on="updateTable",
     breaks="commit.answer-is-the-table",
     suffering="A writer does not see its own write.",
 )
-def _answers_version_before(registries: Registries) -> None:
+def _answers_version_before(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """The answer comes from a cache that the commit did not refresh."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        before = state.table(call.namespace, call.name)
-        outcome = faithful(context, state, call)
-        if before is None:
-            return outcome
-        return structs.replace(outcome, reply=publication.commit_reply(before))
-
-    wrap(registries, "updateTable", around)
+    before = state.table(call.namespace, call.name)
+    outcome = faithful(state, call)
+    if before is None:
+        return outcome
+    return structs.replace(outcome, reply=publication.commit_reply(before))
 
 
-@defect(
+declare(
     "commit-overwrites-metadata-file",
+    "Every version is written over the one before it.",
+    by(alter_version, lambda _, after: after, same_location=True),
     breaks="commit.new-metadata-location",
     suffering="Spark keeps its old metadata: it compares locations.",
 )
-def _overwrites_metadata_file(registries: Registries) -> None:
-    """Every version is written over the one before it."""
-    alter_version(registries, lambda _, after: after, same_location=True)
 
 
 @defect(
@@ -180,40 +170,33 @@ def _time_in_seconds(registries: Registries) -> None:
 
 @defect(
     "commit-answers-time-before",
+    on=answer_of("updateTable"),
     breaks="commit.last-updated",
     suffering="A client takes the new version for an older one than it knows.",
 )
-def _answers_time_before(registries: Registries) -> None:
+def _answers_time_before(body: Json) -> Json:
     """The answer to a commit has the time at which the server was installed."""
-
-    def earlier(body: Json) -> Json:
-        return {**body, "metadata": {**body["metadata"], "last-updated-ms": 1_000_000_000_000}}
-
-    alter_body(registries, "updateTable", earlier)
+    return {**body, "metadata": {**body["metadata"], "last-updated-ms": 1_000_000_000_000}}
 
 
 @defect(
     "commit-forgets-snapshot-log",
+    on=through(alter_version),
     breaks="commit.snapshot-log",
     suffering="Time travel by timestamp finds nothing.",
 )
-def _forgets_snapshot_log(registries: Registries) -> None:
+def _forgets_snapshot_log(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
     """The snapshot log keeps its last entry only."""
-
-    def last_only(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-        return structs.replace(after, snapshot_log=after.snapshot_log[-1:])
-
-    alter_version(registries, last_only)
+    return structs.replace(after, snapshot_log=after.snapshot_log[-1:])
 
 
-@defect(
+declare(
     "commit-forgets-metadata-log",
+    "Nothing is entered in the metadata log.",
+    by(alter_version, lambda _, after: structs.replace(after, metadata_log=())),
     breaks="commit.metadata-log",
     suffering="The history of a table's metadata is lost.",
 )
-def _forgets_metadata_log(registries: Registries) -> None:
-    """Nothing is entered in the metadata log."""
-    alter_version(registries, lambda _, after: structs.replace(after, metadata_log=()))
 
 
 @defect(
@@ -251,37 +234,31 @@ def _alter_creation(registries: Registries, keep: Callable[[Json], bool]) -> Non
     alter_request_body(registries, "updateTable", altered)
 
 
-@defect(
+declare(
     "create-commit-forgets-properties",
+    "The commit that completes a staged table ignores its properties.",
+    by(_alter_creation, lambda update: update["action"] != "set-properties"),
     breaks="createTable.stage-then-commit",
     suffering="CREATE TABLE AS SELECT loses its TBLPROPERTIES.",
 )
-def _creation_forgets_properties(registries: Registries) -> None:
-    """The commit that completes a staged table ignores its properties."""
-    _alter_creation(registries, lambda update: update["action"] != "set-properties")
 
-
-@defect(
+declare(
     "create-commit-forgets-data",
+    "The commit that completes a staged table ignores its first snapshot.",
+    by(_alter_creation, lambda update: "snapshot" not in update["action"]),
     breaks="createTable.stage-then-commit-with-data",
     suffering="CREATE TABLE AS SELECT makes an empty table.",
 )
-def _creation_forgets_data(registries: Registries) -> None:
-    """The commit that completes a staged table ignores its first snapshot."""
-    _alter_creation(registries, lambda update: "snapshot" not in update["action"])
 
 
 @defect(
     "create-commit-makes-namespace",
+    on="updateTable",
     breaks="commit.create-missing-namespace",
     suffering="A misspelt namespace comes into being.",
 )
-def _creation_makes_namespace(registries: Registries) -> None:
+def _creation_makes_namespace(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A commit that creates a table creates its namespace on the way."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if call.namespace not in state.namespaces:
-            state = state.with_namespace(call.namespace, {})
-        return faithful(context, state, call)
-
-    wrap(registries, "updateTable", around)
+    if call.namespace not in state.namespaces:
+        state = state.with_namespace(call.namespace, {})
+    return faithful(state, call)

@@ -1,86 +1,75 @@
 """Ways in which servers misinform clients about themselves."""
 
-from typing import Any
-
 import msgspec
 
 from icecheck.mock_server.context import Call, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, alter_call
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.places import answer_of, call_of
+from icecheck.mock_server.defects.requests import Json
+from icecheck.mock_server.defects.rewriting import alter_body
 
-Body = dict[str, Any]
-
-
-@defect(
+declare(
     "config-without-overrides",
+    "The configuration leaves out overrides when there are none.",
+    by(alter_body, "getConfig", lambda body: {"defaults": body["defaults"]}),
     breaks="getConfig.both-maps",
     suffering="PyIceberg refuses the configuration.",
 )
-def _without_overrides(registries: Registries) -> None:
-    """The configuration leaves out overrides when there are none."""
-    alter_body(registries, "getConfig", lambda body: {"defaults": body["defaults"]})
 
-
-@defect("config-numbers", breaks="getConfig.200", suffering="Clients that expect strings fail.")
-def _numbers(registries: Registries) -> None:
-    """Values of the configuration are numbers where they look like one."""
-    alter_body(registries, "getConfig", lambda body: body | {"defaults": {"clients": 4}})
+declare(
+    "config-numbers",
+    "Values of the configuration are numbers where they look like one.",
+    by(alter_body, "getConfig", lambda body: body | {"defaults": {"clients": 4}}),
+    breaks="getConfig.200",
+    suffering="Clients that expect strings fail.",
+)
 
 
 @defect(
     "config-ignores-warehouse",
+    on=call_of("getConfig"),
     breaks="getConfig.warehouse-parameter",
     suffering="Everybody works in the default warehouse.",
 )
-def _ignores_warehouse(registries: Registries) -> None:
+def _ignores_warehouse(call: Call) -> Call:
     """The warehouse parameter is ignored: everybody gets the default one."""
-
-    def unnamed(call: Call) -> Call:
-        return msgspec.structs.replace(call, query={})
-
-    alter_call(registries, "getConfig", unnamed)
+    return msgspec.structs.replace(call, query={})
 
 
 @defect(
     "config-wrong-prefix",
+    on=answer_of("getConfig"),
     breaks="getConfig.prefix-serves",
     suffering="Every request of every client is answered 404.",
 )
-def _wrong_prefix(registries: Registries) -> None:
+def _wrong_prefix(body: Json) -> Json:
     """The announced prefix is the one behind the gateway."""
-
-    def behind_gateway(body: Body) -> Body:
-        prefix = f"internal/{body['overrides']['prefix']}"
-        return body | {"overrides": body["overrides"] | {"prefix": prefix}}
-
-    alter_body(registries, "getConfig", behind_gateway)
+    prefix = f"internal/{body['overrides']['prefix']}"
+    return body | {"overrides": body["overrides"] | {"prefix": prefix}}
 
 
 def _rewrite_endpoints(registries: Registries, *replacement: str) -> None:
-    def rewritten(body: Body) -> Body:
+    def rewritten(body: Json) -> Json:
         return body | {"endpoints": [e.replace(*replacement) for e in body["endpoints"]]}
 
     alter_body(registries, "getConfig", rewritten)
 
 
-@defect(
+declare(
     "config-endpoints-with-colon",
+    "Endpoints are listed as VERB:/path.",
+    by(_rewrite_endpoints, " /", ":/"),
     breaks="getConfig.endpoint-format",
     suffering="Spark cannot even create the catalog.",
 )
-def _with_colon(registries: Registries) -> None:
-    """Endpoints are listed as VERB:/path."""
-    _rewrite_endpoints(registries, " /", ":/")
 
-
-@defect(
+declare(
     "config-endpoints-without-prefix",
+    "Endpoints are listed as this server routes them, without the prefix.",
+    by(_rewrite_endpoints, "/{prefix}", ""),
     breaks="getConfig.endpoint-spelling",
     suffering="Spark takes every operation for unsupported.",
 )
-def _without_prefix(registries: Registries) -> None:
-    """Endpoints are listed as this server routes them, without the prefix."""
-    _rewrite_endpoints(registries, "/{prefix}", "")
 
 
 @defect(
@@ -92,7 +81,7 @@ def _lists_unserved(registries: Registries) -> None:
     """An operation was removed, and the list of endpoints was forgotten."""
     served = registries.operations
 
-    def kept(body: Body) -> Body:
+    def kept(body: Json) -> Json:
         forgotten = "HEAD /v1/{prefix}/namespaces/{namespace}"
         return body | {"endpoints": [*body["endpoints"], forgotten]}
 
@@ -109,7 +98,7 @@ def _silent_about_gaps(registries: Registries) -> None:
     """Metrics are not served, and no list of endpoints says so."""
     registries.operations.pop("reportMetrics", None)
 
-    def silent(body: Body) -> Body:
+    def silent(body: Json) -> Json:
         return {key: value for key, value in body.items() if key != "endpoints"}
 
     alter_body(registries, "getConfig", silent)

@@ -5,9 +5,10 @@ import json
 import msgspec
 
 from icecheck.mock_server import publication
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import defect
+from icecheck.mock_server.defects.requests import sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.state import WarehouseState
 
 
@@ -18,57 +19,48 @@ def _etag_headers(reply: Reply, tag: str) -> Reply:
 
 @defect(
     "etag-304-with-body",
+    on="loadTable",
     breaks="loadTable.304",
     suffering="The next answer on the connection is read from the wrong place.",
 )
-def _304_with_body(registries: Registries) -> None:
+def _304_with_body(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A 304 carries the metadata that the client has."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.table(call.namespace, call.name)
-        if outcome.reply.status != 304 or entry is None:
-            return outcome
-        whole = publication.load_reply(entry)
-        reply = msgspec.structs.replace(whole, status=304)
-        return msgspec.structs.replace(outcome, reply=reply)
-
-    wrap(registries, "loadTable", around)
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    if outcome.reply.status != 304 or entry is None:
+        return outcome
+    whole = publication.load_reply(entry)
+    reply = msgspec.structs.replace(whole, status=304)
+    return msgspec.structs.replace(outcome, reply=reply)
 
 
 @defect(
     "etag-of-the-table",
+    on="loadTable",
     breaks="etag.changes-with-commit",
     suffering="Clients that cache tables take old metadata for current.",
 )
-def _etag_of_the_table(registries: Registries) -> None:
+def _etag_of_the_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """The ETag is the table's uuid."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.table(call.namespace, call.name)
-        uuid = "" if entry is None else entry.metadata.table_uuid
-        reply = _etag_headers(outcome.reply, f'"{uuid}"')
-        return msgspec.structs.replace(outcome, reply=reply)
-
-    wrap(registries, "loadTable", around)
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    uuid = "" if entry is None else entry.metadata.table_uuid
+    reply = _etag_headers(outcome.reply, f'"{uuid}"')
+    return msgspec.structs.replace(outcome, reply=reply)
 
 
 @defect(
     "etag-always-current",
+    on="loadTable",
     breaks="etag.stale-is-not-304",
     suffering="Clients that cache tables never see a commit.",
 )
-def _etag_always_current(registries: Registries) -> None:
+def _etag_always_current(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Every If-None-Match is answered 304."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        if "if-none-match" not in call.request.headers:
-            return outcome
-        return msgspec.structs.replace(outcome, reply=Reply(304))
-
-    wrap(registries, "loadTable", around)
+    outcome = faithful(state, call)
+    if "if-none-match" not in call.request.headers:
+        return outcome
+    return msgspec.structs.replace(outcome, reply=Reply(304))
 
 
 @defect(
@@ -87,18 +79,18 @@ def _etag_counts_commits(registries: Registries) -> None:
         stem = ascii(".".join((*call.namespace, name))).strip("'").replace("\\", "")
         return _etag_headers(reply, f'"{stem}-{len(metadata.get("metadata-log", ()))}{query}"')
 
-    def load(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
         request = msgspec.structs.replace(call.request, headers=headers)
-        outcome = faithful(context, state, msgspec.structs.replace(call, request=request))
+        outcome = faithful(state, msgspec.structs.replace(call, request=request))
         reply = tagged(call, call.name, outcome.reply, call.query.get("snapshots", ""))
         asked = call.request.headers.get("if-none-match")
         if asked is not None:
             reply = publication.not_modified(reply, asked) or reply
         return msgspec.structs.replace(outcome, reply=reply)
 
-    def made(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def made(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if not any(key == "etag" for key, _ in outcome.reply.headers):
             return outcome
         reply = tagged(call, str(sent_json(call).get("name")), outcome.reply)
@@ -110,16 +102,13 @@ def _etag_counts_commits(registries: Registries) -> None:
 
 @defect(
     "etag-not-told-with-304",
+    on="loadTable",
     breaks="etag.told-with-not-modified",
     suffering="Clients that hold several versions of a table cannot tell which one is current.",
 )
-def _304_without_tag(registries: Registries) -> None:
+def _304_without_tag(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A 304 comes without the tag of what has not changed."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        if outcome.reply.status != 304:
-            return outcome
-        return msgspec.structs.replace(outcome, reply=Reply(304))
-
-    wrap(registries, "loadTable", around)
+    outcome = faithful(state, call)
+    if outcome.reply.status != 304:
+        return outcome
+    return msgspec.structs.replace(outcome, reply=Reply(304))

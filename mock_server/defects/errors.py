@@ -2,21 +2,19 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 
 from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_error, refuse_as, sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import Json, sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_error, refuse_as, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
-Body = dict[str, Any]
 
-
-def _alter_errors(registries: Registries, alter: Callable[[Problem, Body], Body]) -> None:
+def _alter_errors(registries: Registries, alter: Callable[[Problem, Json], Json]) -> None:
     """Change the JSON of every refusal of every operation."""
 
     def altered(refused: Problem, reply: Reply) -> Reply:
@@ -27,72 +25,45 @@ def _alter_errors(registries: Registries, alter: Callable[[Problem, Body], Body]
         alter_error(registries, operation_id, altered)
 
 
-@defect(
+declare(
     "error-bare",
+    "Errors come without the object around them.",
+    by(_alter_errors, lambda _, body: body["error"]),
     breaks="error.envelope",
     suffering="PyIceberg fails on the error instead of raising it.",
 )
-def _bare(registries: Registries) -> None:
-    """Errors come without the object around them."""
-    _alter_errors(registries, lambda _, body: body["error"])
 
-
-@defect(
+declare(
     "error-code-as-text",
+    "The code of an error is a string.",
+    by(
+        _alter_errors,
+        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}},
+    ),
     breaks="error.envelope",
     suffering="The Java client takes every error for an unknown one.",
 )
-def _code_as_text(registries: Registries) -> None:
-    """The code of an error is a string."""
-    _alter_errors(
-        registries,
-        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}},
-    )
 
-
-@defect(
+declare(
     "error-code-500",
+    "The code in every error is 500, whatever the status.",
+    by(_alter_errors, lambda _, body: {"error": body["error"] | {"code": 500}}),
     breaks="error.code-equals-status",
     suffering="The Java client takes a missing table for a failed server.",
 )
-def _code_500(registries: Registries) -> None:
-    """The code in every error is 500, whatever the status."""
-    _alter_errors(registries, lambda _, body: {"error": body["error"] | {"code": 500}})
 
-
-@defect(
+declare(
     "error-own-type-names",
-    breaks="error.type-names",
-    suffering="The Java client cannot tell a missing namespace from a missing table.",
-)
-def _own_type_names(registries: Registries) -> None:
-    """Errors carry type names of the server's own."""
-    _alter_errors(
-        registries,
+    "Errors carry type names of the server's own.",
+    by(
+        _alter_errors,
         lambda refused, body: {
             "error": body["error"] | {"type": f"catalog.error.{refused.status}"}
         },
-    )
-
-
-@defect(
-    "error-page",
-    breaks="http.json-content-type",
-    suffering="Clients show a page of HTML instead of the reason.",
+    ),
+    breaks="error.type-names",
+    suffering="The Java client cannot tell a missing namespace from a missing table.",
 )
-def _page(registries: Registries) -> None:
-    """Errors are pages of HTML."""
-    _page_for(registries, lambda _: True)
-
-
-@defect(
-    "error-missing-namespace-as-table",
-    breaks="error.type-of-missing-namespace",
-    suffering="Spark says that the table which it is to create does not exist.",
-)
-def _missing_namespace_as_table(registries: Registries) -> None:
-    """Whatever is missing where a table is created, the error says table."""
-    _every_404_as(registries, ["createTable", "registerTable"], "NoSuchTableException")
 
 
 def _page_for(registries: Registries, concerns: Callable[[int], bool]) -> None:
@@ -105,14 +76,13 @@ def _page_for(registries: Registries, concerns: Callable[[int], bool]) -> None:
         alter_error(registries, operation_id, page)
 
 
-@defect(
-    "error-page-of-conflicts",
+declare(
+    "error-page",
+    "Errors are pages of HTML.",
+    by(_page_for, lambda _: True),
     breaks="http.json-content-type",
-    suffering="The Java client cannot tell why a commit failed.",
+    suffering="Clients show a page of HTML instead of the reason.",
 )
-def _page_of_conflicts(registries: Registries) -> None:
-    """What is there already, or has changed since, is told in a page of HTML."""
-    _page_for(registries, lambda status: status == 409)
 
 
 def _every_404_as(registries: Registries, operation_ids: Sequence[str], type_: str) -> None:
@@ -120,24 +90,37 @@ def _every_404_as(registries: Registries, operation_ids: Sequence[str], type_: s
         refuse_as(registries, operation_id, 404, 404, type_)
 
 
-@defect(
+declare(
+    "error-missing-namespace-as-table",
+    "Whatever is missing where a table is created, the error says table.",
+    by(_every_404_as, ["createTable", "registerTable"], "NoSuchTableException"),
+    breaks="error.type-of-missing-namespace",
+    suffering="Spark says that the table which it is to create does not exist.",
+)
+
+declare(
+    "error-page-of-conflicts",
+    "What is there already, or has changed since, is told in a page of HTML.",
+    by(_page_for, lambda status: status == 409),
+    breaks="http.json-content-type",
+    suffering="The Java client cannot tell why a commit failed.",
+)
+
+declare(
     "error-rename-blames-the-view",
+    "Whatever a rename of a view does not find, the error says view.",
+    by(_every_404_as, ["renameView"], "NoSuchViewException"),
     breaks="error.type-of-what-is-missing",
     suffering="Whoever renames a view into a missing namespace is told that the view is missing.",
 )
-def _rename_blames_the_view(registries: Registries) -> None:
-    """Whatever a rename of a view does not find, the error says view."""
-    _every_404_as(registries, ["renameView"], "NoSuchViewException")
 
-
-@defect(
+declare(
     "error-rename-blames-the-table",
+    "Whatever a rename of a table does not find, the error says table.",
+    by(_every_404_as, ["renameTable"], "NoSuchTableException"),
     breaks="error.type-of-what-is-missing",
     suffering="Whoever renames a table into a missing namespace is told that the table is missing.",
 )
-def _rename_blames_the_table(registries: Registries) -> None:
-    """Whatever a rename of a table does not find, the error says table."""
-    _every_404_as(registries, ["renameTable"], "NoSuchTableException")
 
 
 @defect(
@@ -151,40 +134,34 @@ def _missing_table_as_namespace(registries: Registries) -> None:
     _every_404_as(registries, operations, "NoSuchNamespaceException")
 
 
-@defect(
+declare(
     "error-missing-view-as-namespace",
+    "A view that is missing in a namespace which exists is called a missing namespace.",
+    by(_every_404_as, ["loadView", "replaceView", "dropView"], "NoSuchNamespaceException"),
     breaks="error.type-of-what-is-missing",
     suffering="Spark says that the namespace is missing when it is a view.",
 )
-def _missing_view_as_namespace(registries: Registries) -> None:
-    """A view that is missing in a namespace which exists is called a missing namespace."""
-    _every_404_as(registries, ["loadView", "replaceView", "dropView"], "NoSuchNamespaceException")
 
-
-@defect(
+declare(
     "error-missing-plan-as-table",
+    "A plan, or a task, that is not known is called a missing table.",
+    by(_every_404_as, ["fetchPlanningResult", "fetchScanTasks"], "NoSuchTableException"),
     breaks="error.type-of-what-is-missing",
     suffering="An engine gives a scan up for good where it could plan it again.",
 )
-def _missing_plan_as_table(registries: Registries) -> None:
-    """A plan, or a task, that is not known is called a missing table."""
-    _every_404_as(registries, ["fetchPlanningResult", "fetchScanTasks"], "NoSuchTableException")
 
 
 @defect(
     "error-unknown-members",
+    on="createNamespace",
     breaks="error.unknown-members",
     suffering="A newer client cannot speak to this catalog.",
 )
-def _unknown_members(registries: Registries) -> None:
+def _unknown_members(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A request with a member that the server does not know is refused."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if not sent_json(call).keys() <= {"namespace", "properties"}:
-            raise problem.bad_request("Unrecognized field")
-        return faithful(context, state, call)
-
-    wrap(registries, "createNamespace", around)
+    if not sent_json(call).keys() <= {"namespace", "properties"}:
+        raise problem.bad_request("Unrecognized field")
+    return faithful(state, call)
 
 
 @defect(
@@ -195,8 +172,8 @@ def _unknown_members(registries: Registries) -> None:
 def _no_content_with_body(registries: Registries) -> None:
     """Answers with 204 carry an empty JSON object."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         reply = outcome.reply
         if reply.status != 204:
             return outcome
@@ -215,9 +192,9 @@ def _no_content_with_body(registries: Registries) -> None:
 def _several_faults_500(registries: Registries) -> None:
     """What is wrong with a commit is looked up in its table, also where there is none."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem:
             updates = sent_json(call).get("updates", ())
             known = all(each.get("action") in registries.updates for each in updates)
@@ -230,23 +207,20 @@ def _several_faults_500(registries: Registries) -> None:
 
 @defect(
     "several-faults-rename-204",
+    on="renameTable",
     breaks="error.several-faults",
     suffering="A job that renames a misspelled table goes on as if it had replaced the other one.",
 )
-def _several_faults_rename_204(registries: Registries) -> None:
+def _several_faults_rename_204(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Where the target of a rename is there and its source is not, it counts as done before."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(context, state, call)
-        except Problem:
-            ends = [sent_json(call).get(end) for end in ("source", "destination")]
-            named = [end for end in ends if isinstance(end, dict)]
-            if len(named) != len(ends):
-                raise
-            there = [state.table(tuple(end["namespace"]), end["name"]) for end in named]
-            if there[0] is None and there[1] is not None:
-                return Outcome(state, replies.NO_CONTENT)
+    try:
+        return faithful(state, call)
+    except Problem:
+        ends = [sent_json(call).get(end) for end in ("source", "destination")]
+        named = [end for end in ends if isinstance(end, dict)]
+        if len(named) != len(ends):
             raise
-
-    wrap(registries, "renameTable", around)
+        there = [state.table(tuple(end["namespace"]), end["name"]) for end in named]
+        if there[0] is None and there[1] is not None:
+            return Outcome(state, replies.NO_CONTENT)
+        raise

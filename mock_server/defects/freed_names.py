@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
-from icecheck.mock_server.defects.storing import sent_name
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import Name, sent_json, sent_name
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.state import WarehouseState
 
-Name = tuple[tuple[str, ...], str]
 Named = Callable[[Call], Iterable[Name]]
 
 
@@ -64,40 +63,35 @@ def _row_stays(
     """Keep the names that one operation frees, and refuse another one that takes one of them."""
     rows: set[tuple[str, Name]] = set()
 
-    def freeing(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
-        rows.update((context.warehouse, name) for name in freed[1](call))
+    def freeing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        rows.update((faithful.context.warehouse, name) for name in freed[1](call))
         return outcome
 
-    def taking(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if any((context.warehouse, name) in rows for name in taken[1](call)):
+    def taking(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if any((faithful.context.warehouse, name) in rows for name in taken[1](call)):
             raise problem.Problem(status, "AlreadyExistsException", "It already exists")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, freed[0], freeing)
     wrap(registries, taken[0], taking)
 
 
-@defect(
+declare(
     "freed-view-blocks-table",
+    "Tables are looked for among all that ever had the name, and dropped views are kept.",
+    by(_row_stays, ("dropView", _in_path), ("createTable", _sent)),
     breaks="freed-name.createTable",
     suffering="A model that was a view cannot become a table.",
 )
-def _view_blocks_table(registries: Registries) -> None:
-    """Tables are looked for among all that ever had the name, and dropped views are kept."""
-    _row_stays(registries, ("dropView", _in_path), ("createTable", _sent))
 
-
-@defect(
+declare(
     "freed-rename-blocks-commit",
+    "assert-create finds the redirection that a rename has left.",
+    by(_row_stays, ("renameTable", _source), ("updateTable", _created)),
     breaks="freed-name.updateTable",
     suffering="CREATE TABLE AS SELECT under the name of a renamed table fails at its end.",
 )
-def _rename_blocks_commit(registries: Registries) -> None:
-    """assert-create finds the redirection that a rename has left."""
-    _row_stays(registries, ("renameTable", _source), ("updateTable", _created))
 
 
 @defect(
@@ -111,24 +105,21 @@ def _table_blocks_transaction(registries: Registries) -> None:
     _row_stays(registries, dropped, taken, 500)
 
 
-@defect(
+declare(
     "freed-view-blocks-registration",
+    "A registration meets the name of a view that was renamed.",
+    by(_row_stays, ("renameView", _source), ("registerTable", _sent)),
     breaks="freed-name.registerTable",
     suffering="A table cannot be registered where a view was.",
 )
-def _view_blocks_registration(registries: Registries) -> None:
-    """A registration meets the name of a view that was renamed."""
-    _row_stays(registries, ("renameView", _source), ("registerTable", _sent))
 
-
-@defect(
+declare(
     "freed-table-blocks-rename",
+    "A rename is an update of the name, and dropped tables keep theirs in the unique index.",
+    by(_row_stays, ("dropTable", _in_path), ("renameTable", _destination)),
     breaks="freed-name.renameTable",
     suffering="A new version of a table cannot take the name of the one that was dropped.",
 )
-def _table_blocks_rename(registries: Registries) -> None:
-    """A rename is an update of the name, and dropped tables keep theirs in the unique index."""
-    _row_stays(registries, ("dropTable", _in_path), ("renameTable", _destination))
 
 
 @defect(
@@ -142,31 +133,26 @@ def _namespace_blocks_rename(registries: Registries) -> None:
     _row_stays(registries, dropped, ("renameTable", _destination))
 
 
-@defect(
+declare(
     "freed-table-blocks-view",
+    "A new view looks for a table of the name, and finds the dropped one.",
+    by(_row_stays, ("dropTable", _in_path), ("createView", _sent)),
     breaks="freed-name.createView",
     suffering="A model that was a table cannot become a view.",
 )
-def _table_blocks_view(registries: Registries) -> None:
-    """A new view looks for a table of the name, and finds the dropped one."""
-    _row_stays(registries, ("dropTable", _in_path), ("createView", _sent))
 
-
-@defect(
+declare(
     "freed-view-blocks-view-rename",
+    "A view cannot be renamed to what a dropped view was called.",
+    by(_row_stays, ("dropView", _in_path), ("renameView", _destination)),
     breaks="freed-name.renameView",
     suffering="A new version of a view cannot take the name of the one that was dropped.",
 )
-def _view_blocks_view_rename(registries: Registries) -> None:
-    """A view cannot be renamed to what a dropped view was called."""
-    _row_stays(registries, ("dropView", _in_path), ("renameView", _destination))
 
-
-@defect(
+declare(
     "freed-table-blocks-namespace",
+    "A namespace is refused where any row has its name, that of a dropped table included.",
+    by(_row_stays, ("dropTable", _in_path), ("createNamespace", _namespace_sent)),
     breaks="freed-name.createNamespace",
     suffering="A namespace cannot get the name that a dropped table had.",
 )
-def _table_blocks_namespace(registries: Registries) -> None:
-    """A namespace is refused where any row has its name, that of a dropped table included."""
-    _row_stays(registries, ("dropTable", _in_path), ("createNamespace", _namespace_sent))

@@ -9,13 +9,14 @@ import msgspec
 from icecheck.contract import load
 from icecheck.contract.document import resolve
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome
+from icecheck.mock_server.defects.declaring import Install, by, declare
+from icecheck.mock_server.defects.requests import sent_json
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_call,
     alter_request_body,
     refuse_as,
-    sent_json,
     wrap,
 )
 from icecheck.mock_server.problem import Problem
@@ -37,15 +38,14 @@ def _operations(kind: str) -> Iterator[str]:
 
 
 def _malformed_is_a_breakdown(operation_id: str) -> None:
-    def install(registries: Registries) -> None:
-        refuse_as(registries, operation_id, 400, 500)
 
-    install.__doc__ = f"{operation_id} answers 500 where the request is malformed."
-    defect(
+    declare(
         f"malformed-500-{operation_id}",
+        f"{operation_id} answers 500 where the request is malformed.",
+        by(refuse_as, operation_id, 400, 500),
         breaks=f"generated.{operation_id}.refused",
         suffering="A mistake of a client looks like a failure of the catalog, and is tried again.",
-    )(install)
+    )
 
 
 for _operation in _operations("refused"):
@@ -84,11 +84,12 @@ def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
 def _scalars_are_text(operation_id: str) -> None:
     schema = _CONTRACT.operations[operation_id].request_schema or {}
 
-    def install(registries: Registries) -> None:
-        alter_request_body(registries, operation_id, lambda body: _as_text(body, schema))
-
-    install.__doc__ = f"{operation_id} reads numbers and booleans as text where text is due."
-    _declare_mistyped(operation_id, install)
+    title = f"{operation_id} reads numbers and booleans as text where text is due."
+    _declare_mistyped(
+        operation_id,
+        title,
+        by(alter_request_body, operation_id, lambda body: _as_text(body, schema)),
+    )
 
 
 def _odd_page_sizes_are_none(operation_id: str) -> None:
@@ -96,11 +97,8 @@ def _odd_page_sizes_are_none(operation_id: str) -> None:
         kept = {k: v for k, v in call.query.items() if k != "pageSize" or v.isdigit()}
         return msgspec.structs.replace(call, query=kept)
 
-    def install(registries: Registries) -> None:
-        alter_call(registries, operation_id, lenient)
-
-    install.__doc__ = f"{operation_id} overlooks a page size that is no number."
-    _declare_mistyped(operation_id, install)
+    title = f"{operation_id} overlooks a page size that is no number."
+    _declare_mistyped(operation_id, title, by(alter_call, operation_id, lenient))
 
 
 def _odd_plan_switches_are_off(operation_id: str) -> None:
@@ -110,24 +108,18 @@ def _odd_plan_switches_are_off(operation_id: str) -> None:
         odd = {name for name in switches if not isinstance(body.get(name), bool)}
         return {name: value for name, value in body.items() if name not in odd}
 
-    def install(registries: Registries) -> None:
-        alter_request_body(registries, operation_id, lenient)
-
-    install.__doc__ = f"{operation_id} overlooks a switch that is no boolean."
-    _declare_mistyped(operation_id, install)
+    title = f"{operation_id} overlooks a switch that is no boolean."
+    _declare_mistyped(operation_id, title, by(alter_request_body, operation_id, lenient))
 
 
 def _odd_tasks_are_empty(operation_id: str) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if not isinstance(sent_json(call).get("plan-task"), int | float):
-            return faithful(context, state, call)
+            return faithful(state, call)
         return Outcome(state, replies.json_reply({"file-scan-tasks": []}))
 
-    def install(registries: Registries) -> None:
-        wrap(registries, operation_id, around)
-
-    install.__doc__ = f"{operation_id} answers that a task which is a number has no files."
-    _declare_mistyped(operation_id, install)
+    title = f"{operation_id} answers that a task which is a number has no files."
+    _declare_mistyped(operation_id, title, by(wrap, operation_id, around))
 
 
 def _bare_changes_are_empty(operation_id: str) -> None:
@@ -139,19 +131,18 @@ def _bare_changes_are_empty(operation_id: str) -> None:
         filled = [empty | each if isinstance(each, dict) else each for each in changes]
         return {**body, "table-changes": filled}
 
-    def install(registries: Registries) -> None:
-        alter_request_body(registries, operation_id, lenient)
-
-    install.__doc__ = f"{operation_id} reads requirements and updates that are missing as none."
-    _declare_mistyped(operation_id, install)
+    title = f"{operation_id} reads requirements and updates that are missing as none."
+    _declare_mistyped(operation_id, title, by(alter_request_body, operation_id, lenient))
 
 
-def _declare_mistyped(operation_id: str, install: Any) -> None:
-    defect(
+def _declare_mistyped(operation_id: str, title: str, install: Install) -> None:
+    declare(
         f"mistyped-accepted-{operation_id}",
+        title,
+        install,
         breaks=f"generated.{operation_id}.mistyped",
         suffering="Nobody learns of a mistake in a client until another catalog refuses it.",
-    )(install)
+    )
 
 
 _LENIENT = {
@@ -169,25 +160,23 @@ for _operation in _operations("mistyped"):
 
 
 def _unusual_is_a_breakdown(operation_id: str) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
         except Problem:
             return Outcome(state, _BROKEN)
         if operation_id in _ARRANGING:
             return outcome
         return msgspec.structs.replace(outcome, reply=_BROKEN)
 
-    def install(registries: Registries) -> None:
-        wrap(registries, operation_id, around)
-
     how = "whatever it refuses" if operation_id in _ARRANGING else "everything, and does it"
-    install.__doc__ = f"{operation_id} answers 500 to {how}."
-    defect(
+    declare(
         f"breakdown-{operation_id}",
+        f"{operation_id} answers 500 to {how}.",
+        by(wrap, operation_id, around),
         breaks=f"generated.{operation_id}.accepted",
         suffering="A request that is only unusual meets a stack trace.",
-    )(install)
+    )
 
 
 for _operation in _operations("accepted"):

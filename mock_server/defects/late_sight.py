@@ -14,8 +14,8 @@ from collections.abc import Callable
 import msgspec
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Delay, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.context import Call, Context, Delay, Outcome, Registries
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
@@ -66,10 +66,12 @@ def decide_late(
     """Let an operation decide on what it sees late, and write over what is there by then."""
     seen = LateSight() if sight is None else sight
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, seen.state(context, state), call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(seen.state(faithful.context, state), call)
         published = publish(state, outcome.state, call)
-        return seen.wrote(context, state, msgspec.structs.replace(outcome, state=published))
+        return seen.wrote(
+            faithful.context, state, msgspec.structs.replace(outcome, state=published)
+        )
 
     wrap(registries, operation_id, around)
 
@@ -78,11 +80,11 @@ def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> 
     """Let an operation notice a conflict only after it has written: refused, and done."""
     seen = LateSight()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return seen.wrote(context, state, faithful(context, state, call))
+            return seen.wrote(faithful.context, state, faithful(state, call))
         except Problem as problem:
-            late = faithful(context, seen.state(context, state), call)
+            late = faithful(seen.state(faithful.context, state), call)
             published = publish(state, late.state, call)
             reply = replies.problem_reply(problem)
             return msgspec.structs.replace(late, state=published, reply=reply)
@@ -93,7 +95,7 @@ def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> 
 def note_writes(registries: Registries, operation_id: str, sight: LateSight) -> None:
     """Let others see late what a faithful operation writes."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        return sight.wrote(context, state, faithful(context, state, call))
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return sight.wrote(faithful.context, state, faithful(state, call))
 
     wrap(registries, operation_id, around)

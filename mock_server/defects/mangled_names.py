@@ -8,10 +8,10 @@ from urllib.parse import unquote
 from msgspec import structs
 
 from icecheck.mock_server.context import Call, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.declaring import by, declare
+from icecheck.mock_server.defects.requests import Json
 from icecheck.mock_server.defects.rewriting import alter_body, alter_call, alter_request_body
 
-Json = dict[str, Any]
 Reading = Callable[[str], str]
 
 _LOST = "What was made under such a name is not found by it, or something else answers."
@@ -68,8 +68,13 @@ def _declare(operation_id: str, breaks: str, slip: str, *, in_path: bool) -> Non
             alter_request_body(registries, operation_id, lambda body: _read_anew(body, reading))
 
     where = "path" if in_path else "body"
-    install.__doc__ = f"Names in the {where} of {operation_id} are {words}."
-    defect(f"{operation_id}-names-{slip}", breaks=breaks, suffering=_LOST)(install)
+    declare(
+        f"{operation_id}-names-{slip}",
+        f"Names in the {where} of {operation_id} are {words}.",
+        install,
+        breaks=breaks,
+        suffering=_LOST,
+    )
 
 
 for _slip in _READINGS:
@@ -87,13 +92,18 @@ def _hide(registries: Registries, operation_id: str) -> None:
     alter_body(registries, operation_id, shown)
 
 
-@defect("names-hidden-tables-unlisted", breaks="roundtrip.table-names", suffering=_LOST)
-def _hidden_tables_unlisted(registries: Registries) -> None:
-    """Tables are listed as a storage lists directories: none that begins with _ or a dot."""
-    _hide(registries, "listTables")
+declare(
+    "names-hidden-tables-unlisted",
+    "Tables are listed as a storage lists directories: none that begins with _ or a dot.",
+    by(_hide, "listTables"),
+    breaks="roundtrip.table-names",
+    suffering=_LOST,
+)
 
-
-@defect("names-hidden-views-unlisted", breaks="roundtrip.view-names", suffering=_LOST)
-def _hidden_views_unlisted(registries: Registries) -> None:
-    """Views are listed as a storage lists directories: none that begins with _ or a dot."""
-    _hide(registries, "listViews")
+declare(
+    "names-hidden-views-unlisted",
+    "Views are listed as a storage lists directories: none that begins with _ or a dot.",
+    by(_hide, "listViews"),
+    breaks="roundtrip.view-names",
+    suffering=_LOST,
+)

@@ -6,30 +6,27 @@ from typing import Any
 from msgspec import json, structs
 
 from icecheck.mock_server.binding import highest_partition_field_id
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import defect, through
 from icecheck.mock_server.defects.meeting_updates import alter_changes, updates_of
+from icecheck.mock_server.defects.places import answer_of, table_assertion, table_update
+from icecheck.mock_server.defects.requests import Json, sent_json
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_answer,
-    alter_body,
     alter_request_body,
-    sent_json,
     wrap,
 )
-from icecheck.mock_server.defects.storing import Body, store_otherwise, with_metadata
+from icecheck.mock_server.defects.storing import store_otherwise, with_metadata
 from icecheck.mock_server.defects.versions import (
     AssertionCheck,
-    Faithful,
-    alter_assertion,
-    alter_update,
+    FaithfulUpdate,
 )
 from icecheck.mock_server.invariants import current_schema
 from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
 from icecheck.mock_server.problem import commit_failed
 from icecheck.mock_server.schemas import highest_field_id
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _REF = "assert-ref-snapshot-id"
 _LOST = "Concurrent writers overwrite each other."
@@ -41,50 +38,47 @@ _LAST_ADDED = -1
 
 @defect(
     "states-absent-ref-of-empty-tables-only",
+    on=table_assertion(_REF),
     breaks="states.life",
     suffering="No second branch can be made safely: its first commit conflicts.",
 )
-def _absent_ref_of_empty_tables(registries: Registries) -> None:
+def _absent_ref_of_empty_tables(
+    faithful: AssertionCheck, assertion: Any, metadata: TableMetadata
+) -> None:
     """A ref is taken for absent only where the table has no refs at all."""
-
-    def of_refs(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
-        if assertion.snapshot_id is None and metadata.refs:
-            raise commit_failed("Requirement failed: the table has refs")
-        faithful(assertion, metadata)
-
-    alter_assertion(registries, _REF, of_refs)
+    if assertion.snapshot_id is None and metadata.refs:
+        raise commit_failed("Requirement failed: the table has refs")
+    faithful(assertion, metadata)
 
 
 @defect(
     "states-field-id-of-the-current-schema",
+    on=table_assertion("assert-last-assigned-field-id"),
     breaks="states.life",
     suffering="After a schema that nobody reads yet, no column can be added any more.",
 )
-def _field_id_of_current_schema(registries: Registries) -> None:
+def _field_id_of_current_schema(
+    _faithful: AssertionCheck, assertion: Any, metadata: TableMetadata
+) -> None:
     """The last assigned column id is looked up in the current schema."""
-
-    def of_schema(_faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
-        if assertion.last_assigned_field_id != highest_field_id(current_schema(metadata)):
-            raise commit_failed("Requirement failed: last assigned field id")
-
-    alter_assertion(registries, "assert-last-assigned-field-id", of_schema)
+    if assertion.last_assigned_field_id != highest_field_id(current_schema(metadata)):
+        raise commit_failed("Requirement failed: last assigned field id")
 
 
 @defect(
     "states-partition-id-of-the-default-spec",
+    on=table_assertion("assert-last-assigned-partition-id"),
     breaks="states.life",
     suffering="After a change of partitioning that was taken back, none can be made any more.",
 )
-def _partition_id_of_default_spec(registries: Registries) -> None:
+def _partition_id_of_default_spec(
+    _faithful: AssertionCheck, assertion: Any, metadata: TableMetadata
+) -> None:
     """The last assigned partition id is looked up in the default spec."""
-
-    def of_spec(_faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
-        specs = {spec.spec_id: spec for spec in metadata.partition_specs}
-        highest = highest_partition_field_id(specs[metadata.default_spec_id])
-        if assertion.last_assigned_partition_id != highest:
-            raise commit_failed("Requirement failed: last assigned partition id")
-
-    alter_assertion(registries, "assert-last-assigned-partition-id", of_spec)
+    specs = {spec.spec_id: spec for spec in metadata.partition_specs}
+    highest = highest_partition_field_id(specs[metadata.default_spec_id])
+    if assertion.last_assigned_partition_id != highest:
+        raise commit_failed("Requirement failed: last assigned partition id")
 
 
 @defect("states-one-ref-is-asserted", breaks="states.conflicts", suffering=_LOST)
@@ -104,46 +98,51 @@ def _one_ref(registries: Registries) -> None:
     alter_request_body(registries, "updateTable", with_last)
 
 
-@defect("states-tags-are-where-they-are-said-to-be", breaks="states.conflicts", suffering=_LOST)
-def _tags_are_there(registries: Registries) -> None:
+@defect(
+    "states-tags-are-where-they-are-said-to-be",
+    on=table_assertion(_REF),
+    breaks="states.conflicts",
+    suffering=_LOST,
+)
+def _tags_are_there(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
     """Of a tag it is asked only whether it exists: tags do not move."""
-
-    def of_branches(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
-        ref = metadata.refs.get(assertion.ref)
-        if ref is None or ref.type != "tag" or assertion.snapshot_id is None:
-            faithful(assertion, metadata)
-
-    alter_assertion(registries, _REF, of_branches)
+    ref = metadata.refs.get(assertion.ref)
+    if ref is None or ref.type != "tag" or assertion.snapshot_id is None:
+        faithful(assertion, metadata)
 
 
-@defect("states-branch-has-its-ancestors", breaks="states.conflicts", suffering=_LOST)
-def _branch_has_ancestors(registries: Registries) -> None:
+@defect(
+    "states-branch-has-its-ancestors",
+    on=table_assertion(_REF),
+    breaks="states.conflicts",
+    suffering=_LOST,
+)
+def _branch_has_ancestors(
+    faithful: AssertionCheck, assertion: Any, metadata: TableMetadata
+) -> None:
     """A branch other than main may be asserted at the snapshot before its own."""
-
-    def of_branch(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
-        ref = metadata.refs.get(assertion.ref)
-        parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
-        if (
-            ref is None
-            or assertion.ref == MAIN_BRANCH
-            or assertion.snapshot_id is None
-            or parents.get(ref.snapshot_id) != assertion.snapshot_id
-        ):
-            faithful(assertion, metadata)
-
-    alter_assertion(registries, _REF, of_branch)
+    ref = metadata.refs.get(assertion.ref)
+    parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
+    if (
+        ref is None
+        or assertion.ref == MAIN_BRANCH
+        or assertion.snapshot_id is None
+        or parents.get(ref.snapshot_id) != assertion.snapshot_id
+    ):
+        faithful(assertion, metadata)
 
 
-@defect("states-spec-id-up-to-the-last", breaks="states.conflicts", suffering=_LOST)
-def _spec_id_up_to_last(registries: Registries) -> None:
+@defect(
+    "states-spec-id-up-to-the-last",
+    on=table_assertion("assert-default-spec-id"),
+    breaks="states.conflicts",
+    suffering=_LOST,
+)
+def _spec_id_up_to_last(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
     """Any spec that came after the default one may be asserted as the default."""
-
-    def up_to_last(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
-        later = range(metadata.default_spec_id, metadata.partition_specs[-1].spec_id + 1)
-        if assertion.default_spec_id not in later:
-            faithful(assertion, metadata)
-
-    alter_assertion(registries, "assert-default-spec-id", up_to_last)
+    later = range(metadata.default_spec_id, metadata.partition_specs[-1].spec_id + 1)
+    if assertion.default_spec_id not in later:
+        faithful(assertion, metadata)
 
 
 # ---- a commit that does its part in one state and not in another
@@ -151,52 +150,43 @@ def _spec_id_up_to_last(registries: Registries) -> None:
 
 @defect(
     "states-named-schema-is-the-last-added",
+    on=table_update("set-current-schema"),
     breaks="states.life",
     suffering="A column that was added in a transaction of a client is not there.",
 )
-def _named_is_last_added(registries: Registries) -> None:
+def _named_is_last_added(faithful: FaithfulUpdate, update: Any, draft: Any) -> None:
     """The last added schema is the one that was worked with last, be it added or made current."""
-
-    def remembering(faithful: Faithful, update: Any, draft: Any) -> None:
-        faithful(update, draft)
-        if update.schema_id != _LAST_ADDED and draft.last_added_schema_id is not None:
-            draft.last_added_schema_id = update.schema_id
-
-    alter_update(registries, "set-current-schema", remembering)
+    faithful(update, draft)
+    if update.schema_id != _LAST_ADDED and draft.last_added_schema_id is not None:
+        draft.last_added_schema_id = update.schema_id
 
 
 @defect(
     "states-removals-share-a-snapshot",
+    on=through(alter_changes, "updateTable"),
     breaks="states.life",
     suffering="Partition statistics are lost, and others stay for ever.",
 )
-def _removals_share_a_snapshot(registries: Registries) -> None:
+def _removals_share_a_snapshot(change: Json) -> list[Json]:
     """Both kinds of statistics are removed of the snapshot that the commit names first."""
-
-    def of_first(change: Json) -> list[Json]:
-        kinds = ("remove-statistics", "remove-partition-statistics")
-        updates = updates_of(change)
-        named = [each["snapshot-id"] for each in updates if each.get("action") in kinds]
-        return [
-            {**each, "snapshot-id": named[0]} if each.get("action") in kinds else each
-            for each in updates
-        ]
-
-    alter_changes(registries, "updateTable", of_first)
+    kinds = ("remove-statistics", "remove-partition-statistics")
+    updates = updates_of(change)
+    named = [each["snapshot-id"] for each in updates if each.get("action") in kinds]
+    return [
+        {**each, "snapshot-id": named[0]} if each.get("action") in kinds else each
+        for each in updates
+    ]
 
 
 @defect(
     "states-answers-without-partition-statistics",
+    on=answer_of("updateTable"),
     breaks="states.life",
     suffering="Whoever has just committed plans without partition statistics.",
 )
-def _answers_without_partition_statistics(registries: Registries) -> None:
+def _answers_without_partition_statistics(body: Json) -> Json:
     """The answer to a commit has no partition statistics."""
-
-    def bare(body: Json) -> Json:
-        return {**body, "metadata": {**body["metadata"], "partition-statistics": []}}
-
-    alter_body(registries, "updateTable", bare)
+    return {**body, "metadata": {**body["metadata"], "partition-statistics": []}}
 
 
 # ---- ways to look at a table
@@ -211,10 +201,10 @@ def _etag_without_statistics(registries: Registries) -> None:
     """The ETag is made of all that an answer has but statistics."""
     ignored = {"statistics", "partition-statistics", "metadata-log", "last-updated-ms"}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
         request = structs.replace(call.request, headers=headers)
-        outcome = faithful(context, state, structs.replace(call, request=request))
+        outcome = faithful(state, structs.replace(call, request=request))
         body = json.decode(outcome.reply.body)
         bare = {k: v for k, v in body.pop("metadata").items() if k not in ignored}
         del body["metadata-location"]
@@ -231,59 +221,50 @@ def _etag_without_statistics(registries: Registries) -> None:
 
 @defect(
     "states-register-counts-anew",
+    on=through(store_otherwise, "registerTable"),
     breaks="states.every-look",
     suffering="Ids of columns that old files have are given to new columns.",
 )
-def _register_counts_anew(registries: Registries) -> None:
+def _register_counts_anew(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """The ids that were assigned last are counted from what a registered file still has."""
-
-    def counted(metadata: TableMetadata, _body: Body) -> TableMetadata:
-        return structs.replace(
-            metadata,
-            last_column_id=max(map(highest_field_id, metadata.schemas)),
-            last_partition_id=max(map(highest_partition_field_id, metadata.partition_specs)),
-        )
-
-    store_otherwise(registries, "registerTable", counted)
+    return structs.replace(
+        metadata,
+        last_column_id=max(map(highest_field_id, metadata.schemas)),
+        last_partition_id=max(map(highest_partition_field_id, metadata.partition_specs)),
+    )
 
 
 @defect(
     "states-rename-undoes-a-rollback",
+    on="renameTable",
     breaks="states.every-look",
     suffering="What was rolled back is read again after the table was renamed.",
 )
-def _rename_undoes_rollback(registries: Registries) -> None:
+def _rename_undoes_rollback(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A renamed table is read in anew, and main is where its last snapshot is."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        new = sent_json(call)["destination"]
-        where = tuple(new["namespace"]), new["name"]
-        entry = outcome.state.table(*where)
-        if entry is None or MAIN_BRANCH not in entry.metadata.refs:
-            return outcome
-        refs, last = entry.metadata.refs, entry.metadata.snapshots[-1].snapshot_id
-        main = structs.replace(refs[MAIN_BRANCH], snapshot_id=last)
-        anew = structs.replace(
-            entry.metadata, current_snapshot_id=last, refs={**refs, MAIN_BRANCH: main}
-        )
-        kept = outcome.state.with_table(*where, with_metadata(context, entry, anew))
-        return structs.replace(outcome, state=kept)
-
-    wrap(registries, "renameTable", around)
+    outcome = faithful(state, call)
+    new = sent_json(call)["destination"]
+    where = tuple(new["namespace"]), new["name"]
+    entry = outcome.state.table(*where)
+    if entry is None or MAIN_BRANCH not in entry.metadata.refs:
+        return outcome
+    refs, last = entry.metadata.refs, entry.metadata.snapshots[-1].snapshot_id
+    main = structs.replace(refs[MAIN_BRANCH], snapshot_id=last)
+    anew = structs.replace(
+        entry.metadata, current_snapshot_id=last, refs={**refs, MAIN_BRANCH: main}
+    )
+    kept = outcome.state.with_table(*where, with_metadata(faithful.context, entry, anew))
+    return structs.replace(outcome, state=kept)
 
 
 @defect(
     "states-refs-without-partition-statistics",
+    on=through(alter_answer, "loadTable"),
     breaks="states.every-look",
     suffering="Engines that load refs only plan without partition statistics.",
 )
-def _refs_without_partition_statistics(registries: Registries) -> None:
+def _refs_without_partition_statistics(call: Call, body: Json) -> Json:
     """A load of refs only leaves out partition statistics, whose snapshots it has."""
-
-    def without(call: Call, body: Json) -> Json:
-        if call.query.get("snapshots") != "refs":
-            return body
-        return {**body, "metadata": {**body["metadata"], "partition-statistics": []}}
-
-    alter_answer(registries, "loadTable", without)
+    if call.query.get("snapshots") != "refs":
+        return body
+    return {**body, "metadata": {**body["metadata"], "partition-statistics": []}}

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.declaring import by, declare
+from icecheck.mock_server.defects.requests import Json
 from icecheck.mock_server.defects.rewriting import alter_request_body
 
 __all__ = ["alter_changes", "updates_of"]
 
-Json = dict[str, Any]
 Updates = list[Json]
 
 _REF = "assert-ref-snapshot-id"
@@ -66,11 +66,14 @@ def said_by(updates: Sequence[Json], action: str, *path: str) -> set[Any]:
 def _declare_of_transactions(
     name: str, title: str, suffering: str, alter: Callable[[Updates], Updates]
 ) -> None:
-    def install(registries: Registries) -> None:
-        alter_changes(registries, "commitTransaction", lambda change: alter(updates_of(change)))
 
-    install.__doc__ = title
-    defect(name, breaks="states.life-by-transactions", suffering=suffering)(install)
+    declare(
+        name,
+        title,
+        by(alter_changes, "commitTransaction", lambda change: alter(updates_of(change))),
+        breaks="states.life-by-transactions",
+        suffering=suffering,
+    )
 
 
 _declare_of_transactions(
@@ -118,9 +121,8 @@ def _declare_careless(
 
         alter_request_body(registries, "commitTransaction", altered)
 
-    install.__doc__ = title
     suffering = "Concurrent writers overwrite each other where they use transactions."
-    defect(name, breaks="states.conflicts-by-transaction", suffering=suffering)(install)
+    declare(name, title, install, breaks="states.conflicts-by-transaction", suffering=suffering)
 
 
 def _is_on(type_: str, assertion: Json) -> bool:
@@ -254,11 +256,9 @@ def _declare_one(
         creates = any(each.get("type") == "assert-create" for each in change["requirements"])
         return alter(updates) if creates == creating else updates
 
-    def install(registries: Registries) -> None:
-        alter_changes(registries, operation_id, slipped)
-
-    install.__doc__ = title
-    defect(name, breaks=breaks, suffering=suffering)(install)
+    declare(
+        name, title, by(alter_changes, operation_id, slipped), breaks=breaks, suffering=suffering
+    )
 
 
 for _operation_id, _suffix in _WAYS.items():

@@ -6,21 +6,18 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect, through
+from icecheck.mock_server.defects.places import table_update
+from icecheck.mock_server.defects.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.rewriting import Faithful, alter_body, alter_request_body
 from icecheck.mock_server.defects.versions import (
-    Faithful,
-    alter_update,
+    FaithfulUpdate,
     alter_version,
-    body_of,
-    with_body,
 )
 from icecheck.mock_server.model import Snapshot, TableMetadata
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _DOUBLE_EXACT_MAX = 2**53
 
@@ -49,17 +46,14 @@ def _alter_metadata(
 
 @defect(
     "commit-loses-statistics",
+    on=through(alter_version),
     breaks="commit.changes-nothing-else",
     suffering="Queries are planned without statistics after any change of the table.",
 )
-def _loses_statistics(registries: Registries) -> None:
+def _loses_statistics(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
     """The next version is copied member by member, and statistics were forgotten."""
-
-    def without(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-        carried = before is not None and after.statistics == before.statistics
-        return structs.replace(after, statistics=()) if carried else after
-
-    alter_version(registries, without)
+    carried = before is not None and after.statistics == before.statistics
+    return structs.replace(after, statistics=()) if carried else after
 
 
 @defect(
@@ -84,34 +78,28 @@ def _loses_summaries(registries: Registries) -> None:
 
 @defect(
     "commit-logs-in-microseconds",
+    on=through(_alter_metadata, "loadTable"),
     breaks="commit.logs-in-order",
     suffering="Java clients refuse to read the table: its logs are of the far future.",
 )
-def _logs_in_microseconds(registries: Registries) -> None:
+def _logs_in_microseconds(metadata: Json) -> Json:
     """The metadata log tells times in microseconds."""
-
-    def longer(metadata: Json) -> Json:
-        log = metadata.get("metadata-log") or []
-        times = [{**e, "timestamp-ms": e["timestamp-ms"] * 1000} for e in log]
-        return {**metadata, "metadata-log": times}
-
-    _alter_metadata(registries, "loadTable", longer)
+    log = metadata.get("metadata-log") or []
+    times = [{**e, "timestamp-ms": e["timestamp-ms"] * 1000} for e in log]
+    return {**metadata, "metadata-log": times}
 
 
 @defect(
     "commit-snapshot-log-forgets-times",
+    on=through(_alter_metadata, "loadTable"),
     breaks="commit.logs-in-order",
     suffering="Java clients refuse to read the table: its log runs backwards.",
 )
-def _snapshot_log_forgets_times(registries: Registries) -> None:
+def _snapshot_log_forgets_times(metadata: Json) -> Json:
     """Only the first time of the snapshot log is kept: other entries say 1970."""
-
-    def forgotten(metadata: Json) -> Json:
-        log = metadata.get("snapshot-log") or []
-        later = [{**entry, "timestamp-ms": 0} for entry in log[1:]]
-        return {**metadata, "snapshot-log": [*log[:1], *later]}
-
-    _alter_metadata(registries, "loadTable", forgotten)
+    log = metadata.get("snapshot-log") or []
+    later = [{**entry, "timestamp-ms": 0} for entry in log[1:]]
+    return {**metadata, "snapshot-log": [*log[:1], *later]}
 
 
 # ---- taken, although nobody can read it
@@ -119,46 +107,40 @@ def _snapshot_log_forgets_times(registries: Registries) -> None:
 
 @defect(
     "commit-enumerations-guessed",
+    on=through(_alter_updates),
     breaks="commit.enumerations",
     suffering="A tag is kept as a branch, and expires as one.",
 )
-def _enumerations_guessed(registries: Registries) -> None:
+def _enumerations_guessed(update: Json) -> Json:
     """What is no known kind of ref, direction or null order is taken for the usual one."""
-
-    def usual(update: Json) -> Json:
-        if update.get("action") == "set-snapshot-ref" and update.get("type") != "tag":
-            return {**update, "type": "branch"}
-        order = update.get("sort-order")
-        if not isinstance(order, dict):
-            return update
-        fields = [
-            {
-                **field,
-                "direction": "desc" if field.get("direction") == "desc" else "asc",
-                "null-order": (
-                    "nulls-last" if field.get("null-order") == "nulls-last" else "nulls-first"
-                ),
-            }
-            for field in order.get("fields", [])
-        ]
-        return {**update, "sort-order": {**order, "fields": fields}}
-
-    _alter_updates(registries, usual)
+    if update.get("action") == "set-snapshot-ref" and update.get("type") != "tag":
+        return {**update, "type": "branch"}
+    order = update.get("sort-order")
+    if not isinstance(order, dict):
+        return update
+    fields = [
+        {
+            **field,
+            "direction": "desc" if field.get("direction") == "desc" else "asc",
+            "null-order": (
+                "nulls-last" if field.get("null-order") == "nulls-last" else "nulls-first"
+            ),
+        }
+        for field in order.get("fields", [])
+    ]
+    return {**update, "sort-order": {**order, "fields": fields}}
 
 
 @defect(
     "commit-without-requirements-is-unconditional",
+    on="updateTable",
     breaks="commit.members-required",
     suffering="A client that misspells the member overwrites what others have committed.",
 )
-def _requirements_default_to_none(registries: Registries) -> None:
+def _requirements_default_to_none(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A commit without requirements has none to fulfil."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        body = body_of(call)
-        return faithful(context, state, with_body(call, **{"requirements": [], **body}))
-
-    wrap(registries, "updateTable", around)
+    body = sent_json(call)
+    return faithful(state, with_members(call, **{"requirements": [], **body}))
 
 
 # ---- numbers
@@ -190,38 +172,30 @@ def _sizes_through_doubles(registries: Registries) -> None:
 
 @defect(
     "update-first-row-id-through-double",
+    on=through(alter_version),
     breaks="update.add-snapshot.first-row-id",
     suffering="Rows of two snapshots get the same id.",
 )
-def _first_row_id_through_double(registries: Registries) -> None:
+def _first_row_id_through_double(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
     """Row ids go through doubles."""
-
-    def rounded(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-        snapshots = [
-            s
-            if s.first_row_id is None
-            else structs.replace(s, first_row_id=int(float(s.first_row_id)))
-            for s in after.snapshots
-        ]
-        return structs.replace(after, snapshots=tuple(snapshots))
-
-    alter_version(registries, rounded)
+    snapshots = [
+        s if s.first_row_id is None else structs.replace(s, first_row_id=int(float(s.first_row_id)))
+        for s in after.snapshots
+    ]
+    return structs.replace(after, snapshots=tuple(snapshots))
 
 
 @defect(
     "update-next-row-id-one-too-high",
+    on=table_update("add-snapshot"),
     breaks="update.add-snapshot.next-row-id-exact",
     suffering="Row ids have gaps that no row fills.",
 )
-def _next_row_id_one_too_high(registries: Registries) -> None:
+def _next_row_id_one_too_high(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """next-row-id is the first row id, plus the added rows, plus one."""
-
-    def higher(faithful: Faithful, update: Any, draft: Draft) -> None:
-        faithful(update, draft)
-        if draft.metadata.format_version > 2:
-            draft.change(next_row_id=draft.metadata.next_row_id + 1)
-
-    alter_update(registries, "add-snapshot", higher)
+    faithful(update, draft)
+    if draft.metadata.format_version > 2:
+        draft.change(next_row_id=draft.metadata.next_row_id + 1)
 
 
 @defect(
@@ -243,80 +217,65 @@ def _answers_next_row_id_one_too_high(registries: Registries) -> None:
 
 @defect(
     "update-snapshot-loses-parent",
+    on=through(alter_version),
     breaks="update.add-snapshot.operations",
     suffering="Incremental reads start from nothing.",
 )
-def _snapshot_loses_parent(registries: Registries) -> None:
+def _snapshot_loses_parent(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
     """Snapshots are stored without their parents."""
-
-    def orphaned(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-        snapshots = [structs.replace(s, parent_snapshot_id=None) for s in after.snapshots]
-        return structs.replace(after, snapshots=tuple(snapshots))
-
-    alter_version(registries, orphaned)
+    snapshots = [structs.replace(s, parent_snapshot_id=None) for s in after.snapshots]
+    return structs.replace(after, snapshots=tuple(snapshots))
 
 
 @defect(
     "update-snapshot-operation-unknown",
+    on=table_update("add-snapshot"),
     breaks="update.add-snapshot.operations",
     suffering="Compaction cannot be committed.",
 )
-def _operation_unknown(registries: Registries) -> None:
+def _operation_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """A snapshot that replaces files by others with the same rows is refused."""
-
-    def refusing(faithful: Faithful, update: Any, draft: Draft) -> None:
-        if (update.snapshot.summary or {}).get("operation") == "replace":
-            raise bad_request("Unknown operation: replace")
-        faithful(update, draft)
-
-    alter_update(registries, "add-snapshot", refusing)
+    if (update.snapshot.summary or {}).get("operation") == "replace":
+        raise bad_request("Unknown operation: replace")
+    faithful(update, draft)
 
 
 @defect(
     "update-tag-age-lost",
+    on=through(_alter_updates),
     breaks="update.set-snapshot-ref.retention",
     suffering="Tags that should expire stay for ever.",
 )
-def _tag_age_lost(registries: Registries) -> None:
+def _tag_age_lost(update: Json) -> Json:
     """Only branches have retention settings."""
-
-    def altered(update: Json) -> Json:
-        if update.get("action") != "set-snapshot-ref" or update.get("type") != "tag":
-            return update
-        return {member: value for member, value in update.items() if "max-ref" not in member}
-
-    _alter_updates(registries, altered)
+    if update.get("action") != "set-snapshot-ref" or update.get("type") != "tag":
+        return update
+    return {member: value for member, value in update.items() if "max-ref" not in member}
 
 
 @defect(
     "update-sort-order-ascending",
+    on=through(_alter_updates),
     breaks="update.add-sort-order.effect",
     suffering="Newest-first tables are written oldest first.",
 )
-def _sort_order_ascending(registries: Registries) -> None:
+def _sort_order_ascending(update: Json) -> Json:
     """Every sort field that a commit adds is ascending."""
-
-    def altered(update: Json) -> Json:
-        order = update.get("sort-order")
-        if not isinstance(order, dict):
-            return update
-        fields = [{**field, "direction": "asc"} for field in order["fields"]]
-        return {**update, "sort-order": {**order, "fields": fields}}
-
-    _alter_updates(registries, altered)
+    order = update.get("sort-order")
+    if not isinstance(order, dict):
+        return update
+    fields = [{**field, "direction": "asc"} for field in order["fields"]]
+    return {**update, "sort-order": {**order, "fields": fields}}
 
 
 @defect(
     "update-hours-unknown",
+    on=table_update("add-spec"),
     breaks="update.add-spec.transforms",
     suffering="Tables cannot be partitioned by the hour.",
 )
-def _hours_unknown(registries: Registries) -> None:
+def _hours_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """A partition field by the hour is refused."""
-
-    def refusing(faithful: Faithful, update: Any, draft: Draft) -> None:
-        if any(field.transform == "hour" for field in update.spec.fields):
-            raise bad_request("Unsupported transform: hour")
-        faithful(update, draft)
-
-    alter_update(registries, "add-spec", refusing)
+    if any(field.transform == "hour" for field in update.spec.fields):
+        raise bad_request("Unsupported transform: hour")
+    faithful(update, draft)

@@ -7,20 +7,20 @@ from urllib.parse import unquote
 import msgspec
 
 from icecheck.mock_server import names, problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.places import answer_of, call_of
+from icecheck.mock_server.defects.requests import Json, sent_json
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_answer,
     alter_body,
     alter_call,
     alter_request_body,
-    sent_json,
     wrap,
 )
 from icecheck.mock_server.state import WarehouseState
 
-Body = dict[str, Any]
-Levels = tuple[str, ...]
 Reading = Callable[[str], str]
 
 
@@ -35,44 +35,37 @@ def _misread(registries: Registries, reading: Reading) -> None:
         alter_call(registries, operation_id, misread)
 
 
-@defect(
+declare(
     "names-space-not-decoded",
+    "%20 in a path is left as it is.",
+    by(_misread, lambda name: name.replace(" ", "%20")),
     breaks="names.space",
     suffering="Tables with a space in their name can be created and never read.",
 )
-def _space_not_decoded(registries: Registries) -> None:
-    """%20 in a path is left as it is."""
-    _misread(registries, lambda name: name.replace(" ", "%20"))
 
-
-@defect(
+declare(
     "names-plus-as-space",
+    "A path is decoded first as a path and then as a form: %2B becomes a space.",
+    by(_misread, lambda name: name.replace("+", " ")),
     breaks="names.plus",
     suffering="Tables with a plus sign in their name can be created and never read.",
 )
-def _plus_as_space(registries: Registries) -> None:
-    """A path is decoded first as a path and then as a form: %2B becomes a space."""
-    _misread(registries, lambda name: name.replace("+", " "))
 
-
-@defect(
+declare(
     "names-decoded-twice",
+    "A path is decoded by the gateway and again by the server.",
+    by(_misread, unquote),
     breaks="names.percent",
     suffering="A name with a percent sign reaches another table.",
 )
-def _decoded_twice(registries: Registries) -> None:
-    """A path is decoded by the gateway and again by the server."""
-    _misread(registries, unquote)
 
-
-@defect(
+declare(
     "names-latin-1",
+    "A path is decoded as Latin-1.",
+    by(_misread, lambda name: name.encode().decode("latin-1")),
     breaks="names.unicode",
     suffering="Tables with an umlaut in their name can be created and never read.",
 )
-def _latin_1(registries: Registries) -> None:
-    """A path is decoded as Latin-1."""
-    _misread(registries, lambda name: name.encode().decode("latin-1"))
 
 
 @defect(
@@ -83,10 +76,10 @@ def _latin_1(registries: Registries) -> None:
 def _slash_splits(registries: Registries) -> None:
     """A path is decoded before it is split: what follows %2F is another segment."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if "%2f" in call.request.raw_path.lower():
             raise problem.Problem(404, "NotFoundException", "No such path")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     for operation_id in [*registries.operations]:
         wrap(registries, operation_id, around)
@@ -116,7 +109,7 @@ def lower_cased(registries: Registries) -> None:
     made = {"createNamespace": "namespace", "createTable": "name", "createView": "name"}
     for operation_id, member in made.items():
 
-        def lowered(body: Body, member: str = member) -> Body:
+        def lowered(body: Json, member: str = member) -> Json:
             return body | {member: _lower(body.get(member))} if member in body else body
 
         alter_request_body(registries, operation_id, lowered)
@@ -137,7 +130,7 @@ def _lower_case(registries: Registries) -> None:
     """Names are kept in lower case, and the answer to a creation has them as they were sent."""
     lower_cased(registries)
 
-    def as_sent(call: Call, body: Body) -> Body:
+    def as_sent(call: Call, body: Json) -> Json:
         return body | {"namespace": sent_json(call)["namespace"]}
 
     alter_answer(registries, "createNamespace", as_sent)
@@ -145,36 +138,29 @@ def _lower_case(registries: Registries) -> None:
 
 @defect(
     "names-one-for-two-cases",
+    on="createNamespace",
     breaks="names.case",
     suffering="A program that made a namespace of its own works in somebody else's.",
 )
-def _one_for_two(registries: Registries) -> None:
+def _one_for_two(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A namespace whose name differs in case only is answered as made, and is the other one."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        named = sent_json(call).get("namespace")
-        there = {_folded(path) for path, _ in state.namespaces.after()}
-        outcome = faithful(context, state, call)
-        if isinstance(named, list) and _folded(named) in there:
-            return msgspec.structs.replace(outcome, state=state)
-        return outcome
-
-    wrap(registries, "createNamespace", around)
+    named = sent_json(call).get("namespace")
+    there = {_folded(path) for path, _ in state.namespaces.after()}
+    outcome = faithful(state, call)
+    if isinstance(named, list) and _folded(named) in there:
+        return msgspec.structs.replace(outcome, state=state)
+    return outcome
 
 
 def _folded(levels: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(level).lower() for level in levels)
 
 
-@defect(
+declare(
     "names-table-lower-case",
-    breaks="names.case",
-    suffering="SHOW TABLES shows another name than CREATE TABLE was given.",
-)
-def _table_lower_case(registries: Registries) -> None:
-    """Tables are listed in lower case."""
-    alter_body(
-        registries,
+    "Tables are listed in lower case.",
+    by(
+        alter_body,
         "listTables",
         lambda body: (
             body
@@ -184,24 +170,24 @@ def _table_lower_case(registries: Registries) -> None:
                 ]
             }
         ),
-    )
+    ),
+    breaks="names.case",
+    suffering="SHOW TABLES shows another name than CREATE TABLE was given.",
+)
 
 
 @defect(
     "names-plus-is-plus",
+    on=call_of("loadNamespaceMetadata"),
     breaks="names.space-as-plus",
     suffering="Spark finds no table with a space in its name.",
 )
-def _plus_is_plus(registries: Registries) -> None:
+def _plus_is_plus(call: Call) -> Call:
     """A plus sign in a path is never a space, not even from Java clients."""
-
-    def literal(call: Call) -> Call:
-        if "+" not in call.request.raw_path:
-            return call
-        namespace = tuple(level.replace(" ", "+") for level in call.namespace)
-        return msgspec.structs.replace(call, namespace=namespace)
-
-    alter_call(registries, "loadNamespaceMetadata", literal)
+    if "+" not in call.request.raw_path:
+        return call
+    namespace = tuple(level.replace(" ", "+") for level in call.namespace)
+    return msgspec.structs.replace(call, namespace=namespace)
 
 
 def _join_at(registries: Registries, spelling: str) -> None:
@@ -217,61 +203,52 @@ def _join_at(registries: Registries, spelling: str) -> None:
         alter_call(registries, operation_id, joined)
 
 
-@defect(
+declare(
     "names-no-separator",
+    "%1F in a path separates nothing.",
+    by(_join_at, "%1F"),
     breaks="names.unit-separator",
     suffering="No client can address a namespace of two levels.",
 )
-def _no_separator(registries: Registries) -> None:
-    """%1F in a path separates nothing."""
-    _join_at(registries, "%1F")
 
-
-@defect(
+declare(
     "names-separator-upper-case-only",
+    "The separator is compared as the text %1F before the path is decoded.",
+    by(_join_at, "%1f"),
     breaks="names.separator-letter-case",
     suffering="Clients that encode in lower case cannot address a namespace of two levels.",
 )
-def _separator_upper_case_only(registries: Registries) -> None:
-    """The separator is compared as the text %1F before the path is decoded."""
-    _join_at(registries, "%1f")
 
 
 @defect(
     "names-joined-by-dots",
+    on="createNamespace",
     breaks="names.distinct",
     suffering="CREATE NAMESPACE `a.b` fails because a.b exists.",
 )
-def _joined_by_dots(registries: Registries) -> None:
+def _joined_by_dots(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Namespaces are compared as text with dots."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        joined = ".".join(sent_json(call).get("namespace", ()))
-        for namespace, _ in state.namespaces.after(None):
-            if ".".join(namespace) == joined:
-                raise problem.already_exists(f"Namespace already exists: {joined}")
-        return faithful(context, state, call)
-
-    wrap(registries, "createNamespace", around)
+    joined = ".".join(sent_json(call).get("namespace", ()))
+    for namespace, _ in state.namespaces.after(None):
+        if ".".join(namespace) == joined:
+            raise problem.already_exists(f"Namespace already exists: {joined}")
+    return faithful(state, call)
 
 
 @defect(
     "names-dropped-by-dots",
+    on="dropNamespace",
     breaks="names.distinct",
     suffering="DROP NAMESPACE `a.b` drops a.b.",
 )
-def _dropped_by_dots(registries: Registries) -> None:
+def _dropped_by_dots(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A drop removes every namespace that is the same text with dots."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        left = outcome.state
-        for namespace, _ in outcome.state.namespaces.after(None):
-            if ".".join(namespace) == ".".join(call.namespace):
-                left = left.without_namespace(namespace)
-        return msgspec.structs.replace(outcome, state=left)
-
-    wrap(registries, "dropNamespace", around)
+    outcome = faithful(state, call)
+    left = outcome.state
+    for namespace, _ in outcome.state.namespaces.after(None):
+        if ".".join(namespace) == ".".join(call.namespace):
+            left = left.without_namespace(namespace)
+    return msgspec.structs.replace(outcome, state=left)
 
 
 @defect(
@@ -291,17 +268,14 @@ def _view_decoded_twice(registries: Registries) -> None:
 
 @defect(
     "names-view-letters-dropped",
+    on=answer_of("listViews"),
     breaks="names.views",
     suffering="SHOW VIEWS shows another name than CREATE VIEW was given.",
 )
-def _view_letters_dropped(registries: Registries) -> None:
+def _view_letters_dropped(body: Json) -> Json:
     """Views are listed in ASCII."""
-
-    def ascii_only(body: Body) -> Body:
-        listed = [
-            each | {"name": each["name"].encode("ascii", "ignore").decode()}
-            for each in body["identifiers"]
-        ]
-        return body | {"identifiers": listed}
-
-    alter_body(registries, "listViews", ascii_only)
+    listed = [
+        each | {"name": each["name"].encode("ascii", "ignore").decode()}
+        for each in body["identifiers"]
+    ]
+    return body | {"identifiers": listed}

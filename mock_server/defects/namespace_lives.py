@@ -1,16 +1,13 @@
 """What servers get wrong about the namespaces around the one that a request names."""
 
 from collections.abc import Callable
-from typing import Any
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect, through
+from icecheck.mock_server.defects.requests import Json, Levels, sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.state import WarehouseState
-
-Levels = tuple[str, ...]
-Json = dict[str, Any]
 
 _NAMESPACES = "states.namespaces"
 _FOREIGN = "A setting is on a namespace that nobody has given it to."
@@ -23,8 +20,8 @@ def _also(
 ) -> None:
     """Let an operation on a namespace do more to the state; it gets those before and after."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         sent = sent_json(call)
         named = call.namespace or tuple(sent.get("namespace") or ())
         changed = change(state, outcome.state, named, sent)
@@ -42,71 +39,73 @@ def _set_by_clients(properties: Json) -> set[str]:
     return set(properties) - {NAMESPACE_LOCATION}
 
 
-@defect("namespace-is-born-with-its-parents", breaks=_NAMESPACES, suffering=_FOREIGN)
-def _born_with_parents(registries: Registries) -> None:
+@defect(
+    "namespace-is-born-with-its-parents",
+    on=through(_also, "createNamespace"),
+    breaks=_NAMESPACES,
+    suffering=_FOREIGN,
+)
+def _born_with_parents(
+    _before: WarehouseState, after: WarehouseState, named: Levels, sent: Json
+) -> WarehouseState:
     """A namespace that is created without properties gets a copy of its parent's."""
-
-    def copied(
-        _before: WarehouseState, after: WarehouseState, named: Levels, sent: Json
-    ) -> WarehouseState:
-        if sent.get("properties"):
-            return after
-        return after.with_namespace(named, dict(_properties(after, named[:-1])))
-
-    _also(registries, "createNamespace", copied)
-
-
-@defect("namespace-changes-go-down", breaks=_NAMESPACES, suffering=_FOREIGN)
-def _changes_go_down(registries: Registries) -> None:
-    """A key that is removed of a namespace is removed of those in it as well."""
-
-    def removed(
-        _before: WarehouseState, after: WarehouseState, named: Levels, sent: Json
-    ) -> WarehouseState:
-        gone = sent.get("removals") or []
-        for path in [path for path, _ in after.namespaces.after()]:
-            if len(path) > len(named) and path[: len(named)] == named:
-                own = _properties(after, path).items()
-                after = after.with_namespace(path, {k: v for k, v in own if k not in gone})
+    if sent.get("properties"):
         return after
-
-    _also(registries, "updateProperties", removed)
+    return after.with_namespace(named, dict(_properties(after, named[:-1])))
 
 
 @defect(
-    "namespace-stores-what-its-parent-lacks", breaks=_NAMESPACES, suffering="Settings are lost."
+    "namespace-changes-go-down",
+    on=through(_also, "updateProperties"),
+    breaks=_NAMESPACES,
+    suffering=_FOREIGN,
 )
-def _stores_what_parent_lacks(registries: Registries) -> None:
+def _changes_go_down(
+    _before: WarehouseState, after: WarehouseState, named: Levels, sent: Json
+) -> WarehouseState:
+    """A key that is removed of a namespace is removed of those in it as well."""
+    gone = sent.get("removals") or []
+    for path in [path for path, _ in after.namespaces.after()]:
+        if len(path) > len(named) and path[: len(named)] == named:
+            own = _properties(after, path).items()
+            after = after.with_namespace(path, {k: v for k, v in own if k not in gone})
+    return after
+
+
+@defect(
+    "namespace-stores-what-its-parent-lacks",
+    on=through(_also, "updateProperties"),
+    breaks=_NAMESPACES,
+    suffering="Settings are lost.",
+)
+def _stores_what_parent_lacks(
+    before: WarehouseState, after: WarehouseState, named: Levels, _sent: Json
+) -> WarehouseState:
     """A property that a parent has with this value is not stored, and goes when that goes."""
-
-    def gone_with_it(
-        before: WarehouseState, after: WarehouseState, named: Levels, _sent: Json
-    ) -> WarehouseState:
-        was, now = _properties(before, named), _properties(after, named)
-        lost = {key: value for key, value in was.items() if key not in now}
-        for child in [*after.children(named)]:
-            own = _properties(after, child).items()
-            kept = {key: value for key, value in own if lost.get(key) != value}
-            after = after.with_namespace(child, kept)
-        return after
-
-    _also(registries, "updateProperties", gone_with_it)
+    was, now = _properties(before, named), _properties(after, named)
+    lost = {key: value for key, value in was.items() if key not in now}
+    for child in [*after.children(named)]:
+        own = _properties(after, child).items()
+        kept = {key: value for key, value in own if lost.get(key) != value}
+        after = after.with_namespace(child, kept)
+    return after
 
 
-@defect("namespace-drop-clears-its-parent", breaks=_NAMESPACES, suffering="Settings are lost.")
-def _drop_clears_parent(registries: Registries) -> None:
+@defect(
+    "namespace-drop-clears-its-parent",
+    on=through(_also, "dropNamespace"),
+    breaks=_NAMESPACES,
+    suffering="Settings are lost.",
+)
+def _drop_clears_parent(
+    before: WarehouseState, after: WarehouseState, named: Levels, _sent: Json
+) -> WarehouseState:
     """The properties of a dropped namespace are deleted by key, those of its parent with them."""
-
-    def cleared(
-        before: WarehouseState, after: WarehouseState, named: Levels, _sent: Json
-    ) -> WarehouseState:
-        gone, head = _properties(before, named), named[:-1]
-        if not gone or after.namespace(head) is None:
-            return after
-        own = _properties(after, head).items()
-        return after.with_namespace(head, {k: v for k, v in own if k not in gone})
-
-    _also(registries, "dropNamespace", cleared)
+    gone, head = _properties(before, named), named[:-1]
+    if not gone or after.namespace(head) is None:
+        return after
+    own = _properties(after, head).items()
+    return after.with_namespace(head, {k: v for k, v in own if k not in gone})
 
 
 @defect(

@@ -5,10 +5,11 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
-from icecheck.mock_server.defects.versions import Faithful, alter_update
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect
+from icecheck.mock_server.defects.places import request_of, table_update
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.versions import FaithfulUpdate, alter_update
 from icecheck.mock_server.state import WarehouseState
 
 _NAME_LENGTH_MAX = 128
@@ -19,17 +20,14 @@ _DOUBLE_EXACT_MAX = 2**53
 
 @defect(
     "table-name-cut-to-column",
+    on=request_of("createTable"),
     breaks="names.long",
     suffering="A table is created under a name by which nobody finds it.",
 )
-def _table_name_cut(registries: Registries) -> None:
+def _table_name_cut(body: dict[str, Any]) -> dict[str, Any]:
     """A table is created under the first 128 characters of its name."""
-
-    def cut(body: dict[str, Any]) -> dict[str, Any]:
-        name = body.get("name")
-        return {**body, "name": name[:_NAME_LENGTH_MAX]} if isinstance(name, str) else body
-
-    alter_request_body(registries, "createTable", cut)
+    name = body.get("name")
+    return {**body, "name": name[:_NAME_LENGTH_MAX]} if isinstance(name, str) else body
 
 
 @defect(
@@ -43,7 +41,7 @@ def _basic_plane_only(registries: Registries) -> None:
     def narrow(text: str) -> str:
         return "".join(c if ord(c) < _BASIC_PLANE_END else "?" for c in text)
 
-    def narrowed(faithful: Faithful, update: Any, draft: Draft) -> None:
+    def narrowed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         kept = {narrow(key): narrow(value) for key, value in update.updates.items()}
         faithful(structs.replace(update, updates=kept), draft)
 
@@ -52,35 +50,29 @@ def _basic_plane_only(registries: Registries) -> None:
 
 @defect(
     "namespace-property-empty-is-null",
+    on="updateProperties",
     breaks="loadNamespaceMetadata.all-properties",
     suffering="A comment that was emptied on purpose is missing, and tools put the old one back.",
 )
-def _empty_is_null(registries: Registries) -> None:
+def _empty_is_null(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A namespace property that is set to the empty string is not there afterwards."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = outcome.state.namespace(call.namespace)
-        kept = {} if entry is None else {k: v for k, v in entry.properties.items() if v}
-        return structs.replace(outcome, state=outcome.state.with_namespace(call.namespace, kept))
-
-    wrap(registries, "updateProperties", around)
+    outcome = faithful(state, call)
+    entry = outcome.state.namespace(call.namespace)
+    kept = {} if entry is None else {k: v for k, v in entry.properties.items() if v}
+    return structs.replace(outcome, state=outcome.state.with_namespace(call.namespace, kept))
 
 
 @defect(
     "update-ref-age-in-32-bits",
+    on=table_update("set-snapshot-ref"),
     breaks="update.set-snapshot-ref.retention",
     suffering="Tags that were to be kept for years expire after 24 days.",
 )
-def _ref_age_in_32_bits(registries: Registries) -> None:
+def _ref_age_in_32_bits(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """The age of a ref is at most what 32 bits hold."""
-
-    def clamped(faithful: Faithful, update: Any, draft: Draft) -> None:
-        age = update.max_ref_age_ms
-        age = None if age is None else min(age, _INT32_MAX)
-        faithful(structs.replace(update, max_ref_age_ms=age), draft)
-
-    alter_update(registries, "set-snapshot-ref", clamped)
+    age = update.max_ref_age_ms
+    age = None if age is None else min(age, _INT32_MAX)
+    faithful(structs.replace(update, max_ref_age_ms=age), draft)
 
 
 @defect(

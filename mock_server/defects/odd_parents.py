@@ -5,8 +5,8 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call
+from icecheck.mock_server.defects.declaring import by, declare
 from icecheck.mock_server.defects.rewriting import alter_call
 
 _READINGS: dict[str, tuple[Callable[[str], str], str]] = {
@@ -33,15 +33,13 @@ def _declare(slip: str) -> None:
             return call
         return structs.replace(call, query={**call.query, "parent": reading(parent)})
 
-    def install(registries: Registries) -> None:
-        alter_call(registries, "listNamespaces", misread)
-
-    install.__doc__ = f"The parent of a listing is {words}."
-    defect(
+    declare(
         f"parent-{slip}",
+        f"The parent of a listing is {words}.",
+        by(alter_call, "listNamespaces", misread),
         breaks="listNamespaces.odd-parents",
         suffering="What is below a namespace with such a name is never seen.",
-    )(install)
+    )
 
 
 for _slip in _READINGS:

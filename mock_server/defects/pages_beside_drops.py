@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.context import Call, Outcome, Registries
 from icecheck.mock_server.defects.pagination import LISTS, of_each
-from icecheck.mock_server.defects.rewriting import with_answer, wrap
+from icecheck.mock_server.defects.rewriting import Faithful, with_answer, wrap
 from icecheck.mock_server.state import WarehouseState
 
 __all__ = ["paged_over"]
@@ -28,13 +28,13 @@ def paged_over(
     member = LISTS[operation_id]
     marks: dict[str, Any] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         token, size = call.query.get("pageToken"), call.query.get("pageSize", "")
         sized = size.isdigit() and int(size) > 0
         if token is None or not sized or (token and token not in marks):
-            return faithful(context, state, call)
+            return faithful(state, call)
         whole = {k: v for k, v in call.query.items() if not k.startswith("page")}
-        outcome = faithful(context, state, msgspec.structs.replace(call, query=whole))
+        outcome = faithful(state, msgspec.structs.replace(call, query=whole))
         if outcome.reply.status != 200:
             return outcome
         entries = json.loads(outcome.reply.body)[member]
@@ -85,12 +85,12 @@ def _numbered(registries: Registries, operation_id: str) -> None:
     """A token is the number of a page, which begins at that many times the size now asked for."""
     member = LISTS[operation_id]
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         token, size = call.query.get("pageToken"), call.query.get("pageSize", "")
         if token is None or not size.isdigit() or (token and not token.isdigit()):
-            return faithful(context, state, call)
+            return faithful(state, call)
         whole = {k: v for k, v in call.query.items() if not k.startswith("page")}
-        outcome = faithful(context, state, msgspec.structs.replace(call, query=whole))
+        outcome = faithful(state, msgspec.structs.replace(call, query=whole))
         entries = json.loads(outcome.reply.body)[member]
         begin = int(token or 0) * int(size)
         end = begin + int(size)

@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare
+from icecheck.mock_server.defects.requests import Json
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_answer,
     alter_body,
     alter_call,
@@ -18,7 +20,6 @@ from icecheck.mock_server.defects.rewriting import (
 )
 from icecheck.mock_server.state import WarehouseState
 
-Body = dict[str, Any]
 OnOperation = Callable[[Registries, str], None]
 
 LISTS = {
@@ -32,22 +33,18 @@ _WORDS = {"listNamespaces": "namespaces", "listTables": "tables", "listViews": "
 def of_each(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
     """Declare a defect once for each listing; ``breaks`` lacks the operation."""
 
-    def declare(on_operation: OnOperation) -> OnOperation:
+    def declare_all(on_operation: OnOperation) -> OnOperation:
         for operation_id, words in _WORDS.items():
-
-            def install(registries: Registries, operation_id: str = operation_id) -> None:
-                on_operation(registries, operation_id)
-
-            install.__doc__ = f"{(on_operation.__doc__ or name).rstrip('.')} (list of {words})."
-            declared = defect(
+            declare(
                 f"pages-{name}-{words}",
+                f"{(on_operation.__doc__ or name).rstrip('.')} (list of {words}).",
+                by(on_operation, operation_id),
                 breaks=f"{operation_id}.{breaks}",
                 suffering=suffering,
             )
-            declared(install)
         return on_operation
 
-    return declare
+    return declare_all
 
 
 def _with_query(call: Call, **changes: str) -> Call:
@@ -59,7 +56,7 @@ def _skip(registries: Registries, operation_id: str) -> None:
     """A page starts one entry after the one that is due."""
     member = LISTS[operation_id]
 
-    def skipped(call: Call, body: Body) -> Body:
+    def skipped(call: Call, body: Json) -> Json:
         following = bool(call.query.get("pageToken"))
         return body | {member: body[member][1:] if following else body[member]}
 
@@ -72,7 +69,7 @@ def _repeat(registries: Registries, operation_id: str) -> None:
     member = LISTS[operation_id]
     last: dict[str, Any] = {}
 
-    def repeated(call: Call, body: Body) -> Body:
+    def repeated(call: Call, body: Json) -> Json:
         entries = list(body[member])
         if body["next-page-token"] is not None and entries:
             last[body["next-page-token"]] = entries[-1]
@@ -161,10 +158,10 @@ def _by_size(registries: Registries, operation_id: str) -> None:
 def _empty_token_refused(registries: Registries, operation_id: str) -> None:
     """An empty token is refused as malformed."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if call.query.get("pageToken") == "":
             raise problem.bad_request("Invalid page token")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, operation_id, around)
 
@@ -178,7 +175,7 @@ def _lost_after_empty_token(registries: Registries, operation_id: str) -> None:
     """An empty token gets the first entry, and no token to go on with."""
     member = LISTS[operation_id]
 
-    def lost(call: Call, body: Body) -> Body:
+    def lost(call: Call, body: Json) -> Json:
         if call.query.get("pageToken") != "":
             return body
         return body | {member: body[member][:1], "next-page-token": None}
@@ -201,12 +198,12 @@ def _any_size(registries: Registries, operation_id: str) -> None:
 def _size_500(registries: Registries, operation_id: str) -> None:
     """A pageSize that is no integer is answered 500."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
             json.loads(call.query.get("pageSize", "1"))
         except ValueError:
             raise problem.Problem(500, "NumberFormatException", "For input string") from None
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, operation_id, around)
 
@@ -217,8 +214,8 @@ def _broken_where(
     """Break down over pages, by what was asked and how many entries there are to answer it."""
     member = LISTS[operation_id]
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         count = len(json.loads(outcome.reply.body)[member])
         if "pageToken" in call.query and "pageSize" in call.query and breaks_down(call, count):
             raise problem.Problem(500, "IndexOutOfBoundsException", "Index out of bounds")
@@ -260,10 +257,10 @@ def _used_up(registries: Registries, operation_id: str) -> None:
     """A token names a cursor of the store, which has gone on when it is sent again."""
     following: dict[str, str] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         token = call.query.get("pageToken", "")
         asked = _with_query(call, pageToken=following[token]) if token in following else call
-        outcome = faithful(context, state, asked)
+        outcome = faithful(state, asked)
         following_token = json.loads(outcome.reply.body).get("next-page-token")
         if token and following_token:
             following[token] = following_token
@@ -292,10 +289,10 @@ def _size_of_the_first(registries: Registries, operation_id: str) -> None:
     """A token remembers the greatest pageSize of its list, and later pages have that size."""
     sizes: dict[str, int] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         asked = call.query.get("pageSize", "")
         size = max(sizes.get(call.query.get("pageToken", ""), 0), int(asked or 0))
-        outcome = faithful(context, state, _with_query(call, pageSize=str(size)) if size else call)
+        outcome = faithful(state, _with_query(call, pageSize=str(size)) if size else call)
         if following := json.loads(outcome.reply.body).get("next-page-token"):
             sizes[following] = size
         return outcome

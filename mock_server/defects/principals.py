@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Registries, Reply, Request
-from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.authorization import is_at
+from icecheck.mock_server.defects.declaring import by, declare, defect
 from icecheck.mock_server.security.callers import Caller, Security
 
 Chosen = Callable[[Request], bool]
@@ -13,7 +13,8 @@ Chosen = Callable[[Request], bool]
 _GATE = "authorization"
 
 
-def _is_restricted(request: Request, security: Security) -> bool:
+def is_restricted(request: Request, security: Security) -> bool:
+    """Whether the caller may do some things only."""
     caller = security.identify(request.headers.get("authorization"))
     return isinstance(caller, Caller) and bool(caller.permissions)
 
@@ -24,7 +25,7 @@ def _unlooked(registries: Registries, chosen: Chosen) -> None:
 
     def gate(request: Request, security: Security) -> Reply | None:
         # Whoever may do everything is none of the permissions' business.
-        slips = chosen(request) and _is_restricted(request, security)
+        slips = chosen(request) and is_restricted(request, security)
         security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
         return faithful(request, security)
 
@@ -36,7 +37,7 @@ def _answered(registries: Registries, chosen: Chosen, answer: Reply) -> None:
     faithful = registries.gates[_GATE]
 
     def gate(request: Request, security: Security) -> Reply | None:
-        if chosen(request) and _is_restricted(request, security):
+        if chosen(request) and is_restricted(request, security):
             return answer
         return faithful(request, security)
 
@@ -48,12 +49,14 @@ def _at(*operation_ids: str) -> Chosen:
 
 
 def _declare(operation_id: str, breaks: str, suffering: str) -> None:
-    def install(registries: Registries) -> None:
-        _unlooked(registries, _at(operation_id))
 
-    install.__doc__ = f"{operation_id} does not ask what the caller may do."
-    declared = defect(f"permits-all-{operation_id}", breaks=breaks, suffering=suffering)
-    declared(install)
+    declare(
+        f"permits-all-{operation_id}",
+        f"{operation_id} does not ask what the caller may do.",
+        by(_unlooked, _at(operation_id)),
+        breaks=breaks,
+        suffering=suffering,
+    )
 
 
 # The same slip, possible on every route: they differ in nothing but the operation.

@@ -3,16 +3,16 @@
 from msgspec import structs
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect
 from icecheck.mock_server.defects.late_sight import (
     LateSight,
     decide_late,
     note_writes,
     refuse_late,
 )
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
-from icecheck.mock_server.defects.versions import with_body
+from icecheck.mock_server.defects.requests import sent_json, with_members
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.state import WarehouseState
 
 _TWO_OWNERS = "Two clients own one name; the work of the first one is gone."
@@ -69,36 +69,37 @@ def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call
     return present.with_table(tuple(target["namespace"]), target["name"], moved)
 
 
-@defect(
+declare(
     "race-namespace-created-twice",
+    "Whether a namespace exists is looked up before it is inserted, without a lock.",
+    by(decide_late, "createNamespace", _publish_namespace),
     breaks="race.create-namespace",
     suffering="Two clients take themselves for the owner of one namespace.",
 )
-def _namespace_created_twice(registries: Registries) -> None:
-    """Whether a namespace exists is looked up before it is inserted, without a lock."""
-    decide_late(registries, "createNamespace", _publish_namespace)
 
+declare(
+    "race-table-created-twice",
+    "Whether a table exists is looked up before it is inserted, without a lock.",
+    by(decide_late, "createTable", _publish_table),
+    breaks="race.create-table",
+    suffering=_TWO_OWNERS,
+)
 
-@defect("race-table-created-twice", breaks="race.create-table", suffering=_TWO_OWNERS)
-def _table_created_twice(registries: Registries) -> None:
-    """Whether a table exists is looked up before it is inserted, without a lock."""
-    decide_late(registries, "createTable", _publish_table)
-
-
-@defect(
+declare(
     "race-loser-replaces-table",
+    "A conflict is noticed after the row was written, and nothing takes it back.",
+    by(refuse_late, "createTable", _publish_table),
     breaks="race.create-table",
     suffering="A client that was refused has replaced the table of the one that was not.",
 )
-def _loser_replaces_table(registries: Registries) -> None:
-    """A conflict is noticed after the row was written, and nothing takes it back."""
-    refuse_late(registries, "createTable", _publish_table)
 
-
-@defect("race-view-created-twice", breaks="race.create-view", suffering=_TWO_OWNERS)
-def _view_created_twice(registries: Registries) -> None:
-    """Whether a view exists is looked up before it is inserted, without a lock."""
-    decide_late(registries, "createView", _publish_view)
+declare(
+    "race-view-created-twice",
+    "Whether a view exists is looked up before it is inserted, without a lock.",
+    by(decide_late, "createView", _publish_view),
+    breaks="race.create-view",
+    suffering=_TWO_OWNERS,
+)
 
 
 @defect(
@@ -113,20 +114,21 @@ def _staged_table_over_another(registries: Registries) -> None:
     decide_late(registries, "updateTable", _publish_table, sight)
 
 
-@defect("race-registered-twice", breaks="race.register-table", suffering=_TWO_OWNERS)
-def _registered_twice(registries: Registries) -> None:
-    """Whether a name is free is looked up before the metadata file is read."""
-    decide_late(registries, "registerTable", _publish_table)
+declare(
+    "race-registered-twice",
+    "Whether a name is free is looked up before the metadata file is read.",
+    by(decide_late, "registerTable", _publish_table),
+    breaks="race.register-table",
+    suffering=_TWO_OWNERS,
+)
 
-
-@defect(
+declare(
     "race-renamed-over-another",
+    "A rename checks its target first, and then overwrites it.",
+    by(decide_late, "renameTable", _publish_rename),
     breaks="race.rename-table",
     suffering="A table is gone: another one was renamed over it.",
 )
-def _renamed_over_another(registries: Registries) -> None:
-    """A rename checks its target first, and then overwrites it."""
-    decide_late(registries, "renameTable", _publish_rename)
 
 
 # ---- one table
@@ -141,23 +143,22 @@ def _requirements_before_lock(registries: Registries) -> None:
     """Requirements are checked before the lock is taken under which updates are applied."""
     sight = LateSight()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        faithful(context, sight.state(context, state), call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        faithful(sight.state(faithful.context, state), call)
         return sight.wrote(
-            context, state, faithful(context, state, with_body(call, requirements=[]))
+            faithful.context, state, faithful(state, with_members(call, requirements=[]))
         )
 
     wrap(registries, "updateTable", around)
 
 
-@defect(
+declare(
     "race-last-writer-wins",
+    "The new metadata replaces whatever is there, not only what it was made from.",
+    by(decide_late, "updateTable", _publish_table),
     breaks="race.independent-commits",
     suffering="Acknowledged commits are lost.",
 )
-def _last_writer_wins(registries: Registries) -> None:
-    """The new metadata replaces whatever is there, not only what it was made from."""
-    decide_late(registries, "updateTable", _publish_table)
 
 
 @defect(
@@ -200,10 +201,10 @@ def _transaction_table_by_table(registries: Registries) -> None:
     """The tables of a transaction are published one after another."""
     sight = LateSight()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         half = _first_only(state, outcome.state, call)
-        noted = sight.wrote(context, half, outcome)
+        noted = sight.wrote(faithful.context, half, outcome)
         return structs.replace(noted, state=outcome.state)
 
     wrap(registries, "commitTransaction", around)
@@ -237,14 +238,13 @@ def _table_and_view_of_one_name(registries: Registries) -> None:
     decide_late(registries, "createView", _insert_view, sight)
 
 
-@defect(
+declare(
     "race-properties-replaced-whole",
+    "A change reads all properties of a namespace, and writes all of them back.",
+    by(decide_late, "updateProperties", _publish_properties),
     breaks="race.namespace-properties",
     suffering="Acknowledged changes of a namespace's properties are lost.",
 )
-def _properties_replaced_whole(registries: Registries) -> None:
-    """A change reads all properties of a namespace, and writes all of them back."""
-    decide_late(registries, "updateProperties", _publish_properties)
 
 
 @defect(

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from icecheck.mock_server import publication
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
-from icecheck.mock_server.defects.storing import Body, sent_name, store_otherwise, with_metadata
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect, through
+from icecheck.mock_server.defects.requests import Json, sent_json, sent_name
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.storing import store_otherwise, with_metadata
 from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
 from icecheck.mock_server.state import TableEntry, WarehouseState
 
@@ -31,25 +32,21 @@ def _by_name(
     """
     dropped: dict[tuple[tuple[str, ...], str], TableEntry] = {}
 
-    def dropping(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
+    def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)
-        outcome = faithful(context, state, call)
+        outcome = faithful(state, call)
         if entry is not None:
             dropped[call.namespace, call.name] = entry
         return outcome
 
-    def registering(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
+    def registering(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         where = call.namespace, sent_name(call)
         entry = outcome.state.table(*where)
         earlier = state.table(*where) if overwriting else dropped.get(where)
         if entry is None or (overwriting and earlier is None):
             return outcome
-        made = with_metadata(context, entry, change(earlier, entry.metadata))
+        made = with_metadata(faithful.context, entry, change(earlier, entry.metadata))
         kept = outcome.state.with_table(*where, made)
         return Outcome(kept, publication.load_reply(made), outcome.effects)
 
@@ -59,19 +56,16 @@ def _by_name(
 
 @defect(
     "register-elsewhere-forgets-branches",
+    on=through(_by_name),
     breaks=_AGAIN,
     suffering="A table that was moved has lost what was written on its branches.",
 )
-def _elsewhere_without_branches(registries: Registries) -> None:
+def _elsewhere_without_branches(earlier: TableEntry | None, made: TableMetadata) -> TableMetadata:
     """Under a name that it did not have, a table is registered with main alone."""
-
-    def main_alone(earlier: TableEntry | None, made: TableMetadata) -> TableMetadata:
-        if earlier is not None and earlier.metadata.table_uuid == made.table_uuid:
-            return made
-        refs = {name: ref for name, ref in made.refs.items() if name == MAIN_BRANCH}
-        return replace(made, refs=refs)
-
-    _by_name(registries, main_alone)
+    if earlier is not None and earlier.metadata.table_uuid == made.table_uuid:
+        return made
+    refs = {name: ref for name, ref in made.refs.items() if name == MAIN_BRANCH}
+    return replace(made, refs=refs)
 
 
 @defect(
@@ -93,43 +87,37 @@ def _knows_the_name(registries: Registries) -> None:
 
 @defect(
     "register-makes-the-last-current",
+    on=through(store_otherwise, "registerTable"),
     breaks=_AGAIN,
     suffering="A table that was moved is written in a layout that its owner took back.",
 )
-def _last_is_current(registries: Registries) -> None:
+def _last_is_current(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """A registered table has its last schema, spec and sort order for current ones."""
-
-    def last(metadata: TableMetadata, _body: Body) -> TableMetadata:
-        return replace(
-            metadata,
-            current_schema_id=metadata.schemas[-1].schema_id,
-            default_spec_id=metadata.partition_specs[-1].spec_id,
-            default_sort_order_id=metadata.sort_orders[-1].order_id,
-        )
-
-    store_otherwise(registries, "registerTable", last)
+    return replace(
+        metadata,
+        current_schema_id=metadata.schemas[-1].schema_id,
+        default_spec_id=metadata.partition_specs[-1].spec_id,
+        default_sort_order_id=metadata.sort_orders[-1].order_id,
+    )
 
 
 @defect(
     "register-lets-snapshots-go",
+    on=through(store_otherwise, "registerTable"),
     breaks=_AGAIN,
     suffering="What was rolled back cannot be had again, though nobody has expired it.",
 )
-def _lets_snapshots_go(registries: Registries) -> None:
+def _lets_snapshots_go(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """A registered table has the snapshots that a ref names, and the ones before them."""
-
-    def reachable(metadata: TableMetadata, _body: Body) -> TableMetadata:
-        parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
-        kept: set[int] = set()
-        for ref in metadata.refs.values():
-            at: int | None = ref.snapshot_id
-            while at is not None and at not in kept:
-                kept.add(at)
-                at = parents.get(at)
-        snapshots = tuple(each for each in metadata.snapshots if each.snapshot_id in kept)
-        return replace(metadata, snapshots=snapshots)
-
-    store_otherwise(registries, "registerTable", reachable)
+    parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
+    kept: set[int] = set()
+    for ref in metadata.refs.values():
+        at: int | None = ref.snapshot_id
+        while at is not None and at not in kept:
+            kept.add(at)
+            at = parents.get(at)
+    snapshots = tuple(each for each in metadata.snapshots if each.snapshot_id in kept)
+    return replace(metadata, snapshots=snapshots)
 
 
 # ---- a table over a table
@@ -170,22 +158,19 @@ def _keeps_refs(registries: Registries) -> None:
 
 @defect(
     "overwrite-never-goes-back",
+    on="registerTable",
     breaks=_OVERWRITTEN,
     suffering="A table cannot be restored: what is answered is not what is stored.",
 )
-def _never_goes_back(registries: Registries) -> None:
+def _never_goes_back(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A file that has fewer snapshots than the table is answered, and not stored."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        where = call.namespace, sent_name(call)
-        before, after = state.table(*where), outcome.state.table(*where)
-        if before is None or after is None or not sent_json(call).get("overwrite"):
-            return outcome
-        fewer = len(after.metadata.snapshots) < len(before.metadata.snapshots)
-        return replace(outcome, state=state) if fewer else outcome
-
-    wrap(registries, "registerTable", around)
+    outcome = faithful(state, call)
+    where = call.namespace, sent_name(call)
+    before, after = state.table(*where), outcome.state.table(*where)
+    if before is None or after is None or not sent_json(call).get("overwrite"):
+        return outcome
+    fewer = len(after.metadata.snapshots) < len(before.metadata.snapshots)
+    return replace(outcome, state=state) if fewer else outcome
 
 
 @defect(

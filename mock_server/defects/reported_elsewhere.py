@@ -6,9 +6,10 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect
+from icecheck.mock_server.defects.requests import sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.state import WarehouseState
 
@@ -35,35 +36,29 @@ def _removals_run_last(registries: Registries) -> None:
 
 @defect(
     "last-property-stays",
+    on="updateProperties",
     breaks="updateProperties.remove",
     suffering="A namespace cannot be rid of its last property, and nothing says so.",
 )
-def _empty_is_nothing_to_do(registries: Registries) -> None:
+def _empty_is_nothing_to_do(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A change that leaves no properties of a client is answered as done and not stored."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        changed = outcome.state.namespace(call.namespace)
-        stored = changed is None or set(changed.properties) - {NAMESPACE_LOCATION}
-        return outcome if stored else structs.replace(outcome, state=state)
-
-    wrap(registries, "updateProperties", around)
+    outcome = faithful(state, call)
+    changed = outcome.state.namespace(call.namespace)
+    stored = changed is None or set(changed.properties) - {NAMESPACE_LOCATION}
+    return outcome if stored else structs.replace(outcome, state=state)
 
 
 @defect(
     "register-overwrite-wants-a-table",
+    on="registerTable",
     breaks="registerTable.overwrite-of-nothing",
     suffering="A restore with overwrite fails for just those tables that are lost.",
 )
-def _overwrite_is_an_update(registries: Registries) -> None:
+def _overwrite_is_an_update(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A registration that may overwrite is answered 404 where there is no table to overwrite."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        body = sent_json(call)
-        name = str(body.get("name"))
-        known = call.namespace in state.namespaces
-        if body.get("overwrite") and known and state.kind_of(call.namespace, name) is None:
-            raise problem.no_such_table(call.namespace, name)
-        return faithful(context, state, call)
-
-    wrap(registries, "registerTable", around)
+    body = sent_json(call)
+    name = str(body.get("name"))
+    known = call.namespace in state.namespaces
+    if body.get("overwrite") and known and state.kind_of(call.namespace, name) is None:
+        raise problem.no_such_table(call.namespace, name)
+    return faithful(state, call)

@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.defects.requests import sent_json, with_json
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
 __all__ = [
+    "Around",
+    "Faithful",
     "alter_answer",
     "alter_body",
     "alter_call",
@@ -20,21 +23,24 @@ __all__ = [
     "answer_status",
     "forget_effect",
     "refuse_as",
-    "sent_json",
     "with_answer",
     "wrap",
 ]
 
-Around = Callable[[Operation, Context, WarehouseState, Call], Outcome]
+
+class Faithful(msgspec.Struct, frozen=True):
+    """The operation that a defect replaces, in the context of the warehouse that was asked."""
+
+    operation: Operation
+    context: Context
+
+    def __call__(self, state: WarehouseState, call: Call) -> Outcome:
+        """Answer as the faithful server would in this state; raises Problem to refuse."""
+        return self.operation(self.context, state, call)
 
 
-def sent_json(call: Call) -> dict[str, Any]:
-    """The body of a request as a JSON object; an empty one if it is none."""
-    try:
-        body = json.loads(call.request.body)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+Around: TypeAlias = Callable[[Faithful, WarehouseState, Call], Outcome]
+"""What is done in place of an operation: gets the faithful one, the state and the call."""
 
 
 def with_answer(outcome: Outcome, body: Any) -> Outcome:
@@ -48,7 +54,7 @@ def wrap(registries: Registries, operation_id: str, around: Around) -> None:
     faithful = registries.operations[operation_id]
 
     def wrapped(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
-        return around(faithful, context, state, call)
+        return around(Faithful(faithful, context), state, call)
 
     registries.operations[operation_id] = wrapped
 
@@ -56,8 +62,8 @@ def wrap(registries: Registries, operation_id: str, around: Around) -> None:
 def answer_status(registries: Registries, operation_id: str, status: int) -> None:
     """Answer successes with another status, effect and body unchanged."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         reply = msgspec.structs.replace(outcome.reply, status=status)
         return msgspec.structs.replace(outcome, reply=reply)
 
@@ -67,8 +73,8 @@ def answer_status(registries: Registries, operation_id: str, status: int) -> Non
 def forget_effect(registries: Registries, operation_id: str) -> None:
     """Answer as if all had gone well, and keep nothing."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         return msgspec.structs.replace(outcome, state=state, effects=())
 
     wrap(registries, operation_id, around)
@@ -86,9 +92,9 @@ def refuse_as(
     A `new_status` below 300 is answered as a success without effect.
     """
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as problem:
             if problem.status != status:
                 raise
@@ -104,8 +110,8 @@ def refuse_as(
 def alter_body(registries: Registries, operation_id: str, alter: Callable[[Any], Any]) -> None:
     """Change the JSON body of successful answers; `alter` gets and returns parsed JSON."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if not outcome.reply.body:
             return outcome
         return with_answer(outcome, alter(json.loads(outcome.reply.body)))
@@ -118,8 +124,8 @@ def alter_answer(
 ) -> None:
     """Change the JSON body of successful answers, knowing what was asked."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if not outcome.reply.body:
             return outcome
         return with_answer(outcome, alter(call, json.loads(outcome.reply.body)))
@@ -132,9 +138,9 @@ def alter_error(
 ) -> None:
     """Change how refusals look; `alter` gets the faithful error reply."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as problem:
             return Outcome(state, alter(problem, replies.problem_reply(problem)))
 
@@ -150,8 +156,7 @@ def alter_request_body(
         body = sent_json(call)
         if not body:
             return call
-        request = msgspec.structs.replace(call.request, body=json.dumps(alter(body)).encode())
-        return msgspec.structs.replace(call, request=request)
+        return with_json(call, alter(body))
 
     alter_call(registries, operation_id, altered)
 
@@ -159,7 +164,7 @@ def alter_request_body(
 def alter_call(registries: Registries, operation_id: str, alter: Callable[[Call], Call]) -> None:
     """Let the faithful operation see another call than was sent."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        return faithful(context, state, alter(call))
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return faithful(state, alter(call))
 
     wrap(registries, operation_id, around)

@@ -1,27 +1,23 @@
 """Ways in which plans go wrong where two things come together: a point and a filter, two plans."""
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import (
     Call,
-    Context,
-    Operation,
     Outcome,
     Registries,
     Reply,
 )
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
-Json = dict[str, Any]
 Place = tuple[tuple[str, ...], str]
 
 _OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
@@ -34,19 +30,13 @@ def _alter_scan(
 ) -> None:
     """Plan another request than was sent, where `alter` makes one of a table's metadata and it."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)
         body = sent_json(call)
         altered = None if entry is None else alter(entry.metadata, body)
-        return faithful(context, state, call if altered is None else with_body(call, altered))
+        return faithful(state, call if altered is None else with_json(call, altered))
 
     wrap(registries, "planTableScan", around)
-
-
-def with_body(call: Call, body: Json) -> Call:
-    """The same call with another JSON body."""
-    request = msgspec.structs.replace(call.request, body=json.dumps(body).encode())
-    return msgspec.structs.replace(call, request=request)
 
 
 def without(body: Json, *names: str) -> Json:
@@ -68,41 +58,43 @@ def _lineage(metadata: TableMetadata) -> list[int]:
 # ---- points and ranges
 
 
-@defect("plan-beside-main-reads-main", breaks="planTableScan.every-snapshot", suffering=_OTHER_ROWS)
-def _beside_main_reads_main(registries: Registries) -> None:
+@defect(
+    "plan-beside-main-reads-main",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
+def _beside_main_reads_main(metadata: TableMetadata, body: Json) -> Json | None:
     """A snapshot that is no ancestor of main's is overlooked."""
-
-    def alter(metadata: TableMetadata, body: Json) -> Json | None:
-        named = body.get("snapshot-id")
-        known = [each.snapshot_id for each in metadata.snapshots]
-        beside = named in known and named not in _lineage(metadata)
-        return without(body, "snapshot-id") if beside else None
-
-    _alter_scan(registries, alter)
+    named = body.get("snapshot-id")
+    known = [each.snapshot_id for each in metadata.snapshots]
+    beside = named in known and named not in _lineage(metadata)
+    return without(body, "snapshot-id") if beside else None
 
 
-@defect(
-    "plan-with-statistics-reads-main", breaks="planTableScan.every-snapshot", suffering=_OTHER_ROWS
-)
-def _with_statistics_reads_main(registries: Registries) -> None:
-    """Plans with statistics come from an index that knows the current snapshot only."""
-    _alter_scan(
-        registries,
+declare(
+    "plan-with-statistics-reads-main",
+    "Plans with statistics come from an index that knows the current snapshot only.",
+    by(
+        _alter_scan,
         lambda _, body: without(body, "snapshot-id") if body.get("stats-fields") else None,
-    )
-
-
-@defect(
-    "plan-without-case-reads-main", breaks="planTableScan.every-snapshot", suffering=_OTHER_ROWS
+    ),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
 )
-def _without_case_reads_main(registries: Registries) -> None:
-    """The code for names without case has lost the snapshot."""
-    _alter_scan(
-        registries,
+
+declare(
+    "plan-without-case-reads-main",
+    "The code for names without case has lost the snapshot.",
+    by(
+        _alter_scan,
         lambda _, body: (
             without(body, "snapshot-id") if body.get("case-sensitive") is False else None
         ),
-    )
+    ),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
 
 
 @defect(
@@ -114,13 +106,13 @@ def _outlives_its_snapshot(registries: Registries) -> None:
     """A plan of a snapshot is kept, and answered when the table has removed the snapshot."""
     kept: dict[tuple[str, bytes], Reply] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)
         if entry is None or "snapshot-id" not in sent_json(call):
-            return faithful(context, state, call)
+            return faithful(state, call)
         key = (entry.metadata.table_uuid, call.request.body)
         try:
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
         except Problem:
             if key not in kept:
                 raise
@@ -131,18 +123,19 @@ def _outlives_its_snapshot(registries: Registries) -> None:
     wrap(registries, "planTableScan", around)
 
 
-@defect("plan-main-forward-only", breaks="planTableScan.main-throughout", suffering=_OTHER_ROWS)
-def _main_forward_only(registries: Registries) -> None:
+@defect(
+    "plan-main-forward-only",
+    on=through(_alter_scan),
+    breaks="planTableScan.main-throughout",
+    suffering=_OTHER_ROWS,
+)
+def _main_forward_only(metadata: TableMetadata, body: Json) -> Json | None:
     """Of the snapshots that main has been at, the latest is read, also after a rollback."""
-
-    def alter(metadata: TableMetadata, body: Json) -> Json | None:
-        if "snapshot-id" in body or _RANGE & body.keys() or metadata.current_snapshot_id is None:
-            return None
-        been = {each.snapshot_id for each in metadata.snapshot_log}
-        latest = [each for each in metadata.snapshots if each.snapshot_id in been][-1:]
-        return {**body, "snapshot-id": latest[0].snapshot_id} if latest else None
-
-    _alter_scan(registries, alter)
+    if "snapshot-id" in body or _RANGE & body.keys() or metadata.current_snapshot_id is None:
+        return None
+    been = {each.snapshot_id for each in metadata.snapshot_log}
+    latest = [each for each in metadata.snapshots if each.snapshot_id in been][-1:]
+    return {**body, "snapshot-id": latest[0].snapshot_id} if latest else None
 
 
 def _last_where(registries: Registries, member: str) -> None:
@@ -157,108 +150,120 @@ def _last_where(registries: Registries, member: str) -> None:
     _alter_scan(registries, alter)
 
 
-@defect("plan-selection-reads-last", breaks="planTableScan.main-throughout", suffering=_OTHER_ROWS)
-def _selection_reads_last(registries: Registries) -> None:
-    """A scan of some columns reads what was committed last, on whatever branch."""
-    _last_where(registries, "select")
+declare(
+    "plan-selection-reads-last",
+    "A scan of some columns reads what was committed last, on whatever branch.",
+    by(_last_where, "select"),
+    breaks="planTableScan.main-throughout",
+    suffering=_OTHER_ROWS,
+)
+
+declare(
+    "plan-filter-reads-last",
+    "A scan with a filter reads what was committed last, on whatever branch.",
+    by(_last_where, "filter"),
+    breaks="planTableScan.main-throughout",
+    suffering=_OTHER_ROWS,
+)
 
 
-@defect("plan-filter-reads-last", breaks="planTableScan.main-throughout", suffering=_OTHER_ROWS)
-def _filter_reads_last(registries: Registries) -> None:
-    """A scan with a filter reads what was committed last, on whatever branch."""
-    _last_where(registries, "filter")
-
-
-@defect("plan-range-of-main-only", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)
-def _range_of_main_only(registries: Registries) -> None:
+@defect(
+    "plan-range-of-main-only",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+def _range_of_main_only(metadata: TableMetadata, body: Json) -> Json | None:
     """A range that ends beside main is one that ends at main."""
-
-    def alter(metadata: TableMetadata, body: Json) -> Json | None:
-        lineage = _lineage(metadata)
-        start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
-        beside = end is not None and end not in lineage and start in lineage
-        return {**body, "end-snapshot-id": lineage[0]} if beside else None
-
-    _alter_scan(registries, alter)
+    lineage = _lineage(metadata)
+    start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
+    beside = end is not None and end not in lineage and start in lineage
+    return {**body, "end-snapshot-id": lineage[0]} if beside else None
 
 
-@defect("plan-range-to-itself", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)
-def _range_to_itself(registries: Registries) -> None:
+@defect(
+    "plan-range-to-itself",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+def _range_to_itself(_: TableMetadata, body: Json) -> Json | None:
     """A range that ends where it starts is that snapshot."""
-
-    def alter(_: TableMetadata, body: Json) -> Json | None:
-        start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
-        same = start is not None and start == end and "snapshot-id" not in body
-        return {**without(body, *_RANGE), "snapshot-id": end} if same else None
-
-    _alter_scan(registries, alter)
+    start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
+    same = start is not None and start == end and "snapshot-id" not in body
+    return {**without(body, *_RANGE), "snapshot-id": end} if same else None
 
 
-@defect("plan-range-forgets-filter", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)
-def _range_forgets_filter(registries: Registries) -> None:
-    """A range is planned without the filter: nothing is left to test in its files."""
-    _alter_scan(
-        registries, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None
-    )
+declare(
+    "plan-range-forgets-filter",
+    "A range is planned without the filter: nothing is left to test in its files.",
+    by(_alter_scan, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+
+declare(
+    "plan-point-forgets-filter",
+    "A snapshot is planned without the filter: nothing is left to test in its files.",
+    by(_alter_scan, lambda _, body: without(body, "filter") if "snapshot-id" in body else None),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
 
 
-@defect("plan-point-forgets-filter", breaks="planTableScan.every-snapshot", suffering=_OTHER_ROWS)
-def _point_forgets_filter(registries: Registries) -> None:
-    """A snapshot is planned without the filter: nothing is left to test in its files."""
-    _alter_scan(
-        registries, lambda _, body: without(body, "filter") if "snapshot-id" in body else None
-    )
-
-
-@defect("plan-range-with-filter", breaks="planTableScan.every-range", suffering=_OTHER_ROWS)
-def _range_with_filter(registries: Registries) -> None:
+@defect(
+    "plan-range-with-filter",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+def _range_with_filter(_: TableMetadata, body: Json) -> Json | None:
     """A range with a filter is read as the snapshot at its end."""
-
-    def alter(_: TableMetadata, body: Json) -> Json | None:
-        if "filter" not in body or body.keys() & _RANGE != _RANGE:
-            return None
-        return {**without(body, *_RANGE), "snapshot-id": body["end-snapshot-id"]}
-
-    _alter_scan(registries, alter)
+    if "filter" not in body or body.keys() & _RANGE != _RANGE:
+        return None
+    return {**without(body, *_RANGE), "snapshot-id": body["end-snapshot-id"]}
 
 
-@defect("plan-range-of-two", breaks="planTableScan.every-range", suffering=_LOST_ROWS)
-def _range_of_two(registries: Registries) -> None:
+@defect(
+    "plan-range-of-two",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_LOST_ROWS,
+)
+def _range_of_two(metadata: TableMetadata, body: Json) -> Json | None:
     """Of a range, the last two snapshots are read."""
-
-    def alter(metadata: TableMetadata, body: Json) -> Json | None:
-        parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
-        end, start = body.get("end-snapshot-id"), body.get("start-snapshot-id")
-        if end is None or start is None:
-            return None
-        last_but_one = parents.get(parents.get(end) or 0)
-        if start in {end, parents.get(end), last_but_one} or last_but_one is None:
-            return None
-        return {**body, "start-snapshot-id": last_but_one}
-
-    _alter_scan(registries, alter)
+    parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
+    end, start = body.get("end-snapshot-id"), body.get("start-snapshot-id")
+    if end is None or start is None:
+        return None
+    last_but_one = parents.get(parents.get(end) or 0)
+    if start in {end, parents.get(end), last_but_one} or last_but_one is None:
+        return None
+    return {**body, "start-snapshot-id": last_but_one}
 
 
-@defect("plan-point-and-end", breaks="planTableScan.mixtures-refused", suffering=_OTHER_ROWS)
-def _point_and_end(registries: Registries) -> None:
+@defect(
+    "plan-point-and-end",
+    on=through(_alter_scan),
+    breaks="planTableScan.mixtures-refused",
+    suffering=_OTHER_ROWS,
+)
+def _point_and_end(_: TableMetadata, body: Json) -> Json | None:
     """A point wins over the end of a range that has no start."""
-
-    def alter(_: TableMetadata, body: Json) -> Json | None:
-        mixed = "snapshot-id" in body and body.keys() & _RANGE == {"end-snapshot-id"}
-        return without(body, *_RANGE) if mixed else None
-
-    _alter_scan(registries, alter)
+    mixed = "snapshot-id" in body and body.keys() & _RANGE == {"end-snapshot-id"}
+    return without(body, *_RANGE) if mixed else None
 
 
-@defect("plan-mixture-with-filter", breaks="planTableScan.mixtures-refused", suffering=_OTHER_ROWS)
-def _mixture_with_filter(registries: Registries) -> None:
+@defect(
+    "plan-mixture-with-filter",
+    on=through(_alter_scan),
+    breaks="planTableScan.mixtures-refused",
+    suffering=_OTHER_ROWS,
+)
+def _mixture_with_filter(_: TableMetadata, body: Json) -> Json | None:
     """With a filter, a range beside a point is overlooked."""
-
-    def alter(_: TableMetadata, body: Json) -> Json | None:
-        mixed = "snapshot-id" in body and "filter" in body
-        return without(body, *_RANGE) if mixed else None
-
-    _alter_scan(registries, alter)
+    mixed = "snapshot-id" in body and "filter" in body
+    return without(body, *_RANGE) if mixed else None
 
 
 # ---- names
@@ -274,20 +279,16 @@ def _cache_by_name(registries: Registries) -> None:
     """Plans are kept by the table's name until a commit; a rename or a drop keeps them."""
     kept: dict[tuple[Place, bytes], Outcome] = {}
 
-    def planned(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
+    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         key = (place_of(call), call.request.body)
         if key not in kept or state.table(*key[0]) is None:
-            kept[key] = faithful(context, state, call)
+            kept[key] = faithful(state, call)
         return msgspec.structs.replace(kept[key], state=state)
 
-    def committed(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
+    def committed(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         for key in [key for key in kept if key[0] == place_of(call)]:
             del kept[key]
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "planTableScan", planned)
     wrap(registries, "updateTable", committed)
@@ -298,16 +299,14 @@ def _forgets_renamed(registries: Registries) -> None:
     """What is known of files goes by name: a table with a new name has none until it is written."""
     renamed: set[Place] = set()
 
-    def moved(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def moved(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         to = sent_json(call)["destination"]
         renamed.add((tuple(to["namespace"]), to["name"]))
         return outcome
 
-    def planned(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
+    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if place_of(call) not in renamed:
             return outcome
         empty = {"status": "completed", "file-scan-tasks": []}

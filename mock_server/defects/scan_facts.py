@@ -8,14 +8,18 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body, sent_json, wrap
-from icecheck.mock_server.defects.scan_crossings import with_body
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import answer_of
+from icecheck.mock_server.defects.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
 _COUNTS = ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts")
@@ -40,61 +44,56 @@ def _terms(expression: Any) -> list[str]:
 def _try_first(registries: Registries, alter: Callable[[Json], Json | None]) -> None:
     """Plan another request than was sent, and the one that was if the other is refused."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         altered = alter(sent_json(call))
         if altered is None:
-            return faithful(context, state, call)
+            return faithful(state, call)
         try:
-            return faithful(context, state, with_body(call, altered))
+            return faithful(state, with_json(call, altered))
         except Problem:
-            return faithful(context, state, call)
+            return faithful(state, call)
 
     wrap(registries, "planTableScan", around)
 
 
-@defect(
+declare(
     "plan-names-of-whichever-schema",
+    "A name that the table's schema has is that column, whatever the snapshot's schema says.",
+    by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None),
     breaks="planTableScan.names-of-each-schema",
     suffering=_LOST_ROWS,
 )
-def _names_of_whichever_schema(registries: Registries) -> None:
-    """A name that the table's schema has is that column, whatever the snapshot's schema says."""
-    _try_first(registries, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None)
 
 
 @defect(
     "plan-nested-names-of-the-table",
+    on=through(_try_first),
     breaks="planTableScan.names-of-each-schema",
     suffering=_LOST_ROWS,
 )
-def _nested_names_of_the_table(registries: Registries) -> None:
+def _nested_names_of_the_table(body: Json) -> Json | None:
     """Fields of structs are looked up in the table's schema, whichever was asked for."""
-
-    def alter(body: Json) -> Json | None:
-        nested = any("." in term for term in _terms(body.get("filter")))
-        return {**body, _FLAG: False} if nested and body.get(_FLAG) else None
-
-    _try_first(registries, alter)
+    nested = any("." in term for term in _terms(body.get("filter")))
+    return {**body, _FLAG: False} if nested and body.get(_FLAG) else None
 
 
-@defect(
+declare(
     "plan-snapshot-schema-by-default",
+    "A scan that names a snapshot has the names of its schema, unless it says that it has not.",
+    by(
+        _try_first,
+        lambda body: {**body, _FLAG: True} if "snapshot-id" in body and _FLAG not in body else None,
+    ),
     breaks="planTableScan.names-of-each-schema",
     suffering=_LOST_ROWS,
 )
-def _snapshot_schema_by_default(registries: Registries) -> None:
-    """A scan that names a snapshot has the names of its schema, unless it says that it has not."""
-    _try_first(
-        registries,
-        lambda body: {**body, _FLAG: True} if "snapshot-id" in body and _FLAG not in body else None,
-    )
 
 
 def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -> None:
     """Leave the bounds of columns out of answers to scans that are so."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if not when(sent_json(call)):
             return outcome
         body = json.loads(outcome.reply.body)
@@ -106,39 +105,32 @@ def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -
     wrap(registries, "planTableScan", around)
 
 
-@defect(
+declare(
     "plan-statistics-of-columns-only",
+    "There are statistics for columns, and none for fields of structs.",
+    by(
+        _statistics_left_out,
+        lambda body: any("." in name for name in body.get("stats-fields") or ()),
+    ),
     breaks="planTableScan.stats-of-each-schema",
     suffering="Engines that prune by fields of structs read every file.",
 )
-def _statistics_of_columns_only(registries: Registries) -> None:
-    """There are statistics for columns, and none for fields of structs."""
-    _statistics_left_out(
-        registries, lambda body: any("." in name for name in body.get("stats-fields") or ())
-    )
 
-
-@defect(
+declare(
     "plan-statistics-of-now-only",
+    "A scan with the schema of a snapshot has no statistics.",
+    by(_statistics_left_out, lambda body: body.get(_FLAG) is True),
     breaks="planTableScan.stats-of-each-schema",
     suffering="Engines that travel in time read every file.",
 )
-def _statistics_of_now_only(registries: Registries) -> None:
-    """A scan with the schema of a snapshot has no statistics."""
-    _statistics_left_out(registries, lambda body: body.get(_FLAG) is True)
 
-
-@defect(
+declare(
     "plan-statistics-of-the-table-s-names",
+    "The names in stats-fields are those of the table's schema, whichever the scan has.",
+    by(_try_first, lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None),
     breaks="planTableScan.stats-of-each-schema",
     suffering="Engines prune by the bounds of another column.",
 )
-def _statistics_of_the_tables_names(registries: Registries) -> None:
-    """The names in stats-fields are those of the table's schema, whichever the scan has."""
-    _try_first(
-        registries,
-        lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None,
-    )
 
 
 # ---- filters
@@ -151,44 +143,46 @@ def _alter_filter(registries: Registries, alter: Callable[[Any], Any]) -> None:
     alter_request_body(registries, "planTableScan", altered)
 
 
-@defect("plan-not-and-as-and-not", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
-def _not_and_as_and_not(registries: Registries) -> None:
+@defect(
+    "plan-not-and-as-and-not",
+    on=through(_alter_filter),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
+def _not_and_as_and_not(filter_: Any) -> Any:
     """What is not both is taken to be neither."""
-
-    def alter(filter_: Any) -> Any:
-        match filter_:
-            case {"type": "not", "child": {"type": "and", "left": left, "right": right}}:
-                neither = {"left": {"type": "not", "child": left}}
-                return {**neither, "type": "and", "right": {"type": "not", "child": right}}
-        return filter_
-
-    _alter_filter(registries, alter)
+    match filter_:
+        case {"type": "not", "child": {"type": "and", "left": left, "right": right}}:
+            neither = {"left": {"type": "not", "child": left}}
+            return {**neither, "type": "and", "right": {"type": "not", "child": right}}
+    return filter_
 
 
-@defect("plan-not-null-as-null", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
-def _not_null_as_null(registries: Registries) -> None:
+@defect(
+    "plan-not-null-as-null",
+    on=through(_alter_filter),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
+def _not_null_as_null(filter_: Any) -> Any:
     """The negation of a test for null or NaN is lost."""
-
-    def alter(filter_: Any) -> Any:
-        match filter_:
-            case {"type": "not", "child": {"type": str() as kind} as child} if "nu" in kind:
-                return child
-        return filter_
-
-    _alter_filter(registries, alter)
+    match filter_:
+        case {"type": "not", "child": {"type": str() as kind} as child} if "nu" in kind:
+            return child
+    return filter_
 
 
 def _prune(registries: Registries, kinds: frozenset[str], lost: Callable[[Json], bool]) -> None:
     """Leave out files for which `lost` holds, in scans with a filter of this kind alone."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         body = sent_json(call)
         filter_ = body.get("filter")
         if not isinstance(filter_, dict) or filter_.get("type") not in kinds:
             return outcome
         asked = {**body, "stats-fields": _terms(filter_)}
-        told = json.loads(faithful(context, state, with_body(call, asked)).reply.body)
+        told = json.loads(faithful(state, with_json(call, asked)).reply.body)
         tasks = told.get("file-scan-tasks", ())
         gone = {t["data-file"]["file-path"] for t in tasks if lost(t["data-file"])}
         answer = json.loads(outcome.reply.body)
@@ -199,10 +193,13 @@ def _prune(registries: Registries, kinds: frozenset[str], lost: Callable[[Json],
     wrap(registries, "planTableScan", around)
 
 
-@defect("plan-uncounted-is-none", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
-def _uncounted_is_none(registries: Registries) -> None:
-    """A file of which nulls and NaN were not counted is taken to have none."""
-    _prune(registries, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file)
+declare(
+    "plan-uncounted-is-none",
+    "A file of which nulls and NaN were not counted is taken to have none.",
+    by(_prune, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
 
 
 @defect("plan-unbounded-is-empty", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
@@ -212,17 +209,20 @@ def _unbounded_is_empty(registries: Registries) -> None:
     _prune(registries, comparing, lambda file: "lower-bounds" not in file)
 
 
-@defect("plan-nan-is-beyond-bounds", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
-def _nan_is_beyond_bounds(registries: Registries) -> None:
-    """NaN is compared with the bounds of a column, which it never is within."""
-    _prune(registries, frozenset({"is-nan"}), lambda file: "lower-bounds" in file)
+declare(
+    "plan-nan-is-beyond-bounds",
+    "NaN is compared with the bounds of a column, which it never is within.",
+    by(_prune, frozenset({"is-nan"}), lambda file: "lower-bounds" in file),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
 
 
 def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> None:
     """Answer a constant residual where the filter is of these kinds."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         filter_ = sent_json(call).get("filter")
         if not isinstance(filter_, dict) or filter_.get("type") not in kinds:
             return outcome
@@ -234,24 +234,21 @@ def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> Non
     wrap(registries, "planTableScan", around)
 
 
-@defect(
+declare(
     "plan-residual-of-negations-true",
+    "A negated filter is taken to be done with once files are chosen.",
+    by(_residual, frozenset({"not"}), value=True),
     breaks="planTableScan.every-residual",
     suffering="Queries count rows that their filter excludes, and nothing says so.",
 )
-def _residual_of_negations_true(registries: Registries) -> None:
-    """A negated filter is taken to be done with once files are chosen."""
-    _residual(registries, frozenset({"not"}), value=True)
 
-
-@defect(
+declare(
     "plan-residual-of-sets-false",
+    "What is left of a filter by a list of values is that nothing matches.",
+    by(_residual, frozenset({"in", "not-in"}), value=False),
     breaks="planTableScan.every-residual",
     suffering=_LOST_ROWS,
 )
-def _residual_of_sets_false(registries: Registries) -> None:
-    """What is left of a filter by a list of values is that nothing matches."""
-    _residual(registries, frozenset({"in", "not-in"}), value=False)
 
 
 # ---- facts
@@ -270,64 +267,54 @@ def _alter_data_files(registries: Registries, alter: Callable[[Json], Json]) -> 
 
 @defect(
     "plan-counts-by-size",
+    on=through(_alter_data_files),
     breaks="planTableScan.told-facts",
     suffering="Engines take one column's counts for another's, and choose bad plans.",
 )
-def _counts_by_size(registries: Registries) -> None:
+def _counts_by_size(file: Json) -> Json:
     """The values of a map of counts are sorted apart from its keys."""
-
-    def alter(file: Json) -> Json:
-        sorted_ = {
-            name: {**file[name], "values": sorted(file[name]["values"], reverse=True)}
-            for name in _COUNTS
-            if name in file
-        }
-        return {**file, **sorted_}
-
-    _alter_data_files(registries, alter)
+    sorted_ = {
+        name: {**file[name], "values": sorted(file[name]["values"], reverse=True)}
+        for name in _COUNTS
+        if name in file
+    }
+    return {**file, **sorted_}
 
 
 @defect(
     "plan-sizes-in-32-bits",
+    on=through(_alter_data_files),
     breaks="planTableScan.told-facts",
     suffering="Large files are read in part, or not at all.",
 )
-def _sizes_in_32_bits(registries: Registries) -> None:
+def _sizes_in_32_bits(file: Json) -> Json:
     """Sizes and row counts of files are cut to 32 bits."""
-
-    def alter(file: Json) -> Json:
-        cut = {name: file[name] % 2**32 for name in ("file-size-in-bytes", "record-count")}
-        return {**file, **cut}
-
-    _alter_data_files(registries, alter)
+    cut = {name: file[name] % 2**32 for name in ("file-size-in-bytes", "record-count")}
+    return {**file, **cut}
 
 
-@defect(
+declare(
     "plan-all-parquet",
+    "Every data file is told to be Parquet.",
+    by(_alter_data_files, lambda file: {**file, "file-format": "parquet"}),
     breaks="planTableScan.told-facts",
     suffering="Files of other formats cannot be read.",
 )
-def _all_parquet(registries: Registries) -> None:
-    """Every data file is told to be Parquet."""
-    _alter_data_files(registries, lambda file: {**file, "file-format": "parquet"})
 
 
 @defect(
     "plan-deletes-as-large-as-data",
+    on=answer_of("planTableScan"),
     breaks="planTableScan.told-facts",
     suffering="Engines read past the end of delete files.",
 )
-def _deletes_as_large_as_data(registries: Registries) -> None:
+def _deletes_as_large_as_data(body: Json) -> Json:
     """Delete files have the size of the first data file."""
-
-    def altered(body: Json) -> Json:
-        if not body.get("delete-files"):
-            return body
-        size = body["file-scan-tasks"][0]["data-file"]["file-size-in-bytes"]
-        deletes = [{**each, "file-size-in-bytes": size} for each in body["delete-files"]]
-        return {**body, "delete-files": deletes}
-
-    alter_body(registries, "planTableScan", altered)
+    if not body.get("delete-files"):
+        return body
+    size = body["file-scan-tasks"][0]["data-file"]["file-size-in-bytes"]
+    deletes = [{**each, "file-size-in-bytes": size} for each in body["delete-files"]]
+    return {**body, "delete-files": deletes}
 
 
 _NANOSECONDS = re.compile(r"(\.[0-9]{6})[0-9]{3}")
@@ -345,17 +332,18 @@ def _to_microseconds(expression: Any) -> Any:
     return expression
 
 
-@defect("plan-filters-in-microseconds", breaks="planTableScan.nanoseconds", suffering=_LOST_ROWS)
-def _filters_in_microseconds(registries: Registries) -> None:
-    """Times in filters are read to the microsecond."""
-    _alter_filter(registries, _to_microseconds)
+declare(
+    "plan-filters-in-microseconds",
+    "Times in filters are read to the microsecond.",
+    by(_alter_filter, _to_microseconds),
+    breaks="planTableScan.nanoseconds",
+    suffering=_LOST_ROWS,
+)
 
-
-@defect(
+declare(
     "plan-bounds-in-microseconds",
+    "Times in statistics are told to the microsecond.",
+    by(_alter_data_files, _to_microseconds),
     breaks="planTableScan.nanoseconds",
     suffering="Engines prune files that have the moment which they look for.",
 )
-def _bounds_in_microseconds(registries: Registries) -> None:
-    """Times in statistics are told to the microsecond."""
-    _alter_data_files(registries, _to_microseconds)

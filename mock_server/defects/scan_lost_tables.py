@@ -5,9 +5,10 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.scan_crossings import Place, place_of
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
@@ -19,17 +20,15 @@ def _answer_where_planned(registries: Registries, operation_id: str, reply: Repl
     """Answer so for a table that is gone, if a scan of it was planned once."""
     planned: set[Place] = set()
 
-    def planning(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
+    def planning(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         planned.add(place_of(call))
         return outcome
 
-    def asked(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def asked(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if state.table(call.namespace, call.name) is None and place_of(call) in planned:
             return Outcome(state, reply)
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "planTableScan", planning)
     wrap(registries, operation_id, asked)
@@ -57,14 +56,13 @@ def _task_after_the_drop(registries: Registries) -> None:
     _answer_where_planned(registries, "fetchScanTasks", replies.json_reply(empty))
 
 
-@defect(
+declare(
     "plan-cancelled-after-the-drop",
+    "A plan can be cancelled under every name that its table ever had.",
+    by(_answer_where_planned, "cancelPlanning", replies.NO_CONTENT),
     breaks="planTableScan.lost-table",
     suffering="A client that names a former table believes its plan cancelled.",
 )
-def _cancelled_after_the_drop(registries: Registries) -> None:
-    """A plan can be cancelled under every name that its table ever had."""
-    _answer_where_planned(registries, "cancelPlanning", replies.NO_CONTENT)
 
 
 @defect(
@@ -76,23 +74,24 @@ def _task_of_the_former_table(registries: Registries) -> None:
     """Plan tasks are looked up by themselves, under whatever table they are handed in."""
     owners: dict[str, tuple[Plans, tuple[str, str]]] = {}
 
-    def planning(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
+    def planning(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         entry = state.table(call.namespace, call.name)
         plan_id = msgspec.json.decode(outcome.reply.body).get("plan-id")
         if entry is not None and plan_id is not None:
-            owners[plan_id] = (context.plans, (context.warehouse, entry.metadata.table_uuid))
+            owners[plan_id] = (
+                faithful.context.plans,
+                (faithful.context.warehouse, entry.metadata.table_uuid),
+            )
         return outcome
 
-    def asked(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def asked(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         plan_task = str(sent_json(call).get("plan-task"))
         known = owners.get(plan_task.rpartition(".")[0])
         if known is None or state.table(call.namespace, call.name) is None:
-            return faithful(context, state, call)
+            return faithful(state, call)
         plans, owner = known
-        found = plans.find_task(plan_task, owner, context.clock.now_ms())
+        found = plans.find_task(plan_task, owner, faithful.context.clock.now_ms())
         if found is None:
             raise Problem(404, "NoSuchPlanTaskException", "Plan task does not exist")
         view, number = found

@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
-from icecheck.mock_server.defects.scan_crossings import Place, place_of, with_body, without
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import answer_of
+from icecheck.mock_server.defects.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.scan_crossings import Place, place_of, without
 from icecheck.mock_server.planning.scan import plan_files
 from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
 _LOST_ROWS = "Queries miss rows, and nothing says so."
@@ -48,109 +48,107 @@ def _with_deletes(body: Json, due: dict[str, list[Json]]) -> Json:
     return {**without(body, "delete-files"), "file-scan-tasks": tasks, "delete-files": listed}
 
 
-@defect("plan-deletes-of-main", breaks="planTableScan.deletes-of-a-snapshot", suffering=_OTHER_ROWS)
-def _deletes_of_main(registries: Registries) -> None:
+@defect(
+    "plan-deletes-of-main",
+    on="planTableScan",
+    breaks="planTableScan.deletes-of-a-snapshot",
+    suffering=_OTHER_ROWS,
+)
+def _deletes_of_main(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Whatever snapshot is read, deletes are those of the current one."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        body = sent_json(call)
-        if "snapshot-id" not in body:
-            return outcome
-        current = faithful(context, state, with_body(call, without(body, "snapshot-id")))
-        due = _deletes_by_path(json.loads(current.reply.body))
-        told = _with_deletes(json.loads(outcome.reply.body), due)
-        return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
-
-    wrap(registries, "planTableScan", around)
+    outcome = faithful(state, call)
+    body = sent_json(call)
+    if "snapshot-id" not in body:
+        return outcome
+    current = faithful(state, with_json(call, without(body, "snapshot-id")))
+    due = _deletes_by_path(json.loads(current.reply.body))
+    told = _with_deletes(json.loads(outcome.reply.body), due)
+    return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
 
 
-@defect("plan-deletes-once", breaks="planTableScan.deletes-of-a-snapshot", suffering=_TOO_MANY_ROWS)
-def _deletes_once(registries: Registries) -> None:
+@defect(
+    "plan-deletes-once",
+    on=answer_of("planTableScan"),
+    breaks="planTableScan.deletes-of-a-snapshot",
+    suffering=_TOO_MANY_ROWS,
+)
+def _deletes_once(body: Json) -> Json:
     """A delete file is referred to by the first of its data files only."""
-
-    def once(body: Json) -> Json:
-        seen: set[int] = set()
-        tasks = []
-        for task in body.get("file-scan-tasks", ()):
-            fresh = [at for at in task.get("delete-file-references", ()) if at not in seen]
-            seen.update(fresh)
-            bare = without(task, "delete-file-references")
-            tasks.append({**bare, "delete-file-references": fresh} if fresh else bare)
-        return {**body, "file-scan-tasks": tasks}
-
-    alter_body(registries, "planTableScan", once)
+    seen: set[int] = set()
+    tasks = []
+    for task in body.get("file-scan-tasks", ()):
+        fresh = [at for at in task.get("delete-file-references", ()) if at not in seen]
+        seen.update(fresh)
+        bare = without(task, "delete-file-references")
+        tasks.append({**bare, "delete-file-references": fresh} if fresh else bare)
+    return {**body, "file-scan-tasks": tasks}
 
 
 @defect(
     "plan-filter-forgets-deletes",
+    on="planTableScan",
     breaks="planTableScan.deletes-of-a-snapshot",
     suffering=_TOO_MANY_ROWS,
 )
-def _filter_forgets_deletes(registries: Registries) -> None:
+def _filter_forgets_deletes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """With a filter, manifests of deletes are pruned as if they had none of the rows."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        if "filter" not in sent_json(call):
-            return outcome
-        body = json.loads(outcome.reply.body)
-        bare = _with_deletes(body, {path: [] for path in _deletes_by_path(body)})
-        told = without(bare, "delete-files")
-        return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
-
-    wrap(registries, "planTableScan", around)
+    outcome = faithful(state, call)
+    if "filter" not in sent_json(call):
+        return outcome
+    body = json.loads(outcome.reply.body)
+    bare = _with_deletes(body, {path: [] for path in _deletes_by_path(body)})
+    told = without(bare, "delete-files")
+    return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
 
 
 @defect(
     "plan-one-vector-a-file",
+    on=answer_of("planTableScan"),
     breaks="planTableScan.vectors-in-one-file",
     suffering="Rows of one file are deleted by the vector of another.",
 )
-def _one_vector_a_file(registries: Registries) -> None:
+def _one_vector_a_file(body: Json) -> Json:
     """Delete files are told apart by their paths, whatever is at which place in them."""
-
-    def once(body: Json) -> Json:
-        deletes = body.get("delete-files", [])
-        first = {d["file-path"]: at for at, d in reversed([*enumerate(deletes)])}
-        name = "delete-file-references"
-        tasks = [
-            {**t, name: [first[deletes[at]["file-path"]] for at in t[name]]} if name in t else t
-            for t in body.get("file-scan-tasks", ())
-        ]
-        return {**body, "file-scan-tasks": tasks} if deletes else body
-
-    alter_body(registries, "planTableScan", once)
+    deletes = body.get("delete-files", [])
+    first = {d["file-path"]: at for at, d in reversed([*enumerate(deletes)])}
+    name = "delete-file-references"
+    tasks = [
+        {**t, name: [first[deletes[at]["file-path"]] for at in t[name]]} if name in t else t
+        for t in body.get("file-scan-tasks", ())
+    ]
+    return {**body, "file-scan-tasks": tasks} if deletes else body
 
 
 # ---- plans in parts
 
 
-@defect("plan-task-without-deletes", breaks="fetchScanTasks.deletes", suffering=_TOO_MANY_ROWS)
-def _task_without_deletes(registries: Registries) -> None:
+@defect(
+    "plan-task-without-deletes",
+    on=answer_of("fetchScanTasks"),
+    breaks="fetchScanTasks.deletes",
+    suffering=_TOO_MANY_ROWS,
+)
+def _task_without_deletes(body: Json) -> Json:
     """Delete files are planned with the first answer only."""
-
-    def bare(body: Json) -> Json:
-        tasks = [without(task, "delete-file-references") for task in body["file-scan-tasks"]]
-        return {**without(body, "delete-files"), "file-scan-tasks": tasks}
-
-    alter_body(registries, "fetchScanTasks", bare)
+    tasks = [without(task, "delete-file-references") for task in body["file-scan-tasks"]]
+    return {**without(body, "delete-files"), "file-scan-tasks": tasks}
 
 
-@defect("plan-task-counts-on", breaks="fetchScanTasks.deletes", suffering=_TOO_MANY_ROWS)
-def _task_counts_on(registries: Registries) -> None:
+@defect(
+    "plan-task-counts-on",
+    on=answer_of("fetchScanTasks"),
+    breaks="fetchScanTasks.deletes",
+    suffering=_TOO_MANY_ROWS,
+)
+def _task_counts_on(body: Json) -> Json:
     """References in a plan task's answer are one off, for they go on from another list."""
-
-    def shifted(body: Json) -> Json:
-        count = len(body.get("delete-files", ()))
-        name = "delete-file-references"
-        tasks = [
-            {**t, name: [(at + 1) % count for at in t[name]]} if name in t else t
-            for t in body["file-scan-tasks"]
-        ]
-        return {**body, "file-scan-tasks": tasks}
-
-    alter_body(registries, "fetchScanTasks", shifted)
+    count = len(body.get("delete-files", ()))
+    name = "delete-file-references"
+    tasks = [
+        {**t, name: [(at + 1) % count for at in t[name]]} if name in t else t
+        for t in body["file-scan-tasks"]
+    ]
+    return {**body, "file-scan-tasks": tasks}
 
 
 def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
@@ -162,24 +160,21 @@ def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
     alter_body(registries, "fetchScanTasks", altered)
 
 
-@defect(
+declare(
     "plan-task-without-partition",
+    "Plan tasks give files without their partitions.",
+    by(_alter_tasks, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}}),
     breaks="fetchScanTasks.facts",
     suffering="Queries by partition read only the first files of a large plan, or fail.",
 )
-def _task_without_partition(registries: Registries) -> None:
-    """Plan tasks give files without their partitions."""
-    _alter_tasks(registries, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}})
 
-
-@defect(
+declare(
     "plan-task-without-filter",
+    "Plan tasks have lost the filter of their scan: nothing is left to test.",
+    by(_alter_tasks, lambda t: {**t, "residual-filter": True}),
     breaks="fetchScanTasks.facts",
     suffering="Queries of large tables count rows that their filter excludes.",
 )
-def _task_without_filter(registries: Registries) -> None:
-    """Plan tasks have lost the filter of their scan: nothing is left to test."""
-    _alter_tasks(registries, lambda t: {**t, "residual-filter": True})
 
 
 @defect(
@@ -193,23 +188,24 @@ def _task_without_statistics(registries: Registries) -> None:
     _alter_tasks(registries, lambda t: {**t, "data-file": without(t["data-file"], *bounds)})
 
 
-@defect("plan-task-of-now", breaks="fetchScanTasks.of-its-plan", suffering=_LOST_ROWS)
-def _task_of_now(registries: Registries) -> None:
+@defect(
+    "plan-task-of-now",
+    on="fetchScanTasks",
+    breaks="fetchScanTasks.of-its-plan",
+    suffering=_LOST_ROWS,
+)
+def _task_of_now(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A plan task gives those of its files that the table still has."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.table(call.namespace, call.name)
-        if entry is None:
-            return outcome
-        scan = requested_scan(PlanTableScanRequest(), entry.metadata)
-        now = {task.data_file.file_path for task in plan_files(context.files, scan)}
-        body = json.loads(outcome.reply.body)
-        kept = [t for t in body["file-scan-tasks"] if t["data-file"]["file-path"] in now]
-        told = replies.json_reply({**body, "file-scan-tasks": kept})
-        return msgspec.structs.replace(outcome, reply=told)
-
-    wrap(registries, "fetchScanTasks", around)
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    if entry is None:
+        return outcome
+    scan = requested_scan(PlanTableScanRequest(), entry.metadata)
+    now = {task.data_file.file_path for task in plan_files(faithful.context.files, scan)}
+    body = json.loads(outcome.reply.body)
+    kept = [t for t in body["file-scan-tasks"] if t["data-file"]["file-path"] in now]
+    told = replies.json_reply({**body, "file-scan-tasks": kept})
+    return msgspec.structs.replace(outcome, reply=told)
 
 
 def _no_such_task() -> Problem:
@@ -225,19 +221,15 @@ def _one_at_a_time(registries: Registries) -> None:
     """A new plan for a table takes the place of the one before."""
     newest: dict[Place, str] = {}
 
-    def planned(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
+    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         plan_id = json.loads(outcome.reply.body).get("plan-id")
         if plan_id is not None:
             newest[place_of(call)] = plan_id
         return outcome
 
-    def fetched(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, state, call)
+    def fetched(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if not sent_json(call)["plan-task"].startswith(newest.get(place_of(call), "")):
             raise _no_such_task()
         return outcome
@@ -254,8 +246,8 @@ def _planned_with_specs(
 ) -> None:
     """Change answers by `alter(body, (default spec, its number of fields), request)`."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         entry = state.table(call.namespace, call.name)
         if entry is None:
             return outcome
@@ -274,88 +266,76 @@ def _with_data_files(body: Json, alter: Callable[[Json], Json]) -> Json:
     return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
 
 
-@defect(
+declare(
     "plan-default-spec-for-all",
+    "Every file is told to be of the table's default spec.",
+    by(
+        _planned_with_specs,
+        lambda body, spec, _: _with_data_files(body, lambda file: {**file, "spec-id": spec[0]}),
+    ),
     breaks="planTableScan.every-spec",
     suffering="Partition values of older files are read as those of other columns.",
 )
-def _default_spec_for_all(registries: Registries) -> None:
-    """Every file is told to be of the table's default spec."""
-    _planned_with_specs(
-        registries,
-        lambda body, spec, _: _with_data_files(body, lambda file: {**file, "spec-id": spec[0]}),
-    )
 
-
-@defect(
+declare(
     "plan-partitions-cut-to-the-default",
-    breaks="planTableScan.every-spec",
-    suffering="Engines that read partition values from the plan fail, or read null.",
-)
-def _partitions_cut_to_the_default(registries: Registries) -> None:
-    """Partitions have no more values than the default spec has fields."""
-    _planned_with_specs(
-        registries,
+    "Partitions have no more values than the default spec has fields.",
+    by(
+        _planned_with_specs,
         lambda body, spec, _: _with_data_files(
             body, lambda file: {**file, "partition": file["partition"][: spec[1]]}
         ),
-    )
+    ),
+    breaks="planTableScan.every-spec",
+    suffering="Engines that read partition values from the plan fail, or read null.",
+)
 
 
 @defect(
     "plan-global-deletes-for-no-partition",
+    on=through(_planned_with_specs),
     breaks="planTableScan.every-spec",
     suffering="Rows that were deleted come back in partitioned files.",
 )
-def _global_deletes_for_no_partition(registries: Registries) -> None:
+def _global_deletes_for_no_partition(body: Json, _: Any, __: Any) -> Json:
     """Deletes of an unpartitioned spec go with the files of that spec only."""
-
-    def alter(body: Json, _: Any, __: Any) -> Json:
-        deletes = body.get("delete-files", ())
-        tasks = []
-        for task in body.get("file-scan-tasks", ()):
-            own = task["data-file"]["spec-id"]
-            references = task.get("delete-file-references", ())
-            kept = [at for at in references if deletes[at]["spec-id"] == own]
-            tasks.append({**task, "delete-file-references": kept} if references else task)
-        return {**body, "file-scan-tasks": tasks} if tasks else body
-
-    _planned_with_specs(registries, alter)
+    deletes = body.get("delete-files", ())
+    tasks = []
+    for task in body.get("file-scan-tasks", ()):
+        own = task["data-file"]["spec-id"]
+        references = task.get("delete-file-references", ())
+        kept = [at for at in references if deletes[at]["spec-id"] == own]
+        tasks.append({**task, "delete-file-references": kept} if references else task)
+    return {**body, "file-scan-tasks": tasks} if tasks else body
 
 
 @defect(
     "plan-filters-by-the-default-spec",
+    on=through(_planned_with_specs),
     breaks="planTableScan.every-spec",
     suffering=_LOST_ROWS,
 )
-def _filters_by_the_default_spec(registries: Registries) -> None:
+def _filters_by_the_default_spec(body: Json, spec: tuple[int, int], sent: Json) -> Json:
     """With a filter, files of former specs are left out: their partitions match nothing."""
-
-    def alter(body: Json, spec: tuple[int, int], sent: Json) -> Json:
-        if "filter" not in sent:
-            return body
-        tasks = body.get("file-scan-tasks", ())
-        return {
-            **body,
-            "file-scan-tasks": [t for t in tasks if t["data-file"]["spec-id"] == spec[0]],
-        }
-
-    _planned_with_specs(registries, alter)
+    if "filter" not in sent:
+        return body
+    tasks = body.get("file-scan-tasks", ())
+    return {
+        **body,
+        "file-scan-tasks": [t for t in tasks if t["data-file"]["spec-id"] == spec[0]],
+    }
 
 
 @defect(
     "plan-residual-true-for-former-specs",
+    on=through(_planned_with_specs),
     breaks="planTableScan.every-spec",
     suffering="Queries return rows that they have filtered out, of older files only.",
 )
-def _residual_true_for_former_specs(registries: Registries) -> None:
+def _residual_true_for_former_specs(body: Json, spec: tuple[int, int], _: Json) -> Json:
     """What is left to test is told of files of the default spec: in others it is nothing."""
-
-    def alter(body: Json, spec: tuple[int, int], _: Json) -> Json:
-        tasks = [
-            task if task["data-file"]["spec-id"] == spec[0] else {**task, "residual-filter": True}
-            for task in body.get("file-scan-tasks", ())
-        ]
-        return {**body, "file-scan-tasks": tasks} if tasks else body
-
-    _planned_with_specs(registries, alter)
+    tasks = [
+        task if task["data-file"]["spec-id"] == spec[0] else {**task, "residual-filter": True}
+        for task in body.get("file-scan-tasks", ())
+    ]
+    return {**body, "file-scan-tasks": tasks} if tasks else body

@@ -4,14 +4,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body, sent_json, wrap
-from icecheck.mock_server.defects.scan_crossings import with_body
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import request_of
+from icecheck.mock_server.defects.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
 from icecheck.mock_server.problem import bad_request
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _HEXADECIMAL = re.compile("([0-9A-F]{2})+")
 _FRACTION = re.compile(r"(:[0-9]{2})\.[0-9]{6}")
@@ -21,10 +25,10 @@ _STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
 def _refuse_scan(registries: Registries, when: Callable[[Json], bool], message: str) -> None:
     """Refuse (400) the scans of which the body is so."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if when(sent_json(call)):
             raise bad_request(message)
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "planTableScan", around)
 
@@ -119,96 +123,83 @@ def _numbers_in_32_bits(registries: Registries) -> None:
 
 @defect(
     "plan-names-without-case",
+    on="planTableScan",
     breaks="planTableScan.filter",
     suffering="Queries on one of two columns miss rows, and nothing says so.",
 )
-def _names_without_case(registries: Registries) -> None:
+def _names_without_case(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Columns are found without regard to case: of two that differ in nothing else, the first."""
+    entry = state.table(call.namespace, call.name)
+    body = sent_json(call)
+    if entry is None or "filter" not in body:
+        return faithful(state, call)
+    firsts: dict[str, str] = {}
+    for schema in entry.metadata.schemas:
+        for field in schema.fields:
+            firsts.setdefault(field.name.lower(), field.name)
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.table(call.namespace, call.name)
-        body = sent_json(call)
-        if entry is None or "filter" not in body:
-            return faithful(context, state, call)
-        firsts: dict[str, str] = {}
-        for schema in entry.metadata.schemas:
-            for field in schema.fields:
-                firsts.setdefault(field.name.lower(), field.name)
+    def found(expression: Any) -> Any:
+        if not isinstance(expression, dict):
+            return expression
+        altered = {name: found(each) for name, each in expression.items()}
+        if isinstance(term := altered.get("term"), str):
+            altered["term"] = firsts.get(term.lower(), term)
+        return altered
 
-        def found(expression: Any) -> Any:
-            if not isinstance(expression, dict):
-                return expression
-            altered = {name: found(each) for name, each in expression.items()}
-            if isinstance(term := altered.get("term"), str):
-                altered["term"] = firsts.get(term.lower(), term)
-            return altered
-
-        return faithful(context, state, with_body(call, {**body, "filter": found(body["filter"])}))
-
-    wrap(registries, "planTableScan", around)
+    return faithful(state, with_json(call, {**body, "filter": found(body["filter"])}))
 
 
-@defect(
+declare(
     "plan-residual-true",
+    "No file has anything left to filter.",
+    by(_alter_tasks, lambda task: {**task, "residual-filter": True}),
     breaks="planTableScan.residual",
     suffering="Queries count rows that their filter excludes, and nothing says so.",
 )
-def _residual_true(registries: Registries) -> None:
-    """No file has anything left to filter."""
-    _alter_tasks(registries, lambda task: {**task, "residual-filter": True})
 
 
 @defect(
     "plan-statistics-left-out",
+    on=through(_alter_tasks),
     breaks="planTableScan.stats-fields",
     suffering="Engines that prune by statistics read every file.",
 )
-def _statistics_left_out(registries: Registries) -> None:
+def _statistics_left_out(task: Json) -> Json:
     """Files are planned without statistics, whoever asks for them."""
-
-    def bare(task: Json) -> Json:
-        kept = {k: v for k, v in task["data-file"].items() if k not in _STATISTICS}
-        return {**task, "data-file": kept}
-
-    _alter_tasks(registries, bare)
+    kept = {k: v for k, v in task["data-file"].items() if k not in _STATISTICS}
+    return {**task, "data-file": kept}
 
 
 @defect(
     "plan-statistics-without-values",
+    on=through(_alter_tasks),
     breaks="planTableScan.stats-fields",
     suffering="Engines take one column's bound for another's.",
 )
-def _statistics_without_values(registries: Registries) -> None:
+def _statistics_without_values(task: Json) -> Json:
     """Bounds that are zero or empty are left out of the values, and not of the keys."""
-
-    def shorter(task: Json) -> Json:
-        bounds = task["data-file"].get("upper-bounds")
-        if bounds is None:
-            return task
-        cut = {**bounds, "values": bounds["values"][1:]}
-        return {**task, "data-file": {**task["data-file"], "upper-bounds": cut}}
-
-    _alter_tasks(registries, shorter)
+    bounds = task["data-file"].get("upper-bounds")
+    if bounds is None:
+        return task
+    cut = {**bounds, "values": bounds["values"][1:]}
+    return {**task, "data-file": {**task["data-file"], "upper-bounds": cut}}
 
 
-@defect(
+declare(
     "plan-equality-ids-left-out",
+    "Equality deletes are told without the fields by which they delete.",
+    by(_alter_deletes, "equality-ids"),
     breaks="planTableScan.equality-ids",
     suffering="Scans of tables with equality deletes fail.",
 )
-def _equality_ids_left_out(registries: Registries) -> None:
-    """Equality deletes are told without the fields by which they delete."""
-    _alter_deletes(registries, "equality-ids")
 
-
-@defect(
+declare(
     "plan-vector-without-size",
+    "A deletion vector is told with where it begins, and not with its length.",
+    by(_alter_deletes, "content-size-in-bytes"),
     breaks="planTableScan.content-size",
     suffering="Deletion vectors cannot be read, and the scan fails.",
 )
-def _vector_without_size(registries: Registries) -> None:
-    """A deletion vector is told with where it begins, and not with its length."""
-    _alter_deletes(registries, "content-size-in-bytes")
 
 
 def _to_the_second(value: Any) -> Any:
@@ -230,18 +221,15 @@ def _filtered_to_the_second(expression: Any) -> Any:
 
 @defect(
     "plan-filter-times-without-fraction",
+    on=request_of("planTableScan"),
     breaks="planTableScan.filter",
     suffering="Queries for a moment miss the rows of that moment.",
 )
-def _filter_times_without_fraction(registries: Registries) -> None:
+def _filter_times_without_fraction(body: Json) -> Json:
     """Times in filters are read to the second, and the partition of that is looked for."""
-
-    def alter(body: Json) -> Json:
-        if "filter" not in body:
-            return body
-        return {**body, "filter": _filtered_to_the_second(body["filter"])}
-
-    alter_request_body(registries, "planTableScan", alter)
+    if "filter" not in body:
+        return body
+    return {**body, "filter": _filtered_to_the_second(body["filter"])}
 
 
 def _alter_partitions(registries: Registries, alter: Callable[[Any], Any]) -> None:
@@ -256,56 +244,46 @@ def _alter_partitions(registries: Registries, alter: Callable[[Any], Any]) -> No
 
 @defect(
     "plan-partitions-in-small-letters",
+    on=through(_alter_partitions),
     breaks="planTableScan.file-facts",
     suffering="Clients that compare partitions as text take one for two.",
 )
-def _in_small_letters(registries: Registries) -> None:
+def _in_small_letters(value: Any) -> Any:
     """Binary values of partitions are written with small letters."""
-
-    def small(value: Any) -> Any:
-        binary = isinstance(value, str) and _HEXADECIMAL.fullmatch(value)
-        return value.lower() if binary else value
-
-    _alter_partitions(registries, small)
+    binary = isinstance(value, str) and _HEXADECIMAL.fullmatch(value)
+    return value.lower() if binary else value
 
 
-@defect(
+declare(
     "plan-partition-times-without-fraction",
+    "Times in partitions are told to the second.",
+    by(_alter_partitions, _to_the_second),
     breaks="planTableScan.file-facts",
     suffering="Deletes for a partition are not applied to it, and deleted rows come back.",
 )
-def _times_without_fraction(registries: Registries) -> None:
-    """Times in partitions are told to the second."""
-    _alter_partitions(registries, _to_the_second)
 
 
 @defect(
     "plan-one-delete-file",
+    on=through(_alter_tasks),
     breaks="planTableScan.position-deletes",
     suffering="Rows that were deleted in two steps come back in part.",
 )
-def _one_delete_file(registries: Registries) -> None:
+def _one_delete_file(task: Json) -> Json:
     """A data file is planned with the last of its delete files, as if that had replaced others."""
-
-    def last(task: Json) -> Json:
-        references = task.get("delete-file-references")
-        return task if not references else {**task, "delete-file-references": references[-1:]}
-
-    _alter_tasks(registries, last)
+    references = task.get("delete-file-references")
+    return task if not references else {**task, "delete-file-references": references[-1:]}
 
 
 @defect(
     "plan-statistics-of-selected-columns",
+    on=request_of("planTableScan"),
     breaks="planTableScan.stats-of-each-schema",
     suffering="Engines that filter by a column which they do not read prune nothing by it.",
 )
-def _statistics_of_selected_columns(registries: Registries) -> None:
+def _statistics_of_selected_columns(body: Json) -> Json:
     """Statistics are read for the columns of the selection alone."""
-
-    def altered(body: Json) -> Json:
-        select, wanted = body.get("select"), body.get("stats-fields")
-        if not isinstance(select, list) or not isinstance(wanted, list):
-            return body
-        return body | {"stats-fields": [each for each in wanted if each in select]}
-
-    alter_request_body(registries, "planTableScan", altered)
+    select, wanted = body.get("select"), body.get("stats-fields")
+    if not isinstance(select, list) or not isinstance(wanted, list):
+        return body
+    return body | {"stats-fields": [each for each in wanted if each in select]}

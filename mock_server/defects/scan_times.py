@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.declaring import declare
 from icecheck.mock_server.defects.rewriting import alter_body
 
 _TIME = re.compile(r"((?:\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d)\.(\d{6})(\+00:00)?")
@@ -27,12 +27,13 @@ def _declare(name: str, doc: str, shortened: Callable[[re.Match[str]], str]) -> 
         for operation_id in _PLANNING:
             alter_body(registries, operation_id, alter)
 
-    install.__doc__ = doc
-    defect(
+    declare(
         name,
+        doc,
+        install,
         breaks="planTableScan.six-digits",
         suffering="Who reads times by the documented form alone fails at full seconds.",
-    )(install)
+    )
 
 
 def _in_milliseconds(found: re.Match[str]) -> str:

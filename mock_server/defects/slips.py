@@ -10,15 +10,15 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from msgspec import structs
 
 from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_call, alter_request_body, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import defect
+from icecheck.mock_server.defects.places import call_of, request_of
+from icecheck.mock_server.defects.requests import Json, with_content
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.security.token_requests import bearer_of
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _SIGNATURE_BYTES = 12  # before the name in a token of the faithful server
 _ZEROS = {
@@ -29,53 +29,42 @@ _ZEROS = {
 _REFS = ("refs", "metadata-log", "last-updated-ms")
 
 
-def _with_body(call: Call, body: bytes) -> Call:
-    return structs.replace(call, request=structs.replace(call.request, body=body))
-
-
 # ---------------------------------------------------------------------------- listings
 
 
 @defect(
     "pages-nested-rows-count",
+    on="listNamespaces",
     breaks="listNamespaces.pages-cover-all",
     suffering="SHOW NAMESPACES stops at the first namespace that has others in it.",
 )
-def _nested_rows_count(registries: Registries) -> None:
+def _nested_rows_count(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A page of namespaces is a number of rows, nested ones too, and a short page the last one."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        if not call.query.get("pageToken", "x"):  # the first page
-            body = json.loads(outcome.reply.body)
-            listed = [tuple(each) for each in body["namespaces"]]
-            if any(next(state.children(each), None) for each in listed):
-                reply = replies.json_reply({**body, "next-page-token": None})
-                return structs.replace(outcome, reply=reply)
-        return outcome
-
-    wrap(registries, "listNamespaces", around)
+    outcome = faithful(state, call)
+    if not call.query.get("pageToken", "x"):  # the first page
+        body = json.loads(outcome.reply.body)
+        listed = [tuple(each) for each in body["namespaces"]]
+        if any(next(state.children(each), None) for each in listed):
+            reply = replies.json_reply({**body, "next-page-token": None})
+            return structs.replace(outcome, reply=reply)
+    return outcome
 
 
 @defect(
     "pages-tokens-are-ascii",
+    on=("listNamespaces", "listTables", "listViews"),
     breaks="listTables.pages-cover-all",
     suffering="A list ends with an error after the first table with a letter beyond ASCII.",
 )
-def _tokens_are_ascii(registries: Registries) -> None:
+def _tokens_are_ascii(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A token made after a name with letters beyond ASCII is refused."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            token = base64.urlsafe_b64decode(call.query.get("pageToken", ""))
-        except ValueError:
-            token = b""
-        if not token[_SIGNATURE_BYTES:].isascii():
-            raise problem.bad_request("Malformed page token")
-        return faithful(context, state, call)
-
-    for operation_id in ("listNamespaces", "listTables", "listViews"):
-        wrap(registries, operation_id, around)
+    try:
+        token = base64.urlsafe_b64decode(call.query.get("pageToken", ""))
+    except ValueError:
+        token = b""
+    if not token[_SIGNATURE_BYTES:].isascii():
+        raise problem.bad_request("Malformed page token")
+    return faithful(state, call)
 
 
 # ------------------------------------------------------------------- names and removal
@@ -83,22 +72,21 @@ def _tokens_are_ascii(registries: Registries) -> None:
 
 @defect(
     "namespace-refused-drop-empties-properties",
+    on="dropNamespace",
     breaks="dropNamespace.refusal-changes-nothing",
     suffering="Owner and location of a namespace are gone after a drop that did not happen.",
 )
-def _refused_drop_empties_properties(registries: Registries) -> None:
+def _refused_drop_empties_properties(
+    faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """A drop deletes the properties first, and meets the tables only then."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(context, state, call)
-        except Problem as refused:
-            if refused.status != 409:
-                raise
-            emptied = state.with_namespace(call.namespace, {})
-            return Outcome(emptied, replies.problem_reply(refused))
-
-    wrap(registries, "dropNamespace", around)
+    try:
+        return faithful(state, call)
+    except Problem as refused:
+        if refused.status != 409:
+            raise
+        emptied = state.with_namespace(call.namespace, {})
+        return Outcome(emptied, replies.problem_reply(refused))
 
 
 @defect(
@@ -110,15 +98,15 @@ def _dropped_names_stay_taken(registries: Registries) -> None:
     """A create transaction finds the row of a dropped table under its name."""
     dropped: set[Any] = set()
 
-    def noting(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        dropped.add((context.warehouse, call.namespace, call.name))
+    def noting(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        dropped.add((faithful.context.warehouse, call.namespace, call.name))
         return outcome
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         creates = state.table(call.namespace, call.name) is None
-        if creates and (context.warehouse, call.namespace, call.name) in dropped:
+        if creates and (faithful.context.warehouse, call.namespace, call.name) in dropped:
             raise problem.commit_failed("Requirement failed: table already exists")
         return outcome
 
@@ -128,35 +116,29 @@ def _dropped_names_stay_taken(registries: Registries) -> None:
 
 @defect(
     "rename-decodes-destination",
+    on=request_of("renameTable"),
     breaks="renameTable.204",
     suffering="A table is renamed to a name that nobody chose, and not found under its own.",
 )
-def _rename_decodes_destination(registries: Registries) -> None:
+def _rename_decodes_destination(body: Json) -> Json:
     """The new name in the body is percent-decoded, as names in a path are."""
-
-    def alter(body: Json) -> Json:
-        target = body.get("destination")
-        if not isinstance(target, dict) or not isinstance(target.get("name"), str):
-            return body
-        return {**body, "destination": {**target, "name": unquote(target["name"])}}
-
-    alter_request_body(registries, "renameTable", alter)
+    target = body.get("destination")
+    if not isinstance(target, dict) or not isinstance(target.get("name"), str):
+        return body
+    return {**body, "destination": {**target, "name": unquote(target["name"])}}
 
 
 @defect(
     "drop-purges-when-told-not-to",
+    on=call_of("dropTable"),
     breaks="dropTable.keeps-files-without-purge",
     suffering="A table that is only unregistered loses its data.",
 )
-def _purges_when_told_not_to(registries: Registries) -> None:
+def _purges_when_told_not_to(call: Call) -> Call:
     """The text "false" of purgeRequested is a true value."""
-
-    def alter(call: Call) -> Call:
-        if call.query.get("purgeRequested") != "false":
-            return call
-        return structs.replace(call, query={**call.query, "purgeRequested": "true"})
-
-    alter_call(registries, "dropTable", alter)
+    if call.query.get("purgeRequested") != "false":
+        return call
+    return structs.replace(call, query={**call.query, "purgeRequested": "true"})
 
 
 # ----------------------------------------------------------------------------- commits
@@ -185,19 +167,16 @@ def _zero_holds(registries: Registries) -> None:
 
 @defect(
     "transaction-assert-only-changes-skipped",
+    on=request_of("commitTransaction"),
     breaks="transaction.atomic-on-failed-requirement",
     suffering="A table that was only read has changed, and the transaction commits all the same.",
 )
-def _assert_only_changes_skipped(registries: Registries) -> None:
+def _assert_only_changes_skipped(body: Json) -> Json:
     """A change without updates is left out of a transaction, its requirements with it."""
-
-    def alter(body: Json) -> Json:
-        changes = body.get("table-changes")
-        if not isinstance(changes, list) or not all(isinstance(each, dict) for each in changes):
-            return body
-        return {**body, "table-changes": [c for c in changes if c.get("updates") != []] or changes}
-
-    alter_request_body(registries, "commitTransaction", alter)
+    changes = body.get("table-changes")
+    if not isinstance(changes, list) or not all(isinstance(each, dict) for each in changes):
+        return body
+    return {**body, "table-changes": [c for c in changes if c.get("updates") != []] or changes}
 
 
 @defect(
@@ -215,11 +194,11 @@ def _tag_without_refs(registries: Registries) -> None:
             body["metadata"].pop(member, None)
         return f'"{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"'
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         headers = dict(call.request.headers)
         wanted = headers.pop("if-none-match", None)
         unconditional = structs.replace(call.request, headers=headers)
-        outcome = faithful(context, state, structs.replace(call, request=unconditional))
+        outcome = faithful(state, structs.replace(call, request=unconditional))
         if "etag" not in dict(outcome.reply.headers):
             return outcome
         tag = tag_of(outcome.reply)
@@ -245,9 +224,9 @@ def _credentials_by_name(registries: Registries) -> None:
     """Credentials are cached by a table's name, and outlive the table."""
     cache: dict[Any, Reply] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        key = (context.warehouse, call.namespace, call.name)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        key = (faithful.context.warehouse, call.namespace, call.name)
         return structs.replace(outcome, reply=cache.setdefault(key, outcome.reply))
 
     wrap(registries, "loadCredentials", around)
@@ -255,40 +234,34 @@ def _credentials_by_name(registries: Registries) -> None:
 
 @defect(
     "oauth-exchange-falls-back-to-bearer",
+    on="getToken",
     breaks="getToken.subject-is-judged",
     suffering="A user whose session is over goes on with the rights of the client.",
 )
-def _exchange_falls_back(registries: Registries) -> None:
+def _exchange_falls_back(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Instead of a subject token that is none, the token in the header is exchanged."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        form = dict(parse_qsl(call.request.body.decode(errors="replace")))
-        bearer = bearer_of(call.request)
-        if outcome.reply.status != 400 or bearer is None or "subject_token" not in form:
-            return outcome
-        again = urlencode({**form, "subject_token": bearer}).encode()
-        renewed = faithful(context, state, _with_body(call, again))
-        return renewed if renewed.reply.status == 200 else outcome
-
-    wrap(registries, "getToken", around)
+    outcome = faithful(state, call)
+    form = dict(parse_qsl(call.request.body.decode(errors="replace")))
+    bearer = bearer_of(call.request)
+    if outcome.reply.status != 400 or bearer is None or "subject_token" not in form:
+        return outcome
+    again = urlencode({**form, "subject_token": bearer}).encode()
+    renewed = faithful(state, with_content(call, again))
+    return renewed if renewed.reply.status == 200 else outcome
 
 
 @defect(
     "plan-lt-eq-as-lt",
+    on=request_of("planTableScan"),
     breaks="planTableScan.filter",
     suffering="Rows with the greatest value that was asked for are missing from the result.",
 )
-def _lt_eq_as_lt(registries: Registries) -> None:
+def _lt_eq_as_lt(body: Json) -> Json:
     """Files are looked for that are below a number, where below or at it was asked for."""
-
-    def alter(body: Json) -> Json:
-        filter_ = body.get("filter")
-        if not isinstance(filter_, dict) or filter_.get("type") != "lt-eq":
-            return body
-        return {**body, "filter": {**filter_, "type": "lt"}}
-
-    alter_request_body(registries, "planTableScan", alter)
+    filter_ = body.get("filter")
+    if not isinstance(filter_, dict) or filter_.get("type") != "lt-eq":
+        return body
+    return {**body, "filter": {**filter_, "type": "lt"}}
 
 
 @defect(
@@ -299,9 +272,9 @@ def _lt_eq_as_lt(registries: Registries) -> None:
 def _error_body_pasted(registries: Registries) -> None:
     """An error's message is put between quotation marks as it is."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as refused:
             members = f'"message":"{refused.message}","type":"{refused.type}"'
             body = f'{{"error":{{{members},"code":{refused.status}}}}}'.encode()

@@ -8,13 +8,18 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server import problem, publication
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_answer, alter_call, sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import call_of
+from icecheck.mock_server.defects.requests import Json, sent_json, with_content
+from icecheck.mock_server.defects.rewriting import (
+    Faithful,
+    alter_answer,
+    alter_call,
+    wrap,
+)
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
-
-Json = dict[str, Any]
 
 _ACCESS = "x-iceberg-access-delegation"
 _JSON = "application/json"
@@ -32,10 +37,10 @@ def _refuse(
     registries: Registries, operation_ids: tuple[str, ...], unwanted: Callable[[Call], bool],
     status: int, error_type: str,
 ) -> None:  # fmt: skip
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if unwanted(call):
             raise Problem(status, error_type, "Not understood")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     for operation_id in operation_ids:
         wrap(registries, operation_id, around)
@@ -53,8 +58,8 @@ def _by_mechanism_cached(registries: Registries) -> None:
     """What is answered to who names several mechanisms is kept, and commits do not empty that."""
     kept: dict[Any, Reply] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if "," not in _header(call, _ACCESS) or outcome.reply.status != 200:
             return outcome
         entry = state.table(call.namespace, call.name)
@@ -66,19 +71,16 @@ def _by_mechanism_cached(registries: Registries) -> None:
 
 @defect(
     "load-refs-for-signers-forgets",
+    on=through(alter_answer, "loadTable"),
     breaks="loadTable.stable",
     suffering="Clients that sign requests and load refs alone write with nobody's settings.",
 )
-def _for_signers_forgets(registries: Registries) -> None:
+def _for_signers_forgets(call: Call, body: Json) -> Json:
     """With remote-signing and snapshots=refs the answer is built from parts, without properties."""
-
-    def alter(call: Call, body: Json) -> Json:
-        signs = "remote-signing" in _header(call, _ACCESS)
-        if not signs or call.query.get("snapshots") != "refs":
-            return body
-        return {**body, "metadata": {**body["metadata"], "properties": {}}}
-
-    alter_answer(registries, "loadTable", alter)
+    signs = "remote-signing" in _header(call, _ACCESS)
+    if not signs or call.query.get("snapshots") != "refs":
+        return body
+    return {**body, "metadata": {**body["metadata"], "properties": {}}}
 
 
 @defect(
@@ -90,8 +92,8 @@ def _several_match(registries: Registries) -> None:
     """Of several tags, one that the server has given for this table is enough, however old."""
     given: set[str] = set()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         tags = [tag.strip() for tag in _header(call, "if-none-match").split(",")]
         given.update(value for name, value in outcome.reply.headers if name == "etag")
         known = len(tags) > 1 and any(tag in given for tag in tags)
@@ -102,74 +104,62 @@ def _several_match(registries: Registries) -> None:
 
 @defect(
     "etag-of-refs-by-snapshot",
+    on="loadTable",
     breaks="etag.changes-with-commit",
     suffering="Clients that load refs alone do not see that a schema has changed.",
 )
-def _of_refs_by_snapshot(registries: Registries) -> None:
+def _of_refs_by_snapshot(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """With snapshots=refs the tag is made of the snapshots that the refs name."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.table(call.namespace, call.name)
-        if call.query.get("snapshots") != "refs" or entry is None:
-            return faithful(context, state, call)
-        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
-        bare = structs.replace(call, request=structs.replace(call.request, headers=headers))
-        outcome = faithful(context, state, bare)
-        names = "-".join(str(ref.snapshot_id) for ref in entry.metadata.refs.values())
-        kept = [header for header in outcome.reply.headers if header[0] != "etag"]
-        tag = ("etag", f'"{entry.metadata.table_uuid}-{names}"')
-        reply = structs.replace(outcome.reply, headers=(*kept, tag))
-        asked = _header(call, "if-none-match")
-        return _replied(outcome, publication.not_modified(reply, asked) or reply)
-
-    wrap(registries, "loadTable", around)
+    entry = state.table(call.namespace, call.name)
+    if call.query.get("snapshots") != "refs" or entry is None:
+        return faithful(state, call)
+    headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+    bare = structs.replace(call, request=structs.replace(call.request, headers=headers))
+    outcome = faithful(state, bare)
+    names = "-".join(str(ref.snapshot_id) for ref in entry.metadata.refs.values())
+    kept = [header for header in outcome.reply.headers if header[0] != "etag"]
+    tag = ("etag", f'"{entry.metadata.table_uuid}-{names}"')
+    reply = structs.replace(outcome.reply, headers=(*kept, tag))
+    asked = _header(call, "if-none-match")
+    return _replied(outcome, publication.not_modified(reply, asked) or reply)
 
 
 @defect(
     "etag-star-of-nothing",
+    on="loadTable",
     breaks="loadTable.304",
     suffering="A client goes on with a table that was dropped.",
 )
-def _star_of_nothing(registries: Registries) -> None:
+def _star_of_nothing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """If-None-Match: * is answered 304 before anybody looks whether the table is there."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if _header(call, "if-none-match") == "*":
-            return Outcome(state, Reply(304))
-        return faithful(context, state, call)
-
-    wrap(registries, "loadTable", around)
+    if _header(call, "if-none-match") == "*":
+        return Outcome(state, Reply(304))
+    return faithful(state, call)
 
 
 @defect(
     "access-not-with-refs",
+    on=through(alter_answer, "loadTable"),
     breaks="loadTable.access-however-asked",
     suffering="Spark with snapshot-loading-mode=refs cannot read the data.",
 )
-def _access_not_with_refs(registries: Registries) -> None:
+def _access_not_with_refs(call: Call, body: Json) -> Json:
     """With snapshots=refs no credentials are vended."""
-
-    def alter(call: Call, body: Json) -> Json:
-        of_refs = call.query.get("snapshots") == "refs"
-        hidden = {"storage-credentials", "config"} if of_refs else set()
-        return {key: value for key, value in body.items() if key not in hidden}
-
-    alter_answer(registries, "loadTable", alter)
+    of_refs = call.query.get("snapshots") == "refs"
+    hidden = {"storage-credentials", "config"} if of_refs else set()
+    return {key: value for key, value in body.items() if key not in hidden}
 
 
 @defect(
     "access-for-one-mechanism",
+    on=call_of("loadTable"),
     breaks="loadTable.access-however-asked",
     suffering="Clients that can do more than one thing get no access at all.",
 )
-def _access_for_one(registries: Registries) -> None:
+def _access_for_one(call: Call) -> Call:
     """The header's value is compared as a whole, and a list of mechanisms is none of them."""
-
-    def alter(call: Call) -> Call:
-        kept = {k: v for k, v in call.request.headers.items() if k != _ACCESS or "," not in v}
-        return structs.replace(call, request=structs.replace(call.request, headers=kept))
-
-    alter_call(registries, "loadTable", alter)
+    kept = {k: v for k, v in call.request.headers.items() if k != _ACCESS or "," not in v}
+    return structs.replace(call, request=structs.replace(call.request, headers=kept))
 
 
 # ------------------------------------------------------------------------------- reading
@@ -188,18 +178,14 @@ def _accept_compared(registries: Registries) -> None:
 
 @defect(
     "any-tag-is-current",
+    on=("listNamespaces", "listTables", "loadNamespaceMetadata"),
     breaks="request.reads-spelled-otherwise",
     suffering="A proxy that asks conditionally never shows a new namespace.",
 )
-def _any_tag_is_current(registries: Registries) -> None:
+def _any_tag_is_current(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A conditional request for a list is answered 304: lists have no tags to compare."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        return _replied(outcome, Reply(304)) if _header(call, "if-none-match") else outcome
-
-    for operation_id in ("listNamespaces", "listTables", "loadNamespaceMetadata"):
-        wrap(registries, operation_id, around)
+    outcome = faithful(state, call)
+    return _replied(outcome, Reply(304)) if _header(call, "if-none-match") else outcome
 
 
 @defect(
@@ -233,18 +219,15 @@ def _content_type_compared(registries: Registries) -> None:
 
 @defect(
     "content-type-capitals-empty",
+    on=call_of("updateProperties"),
     breaks="request.writes-spelled-otherwise",
     suffering="ALTER NAMESPACE reports success and has changed nothing.",
 )
-def _capitals_empty(registries: Registries) -> None:
+def _capitals_empty(call: Call) -> Call:
     """A body of a media type that the parser does not know counts as empty."""
-
-    def alter(call: Call) -> Call:
-        if _header(call, "content-type").startswith(_JSON):
-            return call
-        return structs.replace(call, request=structs.replace(call.request, body=b"{}"))
-
-    alter_call(registries, "updateProperties", alter)
+    if _header(call, "content-type").startswith(_JSON):
+        return call
+    return with_content(call, b"{}")
 
 
 @defect(
@@ -265,7 +248,7 @@ def _action_comes_first(registries: Registries) -> None:
         if len(first) == len(updates):
             return call
         sent = json.dumps({**body, "updates": first}).encode()
-        return structs.replace(call, request=structs.replace(call.request, body=sent))
+        return with_content(call, sent)
 
     for operation_id in ("updateTable", "replaceView"):
         alter_call(registries, operation_id, alter)
@@ -273,31 +256,27 @@ def _action_comes_first(registries: Registries) -> None:
 
 @defect(
     "json-read-by-pattern",
+    on="renameTable",
     breaks="request.json-is-json",
     suffering="Clients that write blanks after a colon cannot rename a table.",
 )
-def _read_by_pattern(registries: Registries) -> None:
+def _read_by_pattern(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Ends of a rename are found with a pattern, that knows of no blanks."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if not re.search(rb'"source": ?\{"', call.request.body):
-            raise problem.bad_request("No source")
-        return faithful(context, state, call)
-
-    wrap(registries, "renameTable", around)
+    if not re.search(rb'"source": ?\{"', call.request.body):
+        raise problem.bad_request("No source")
+    return faithful(state, call)
 
 
-@defect(
+declare(
     "json-escapes-refused",
-    breaks="request.json-is-json",
-    suffering="Clients that escape what is not ASCII cannot set a property.",
-)
-def _escapes_refused(registries: Registries) -> None:
-    """A body with escapes is taken for an attack."""
-    _refuse(
-        registries,
+    "A body with escapes is taken for an attack.",
+    by(
+        _refuse,
         ("updateProperties", "createTable"),
         lambda call: b"\\u00" in call.request.body,
         400,
         "BadRequestException",
-    )
+    ),
+    breaks="request.json-is-json",
+    suffering="Clients that escape what is not ASCII cannot set a property.",
+)

@@ -1,7 +1,6 @@
 """Building blocks for defects: keep another table or view than was asked for."""
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -9,45 +8,24 @@ from icecheck.mock_server import publication, replies
 from icecheck.mock_server.context import (
     Call,
     Context,
-    Operation,
     Outcome,
     Registries,
     Reply,
 )
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.defects.requests import Json, sent_json, sent_name
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.metadata import encode
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.state import TableEntry, ViewEntry, WarehouseState
 from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
 
 __all__ = [
-    "Body",
-    "Name",
-    "rename_ends",
-    "sent_name",
     "store_otherwise",
     "store_view_otherwise",
     "view_with",
     "with_metadata",
     "without_sent_table",
 ]
-
-Body = dict[str, Any]
-Name = tuple[tuple[str, ...], str]
-"""The namespace and the name of a table or view."""
-
-
-def sent_name(call: Call) -> str:
-    """The name in the body of a request that makes a table; empty if there is none."""
-    name = sent_json(call).get("name")
-    return name if isinstance(name, str) else ""
-
-
-def rename_ends(call: Call) -> tuple[Name, Name]:
-    """Source and destination of a rename that has succeeded."""
-    named = (sent_json(call)[end] for end in ("source", "destination"))
-    source, target = ((tuple(each["namespace"]), str(each["name"])) for each in named)
-    return source, target
 
 
 def without_sent_table(state: WarehouseState, call: Call) -> WarehouseState:
@@ -68,19 +46,19 @@ def with_metadata(
 def store_otherwise(
     registries: Registries,
     operation_id: str,
-    change: Callable[[TableMetadata, Body], TableMetadata],
+    change: Callable[[TableMetadata, Json], TableMetadata],
 ) -> None:
     """Let an operation that makes a table keep, and answer, changed metadata.
 
     `change` gets what the faithful server would keep and the body that was sent.
     """
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         entry = outcome.state.table(call.namespace, sent_name(call))
         if entry is None:
             return outcome
-        changed = with_metadata(context, entry, change(entry.metadata, sent_json(call)))
+        changed = with_metadata(faithful.context, entry, change(entry.metadata, sent_json(call)))
         kept = outcome.state.with_table(call.namespace, sent_name(call), changed)
         return Outcome(kept, publication.load_reply(changed), outcome.effects)
 
@@ -98,7 +76,7 @@ def view_with(entry: ViewEntry, metadata: ViewMetadata, location: str | None = N
 def store_view_otherwise(
     registries: Registries,
     operation_id: str,
-    change: Callable[[ViewMetadata | None, ViewMetadata, Body], ViewMetadata],
+    change: Callable[[ViewMetadata | None, ViewMetadata, Json], ViewMetadata],
     *,
     same_location: bool = False,
 ) -> None:
@@ -108,8 +86,8 @@ def store_view_otherwise(
     sent. With `same_location` the new version stands at the metadata location of the old one.
     """
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         name = call.name or sent_name(call)
         before, after = state.view(call.namespace, name), outcome.state.view(call.namespace, name)
         if after is None or after is before:

@@ -9,14 +9,14 @@ import msgspec
 from icecheck.contract import Contract, Response, load
 from icecheck.contract.document import resolve
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_body, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import by, declare
+from icecheck.mock_server.defects.requests import Json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
 Path = tuple[str, ...]
-Json = dict[str, Any]
 
 _CONTRACT = load()
 _EACH = "*"
@@ -56,9 +56,9 @@ def _alter_reply(registries: Registries, row: Response, alter: Callable[[Reply],
     """Change what is answered wherever the faithful server gives this documented answer."""
     status = int(row.status)
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
         except Problem as refused:
             if refused.status != status:
                 raise
@@ -82,11 +82,13 @@ def _other_status(row: Response, into: int) -> None:
             body = body | {"error": body["error"] | {"code": into}}
         return msgspec.structs.replace(reply, status=into, body=json.dumps(body).encode())
 
-    def install(registries: Registries) -> None:
-        _alter_reply(registries, row, altered)
-
-    install.__doc__ = f"{row.operation_id} answers {into} where {row.status} is due."
-    defect(f"status-{row.id}-is-{into}", breaks=row.id, suffering=_hurt(row.id))(install)
+    declare(
+        f"status-{row.id}-is-{into}",
+        f"{row.operation_id} answers {into} where {row.status} is due.",
+        by(_alter_reply, row, altered),
+        breaks=row.id,
+        suffering=_hurt(row.id),
+    )
 
 
 for _row in _rows():
@@ -148,18 +150,18 @@ def _wrong_member(row: Response, path: Path, kind: str) -> None:
 
     shown = ".".join(each for each in path if each != _EACH)
 
-    def declare(name: str, title: str, change: Callable[[Json, str], Json]) -> None:
-        def install(registries: Registries) -> None:
-            alter_body(registries, row.operation_id, lambda body: _changed(body, path, change))
-
-        install.__doc__ = f"{row.operation_id} answers {title}."
-        defect(f"{name}-{row.operation_id}-{shown}", breaks=row.id, suffering=_hurt(row.id))(
-            install
+    def declare_each(name: str, title: str, change: Callable[[Json, str], Json]) -> None:
+        declare(
+            f"{name}-{row.operation_id}-{shown}",
+            f"{row.operation_id} answers {title}.",
+            by(alter_body, row.operation_id, lambda body: _changed(body, path, change)),
+            breaks=row.id,
+            suffering=_hurt(row.id),
         )
 
-    declare("lacks", f"without {shown}", left_out)
+    declare_each("lacks", f"without {shown}", left_out)
     if kind in _OF_ANOTHER_TYPE:
-        declare("mistypes", f"with something else than a {kind} for {shown}", mistyped)
+        declare_each("mistypes", f"with something else than a {kind} for {shown}", mistyped)
 
 
 for _row in _rows("200"):
@@ -175,11 +177,13 @@ def _served_as_text(row: Response) -> None:
         kept = tuple(header for header in reply.headers if header[0] != "content-type")
         return msgspec.structs.replace(reply, headers=(*kept, ("content-type", "text/plain")))
 
-    def install(registries: Registries) -> None:
-        _alter_reply(registries, row, as_text)
-
-    install.__doc__ = f"{row.operation_id} says that its {row.status} is plain text."
-    defect(f"text-{row.id}", breaks=row.id, suffering=_hurt(row.id))(install)
+    declare(
+        f"text-{row.id}",
+        f"{row.operation_id} says that its {row.status} is plain text.",
+        by(_alter_reply, row, as_text),
+        breaks=row.id,
+        suffering=_hurt(row.id),
+    )
 
 
 for _row in _rows("200", "404", "409"):
@@ -192,12 +196,14 @@ def _with_body(row: Response) -> None:
         headers = (*reply.headers, ("content-type", "application/json"))
         return msgspec.structs.replace(reply, headers=headers, body=b"{}")
 
-    def install(registries: Registries) -> None:
-        _alter_reply(registries, row, full)
-
-    install.__doc__ = f"{row.operation_id} sends a body with {row.status}."
     breaks = "http.no-body-on-204" if row.status == "204" else row.id
-    defect(f"body-{row.id}", breaks=breaks, suffering=_hurt(breaks))(install)
+    declare(
+        f"body-{row.id}",
+        f"{row.operation_id} sends a body with {row.status}.",
+        by(_alter_reply, row, full),
+        breaks=breaks,
+        suffering=_hurt(breaks),
+    )
 
 
 for _row in _rows("204", "304"):
@@ -216,11 +222,13 @@ def _wrong_error(
             reply, body=json.dumps(alter(json.loads(reply.body))).encode()
         )
 
-    def install(registries: Registries) -> None:
-        _alter_reply(registries, row, altered)
-
-    install.__doc__ = f"{row.operation_id} answers {row.status} {title}."
-    defect(f"{name}-{row.id}", breaks=breaks, suffering=_hurt(breaks))(install)
+    declare(
+        f"{name}-{row.id}",
+        f"{row.operation_id} answers {row.status} {title}.",
+        by(_alter_reply, row, altered),
+        breaks=breaks,
+        suffering=_hurt(breaks),
+    )
 
 
 def _has_envelope(row: Response) -> bool:

@@ -7,20 +7,21 @@ from msgspec import structs
 
 from icecheck.mock_server import problem
 from icecheck.mock_server.column_types import StructField, StructType
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
-from icecheck.mock_server.defects.storing import Body, store_otherwise
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.requests import Json, sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.storing import store_otherwise
 from icecheck.mock_server.model import PartitionField, PartitionSpec, TableMetadata
 from icecheck.mock_server.state import WarehouseState
 
 
-def _create_from(registries: Registries, alter: Callable[[Body], Body]) -> None:
+def _create_from(registries: Registries, alter: Callable[[Json], Json]) -> None:
     alter_request_body(registries, "createTable", alter)
 
 
-def _columns_as(registries: Registries, alter: Callable[[Body], Body]) -> None:
-    def altered(body: Body) -> Body:
+def _columns_as(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    def altered(body: Json) -> Json:
         schema = body.get("schema")
         if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
             return body
@@ -32,49 +33,41 @@ def _columns_as(registries: Registries, alter: Callable[[Body], Body]) -> None:
 # ------------------------------------------------------------------ columns
 
 
-@defect(
+declare(
     "column-docs-lost",
+    "Columns are stored in a table that has no place for their documentation.",
+    by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"}),
     breaks="createTable.schema-kept",
     suffering="Column comments are gone.",
 )
-def _docs_lost(registries: Registries) -> None:
-    """Columns are stored in a table that has no place for their documentation."""
-    _columns_as(registries, lambda field: {k: v for k, v in field.items() if k != "doc"})
 
-
-@defect(
+declare(
     "columns-all-optional",
+    "Every column becomes optional.",
+    by(_columns_as, lambda field: field | {"required": False}),
     breaks="createTable.schema-kept",
     suffering="NOT NULL is gone: rows without a key get in.",
 )
-def _all_optional(registries: Registries) -> None:
-    """Every column becomes optional."""
-    _columns_as(registries, lambda field: field | {"required": False})
 
-
-@defect(
+declare(
     "columns-lower-cased",
+    "Column names pass through a metastore that writes them in small letters.",
+    by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()}),
     breaks="createTable.schema-kept",
     suffering="Readers that compare names by case find no column.",
 )
-def _lower_cased(registries: Registries) -> None:
-    """Column names pass through a metastore that writes them in small letters."""
-    _columns_as(registries, lambda field: field | {"name": str(field.get("name")).lower()})
 
 
 @defect(
     "decimals-widened",
+    on=through(_columns_as),
     breaks="createTable.schema-kept",
     suffering="Amounts read back with another scale.",
 )
-def _decimals_widened(registries: Registries) -> None:
+def _decimals_widened(field: Json) -> Json:
     """Every decimal is stored with the precision and scale of the database behind."""
-
-    def widened(field: Body) -> Body:
-        kind = str(field.get("type"))
-        return field | {"type": "decimal(38, 10)"} if kind.startswith("decimal") else field
-
-    _columns_as(registries, widened)
+    kind = str(field.get("type"))
+    return field | {"type": "decimal(38, 10)"} if kind.startswith("decimal") else field
 
 
 @defect(
@@ -91,7 +84,7 @@ def _inner_ids_restart(registries: Registries) -> None:
         inner = [structs.replace(f, id=i) for i, f in enumerate(field.type.fields, start=1)]
         return structs.replace(field, type=StructType(fields=tuple(inner)))
 
-    def change(metadata: TableMetadata, _body: Body) -> TableMetadata:
+    def change(metadata: TableMetadata, _body: Json) -> TableMetadata:
         schema = metadata.schemas[0]
         schema = structs.replace(schema, fields=tuple(map(renumbered, schema.fields)))
         return structs.replace(metadata, schemas=(schema,))
@@ -101,180 +94,151 @@ def _inner_ids_restart(registries: Registries) -> None:
 
 @defect(
     "inner-fields-optional",
+    on=through(_columns_as),
     breaks="createTable.nested-types",
     suffering="Required fields of structs may be null.",
 )
-def _inner_fields_optional(registries: Registries) -> None:
+def _inner_fields_optional(field: Json) -> Json:
     """What is required inside a struct is only kept for columns."""
-
-    def altered(field: Body) -> Body:
-        kind = field.get("type")
-        if not isinstance(kind, dict) or kind.get("type") != "struct":
-            return field
-        inner = [f | {"required": False} for f in kind["fields"]]
-        return field | {"type": kind | {"fields": inner}}
-
-    _columns_as(registries, altered)
+    kind = field.get("type")
+    if not isinstance(kind, dict) or kind.get("type") != "struct":
+        return field
+    inner = [f | {"required": False} for f in kind["fields"]]
+    return field | {"type": kind | {"fields": inner}}
 
 
 @defect(
     "identifier-fields-lost",
+    on=through(store_otherwise, "createTable"),
     breaks="createTable.identifier-fields-kept",
     suffering="Flink's upsert writes have no key.",
 )
-def _identifiers_lost(registries: Registries) -> None:
+def _identifiers_lost(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """The identifier fields of a schema are not read."""
-
-    def change(metadata: TableMetadata, _body: Body) -> TableMetadata:
-        schema = structs.replace(metadata.schemas[0], identifier_field_ids=())
-        return structs.replace(metadata, schemas=(schema,))
-
-    store_otherwise(registries, "createTable", change)
+    schema = structs.replace(metadata.schemas[0], identifier_field_ids=())
+    return structs.replace(metadata, schemas=(schema,))
 
 
 @defect(
     "identifier-fields-as-sent",
+    on=through(store_otherwise, "createTable"),
     breaks="createTable.identifier-fields-kept",
     suffering="Flink's upsert writes take another column for the key.",
 )
-def _identifiers_as_sent(registries: Registries) -> None:
+def _identifiers_as_sent(metadata: TableMetadata, body: Json) -> TableMetadata:
     """Columns get new ids, identifier fields keep the ids that were sent."""
-
-    def change(metadata: TableMetadata, body: Body) -> TableMetadata:
-        sent = tuple(body["schema"].get("identifier-field-ids") or ())
-        schema = structs.replace(metadata.schemas[0], identifier_field_ids=sent)
-        return structs.replace(metadata, schemas=(schema,))
-
-    store_otherwise(registries, "createTable", change)
+    sent = tuple(body["schema"].get("identifier-field-ids") or ())
+    schema = structs.replace(metadata.schemas[0], identifier_field_ids=sent)
+    return structs.replace(metadata, schemas=(schema,))
 
 
 @defect(
     "nanoseconds-in-version-2",
+    on=through(_columns_as),
     breaks="createTable.v3-types-need-v3",
     suffering="Nanoseconds are cut off without a word.",
 )
-def _nanoseconds_in_version_2(registries: Registries) -> None:
+def _nanoseconds_in_version_2(field: Json) -> Json:
     """Types that a format version lacks are replaced by the nearest that it has."""
-
-    def nearest(field: Body) -> Body:
-        return field | {"type": "timestamp"} if field.get("type") == "timestamp_ns" else field
-
-    _columns_as(registries, nearest)
+    return field | {"type": "timestamp"} if field.get("type") == "timestamp_ns" else field
 
 
 # ------------------------------------------------------------------ partitions and order
 
 
-@defect(
+declare(
     "partition-spec-lost",
+    "The partition spec of a creation is not read.",
+    by(_create_from, lambda body: body | {"partition-spec": None}),
     breaks="createTable.partition-spec-kept",
     suffering="PARTITIONED BY is ignored: every query reads everything.",
 )
-def _spec_lost(registries: Registries) -> None:
-    """The partition spec of a creation is not read."""
-    _create_from(registries, lambda body: body | {"partition-spec": None})
 
 
 @defect(
     "partition-sources-as-sent",
+    on=through(store_otherwise, "createTable"),
     breaks="createTable.partition-spec-kept",
     suffering="Rows are partitioned by another column than the one named.",
 )
-def _partition_sources_as_sent(registries: Registries) -> None:
+def _partition_sources_as_sent(metadata: TableMetadata, body: Json) -> TableMetadata:
     """Columns get new ids, the partition spec keeps the ids that were sent."""
-
-    def change(metadata: TableMetadata, body: Body) -> TableMetadata:
-        sent = (body.get("partition-spec") or {}).get("fields", [])
-        spec = metadata.partition_specs[0]
-        fields = [
-            structs.replace(field, source_id=asked["source-id"])
-            for field, asked in zip(spec.fields, sent, strict=True)
-        ]
-        changed = structs.replace(spec, fields=tuple(fields))
-        return structs.replace(metadata, partition_specs=(changed,))
-
-    store_otherwise(registries, "createTable", change)
+    sent = (body.get("partition-spec") or {}).get("fields", [])
+    spec = metadata.partition_specs[0]
+    fields = [
+        structs.replace(field, source_id=asked["source-id"])
+        for field, asked in zip(spec.fields, sent, strict=True)
+    ]
+    changed = structs.replace(spec, fields=tuple(fields))
+    return structs.replace(metadata, partition_specs=(changed,))
 
 
 @defect(
     "field-id-zero-is-none",
+    on="createTable",
     breaks="createTable.field-ids-from-zero",
     suffering="Spark cannot partition a table by its first column.",
 )
-def _zero_is_none(registries: Registries) -> None:
+def _zero_is_none(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A source id of 0 is read as one that was not sent."""
-
-    def check(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        spec = sent_json(call).get("partition-spec") or {}
-        if any(field["source-id"] == 0 for field in spec.get("fields", ())):
-            raise problem.bad_request("Invalid request body")
-        return faithful(context, state, call)
-
-    wrap(registries, "createTable", check)
+    spec = sent_json(call).get("partition-spec") or {}
+    if any(field["source-id"] == 0 for field in spec.get("fields", ())):
+        raise problem.bad_request("Invalid request body")
+    return faithful(state, call)
 
 
 @defect(
     "partition-spec-needs-its-id",
+    on="createTable",
     breaks="createTable.spec-id-optional",
     suffering="Clients that leave the id to the server cannot create partitioned tables.",
 )
-def _spec_needs_its_id(registries: Registries) -> None:
+def _spec_needs_its_id(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A partition spec without spec-id is refused."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        spec = sent_json(call).get("partition-spec")
-        if spec is not None and "spec-id" not in spec:
-            raise problem.bad_request("Cannot parse missing int: spec-id")
-        return faithful(context, state, call)
-
-    wrap(registries, "createTable", around)
+    spec = sent_json(call).get("partition-spec")
+    if spec is not None and "spec-id" not in spec:
+        raise problem.bad_request("Cannot parse missing int: spec-id")
+    return faithful(state, call)
 
 
 @defect(
     "partitioned-by-first-column",
+    on=through(store_otherwise, "createTable"),
     breaks="createTable.unpartitioned",
     suffering="A small table ends up in thousands of files.",
 )
-def _partitioned_by_first_column(registries: Registries) -> None:
+def _partitioned_by_first_column(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """A table without a partition spec is partitioned by its first column."""
-
-    def change(metadata: TableMetadata, _body: Body) -> TableMetadata:
-        if metadata.partition_specs[0].fields:
-            return metadata
-        first = metadata.schemas[0].fields[0]
-        field = PartitionField(
-            name=f"{first.name}_part", transform="identity", source_id=first.id, field_id=1000
-        )
-        spec = PartitionSpec(spec_id=0, fields=(field,))
-        return structs.replace(metadata, partition_specs=(spec,), last_partition_id=1000)
-
-    store_otherwise(registries, "createTable", change)
+    if metadata.partition_specs[0].fields:
+        return metadata
+    first = metadata.schemas[0].fields[0]
+    field = PartitionField(
+        name=f"{first.name}_part", transform="identity", source_id=first.id, field_id=1000
+    )
+    spec = PartitionSpec(spec_id=0, fields=(field,))
+    return structs.replace(metadata, partition_specs=(spec,), last_partition_id=1000)
 
 
-@defect(
+declare(
     "write-order-lost",
+    "The sort order of a creation is not read.",
+    by(_create_from, lambda body: body | {"write-order": None}),
     breaks="createTable.write-order-kept",
     suffering="WRITE ORDERED BY is ignored.",
 )
-def _order_lost(registries: Registries) -> None:
-    """The sort order of a creation is not read."""
-    _create_from(registries, lambda body: body | {"write-order": None})
 
 
 @defect(
     "write-order-always-ascending",
+    on=through(store_otherwise, "createTable"),
     breaks="createTable.write-order-kept",
     suffering="Newest-first tables are written oldest first.",
 )
-def _always_ascending(registries: Registries) -> None:
+def _always_ascending(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """Every sort field is stored as ascending."""
-
-    def change(metadata: TableMetadata, _body: Body) -> TableMetadata:
-        order = metadata.sort_orders[0]
-        fields = tuple(structs.replace(f, direction="asc") for f in order.fields)
-        return structs.replace(metadata, sort_orders=(structs.replace(order, fields=fields),))
-
-    store_otherwise(registries, "createTable", change)
+    order = metadata.sort_orders[0]
+    fields = tuple(structs.replace(f, direction="asc") for f in order.fields)
+    return structs.replace(metadata, sort_orders=(structs.replace(order, fields=fields),))
 
 
 @defect(
@@ -285,7 +249,7 @@ def _always_ascending(registries: Registries) -> None:
 def _unknown_columns_left_out(registries: Registries) -> None:
     """Partition and sort fields over unknown columns are dropped without a word."""
 
-    def known(body: Body, member: str) -> Any:
+    def known(body: Json, member: str) -> Any:
         definition = body.get(member)
         if not definition:
             return definition

@@ -5,26 +5,25 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server import problem, publication, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import answer_of, call_of
+from icecheck.mock_server.defects.requests import Json, Name
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_answer,
     alter_body,
-    alter_call,
     answer_status,
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.defects.storing import Body
 from icecheck.mock_server.state import WarehouseState
 
-TableName = tuple[tuple[str, ...], str]
 
-
-def _metadata_as(registries: Registries, **members: Any) -> None:
+def _metadata_as(registries: Registries, /, **members: Any) -> None:
     """Answer loads with other members; one that is None is left out."""
 
-    def altered(body: Body) -> Body:
+    def altered(body: Json) -> Json:
         metadata = {k: v for k, v in (body["metadata"] | members).items() if v is not None}
         return body | {"metadata": metadata}
 
@@ -34,86 +33,73 @@ def _metadata_as(registries: Registries, **members: Any) -> None:
 # ------------------------------------------------------------------ which table
 
 
-@defect(
+declare(
     "load-answered-201",
+    "A load is answered 201.",
+    by(answer_status, "loadTable", 201),
     breaks="loadTable.200",
     suffering="The Java client takes 201 for an error.",
 )
-def _answered_201(registries: Registries) -> None:
-    """A load is answered 201."""
-    answer_status(registries, "loadTable", 201)
 
 
 @defect(
     "load-answers-first-table",
+    on="loadTable",
     breaks="loadTable.200",
     suffering="A query reads another table than the one it names.",
 )
-def _answers_first_table(registries: Registries) -> None:
+def _answers_first_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A load answers the first table of the namespace."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.namespace(call.namespace)
-        if entry is None:
-            return outcome
-        _, first = next(entry.tables.after())
-        return msgspec.structs.replace(outcome, reply=publication.load_reply(first))
-
-    wrap(registries, "loadTable", around)
+    outcome = faithful(state, call)
+    entry = state.namespace(call.namespace)
+    if entry is None:
+        return outcome
+    _, first = next(entry.tables.after())
+    return msgspec.structs.replace(outcome, reply=publication.load_reply(first))
 
 
-@defect(
+declare(
     "load-missing-500",
+    "A table that is not there is answered 500.",
+    by(refuse_as, "loadTable", 404, 500, "InternalServerError"),
     breaks="loadTable.404",
     suffering="Clients retry for minutes instead of creating the table.",
 )
-def _missing_500(registries: Registries) -> None:
-    """A table that is not there is answered 500."""
-    refuse_as(registries, "loadTable", 404, 500, "InternalServerError")
 
-
-@defect(
+declare(
     "load-missing-empty",
+    "A table that is not there is answered 200 and an empty object.",
+    by(refuse_as, "loadTable", 404, 200),
     breaks="loadTable.404",
     suffering="Clients fail with an error about the answer instead of the table.",
 )
-def _missing_empty(registries: Registries) -> None:
-    """A table that is not there is answered 200 and an empty object."""
-    refuse_as(registries, "loadTable", 404, 200)
 
 
 @defect(
     "load-missing-namespace-400",
+    on="loadTable",
     breaks="loadTable.404",
     suffering="IF NOT EXISTS fails when the database is missing too.",
 )
-def _missing_namespace_400(registries: Registries) -> None:
+def _missing_namespace_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A table in a namespace that is not there is answered 400."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if state.namespace(call.namespace) is None:
-            raise problem.bad_request("Invalid namespace")
-        return faithful(context, state, call)
-
-    wrap(registries, "loadTable", around)
+    if state.namespace(call.namespace) is None:
+        raise problem.bad_request("Invalid namespace")
+    return faithful(state, call)
 
 
 @defect(
     "load-metadata-table-400",
+    on="loadTable",
     breaks="loadTable.metadata-tables-not-found",
     suffering="SELECT * FROM table.snapshots fails.",
 )
-def _metadata_table_400(registries: Registries) -> None:
+def _metadata_table_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A table's name in the place of a namespace is answered 400."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        *above, last = call.namespace
-        if state.table(tuple(above), last) is not None:
-            raise problem.bad_request(f"Not a namespace: {last}")
-        return faithful(context, state, call)
-
-    wrap(registries, "loadTable", around)
+    *above, last = call.namespace
+    if state.table(tuple(above), last) is not None:
+        raise problem.bad_request(f"Not a namespace: {last}")
+    return faithful(state, call)
 
 
 # ------------------------------------------------------------------ which version
@@ -126,12 +112,12 @@ def _metadata_table_400(registries: Registries) -> None:
 )
 def _cached(registries: Registries) -> None:
     """The first answer of a load is kept for ever."""
-    kept: dict[TableName, Outcome] = {}
+    kept: dict[Name, Outcome] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         name = (call.namespace, call.name)
         if name not in kept:
-            kept[name] = faithful(context, state, call)
+            kept[name] = faithful(state, call)
         return kept[name]
 
     wrap(registries, "loadTable", around)
@@ -144,9 +130,9 @@ def _cached(registries: Registries) -> None:
 )
 def _old_location(registries: Registries) -> None:
     """The metadata location stays that of the first version."""
-    first: dict[TableName, str] = {}
+    first: dict[Name, str] = {}
 
-    def altered(call: Call, body: Body) -> Body:
+    def altered(call: Call, body: Json) -> Json:
         location = first.setdefault((call.namespace, call.name), body["metadata-location"])
         return body | {"metadata-location": location}
 
@@ -162,7 +148,7 @@ def _location_signed(registries: Registries) -> None:
     """The metadata location carries a signature that is made anew for every answer."""
     answers = iter(range(1, 1_000_000))
 
-    def altered(body: Body) -> Body:
+    def altered(body: Json) -> Json:
         return body | {"metadata-location": f"{body['metadata-location']}?sig={next(answers)}"}
 
     alter_body(registries, "loadTable", altered)
@@ -177,7 +163,7 @@ def _schema_reordered(registries: Registries) -> None:
     """Columns are answered in the order of a hash table."""
     answers = iter(range(1_000_000))
 
-    def altered(body: Body) -> Body:
+    def altered(body: Json) -> Json:
         step = -1 if next(answers) % 2 else 1
         schemas = [s | {"fields": s["fields"][::step]} for s in body["metadata"]["schemas"]]
         return body | {"metadata": body["metadata"] | {"schemas": schemas}}
@@ -185,151 +171,127 @@ def _schema_reordered(registries: Registries) -> None:
     alter_body(registries, "loadTable", altered)
 
 
-@defect(
+declare(
     "load-without-location",
+    "The metadata location of a committed table is null.",
+    by(alter_body, "loadTable", lambda body: body | {"metadata-location": None}),
     breaks="loadTable.metadata-location",
     suffering="Clients cannot tell a new version from the old one.",
 )
-def _without_location(registries: Registries) -> None:
-    """The metadata location of a committed table is null."""
-    alter_body(registries, "loadTable", lambda body: body | {"metadata-location": None})
 
 
 # ------------------------------------------------------------------ how much of it
 
 
-@defect(
+declare(
     "load-without-last-column-id",
+    "Metadata is assembled from a database that has no last-column-id.",
+    by(_metadata_as, **{"last-column-id": None}),
     breaks="loadTable.full-metadata",
     suffering="The Java client and PyIceberg refuse to read the table.",
 )
-def _without_last_column_id(registries: Registries) -> None:
-    """Metadata is assembled from a database that has no last-column-id."""
-    _metadata_as(registries, **{"last-column-id": None})
 
-
-@defect(
+declare(
     "load-dangling-schema-id",
+    "The current schema's id is counted from 1, those of the schemas from 0.",
+    by(_metadata_as, **{"current-schema-id": 1}),
     breaks="loadTable.full-metadata",
     suffering="Clients find no current schema.",
 )
-def _dangling_schema_id(registries: Registries) -> None:
-    """The current schema's id is counted from 1, those of the schemas from 0."""
-    _metadata_as(registries, **{"current-schema-id": 1})
 
 
 @defect(
     "load-last-column-id-of-columns",
+    on=answer_of("loadTable"),
     breaks="loadTable.full-metadata",
     suffering="A new column takes the id of a nested one, and readers mix them up.",
 )
-def _last_column_id_of_columns(registries: Registries) -> None:
+def _last_column_id_of_columns(body: Json) -> Json:
     """The last column id is the number of top-level columns."""
-
-    def altered(body: Body) -> Body:
-        columns = len(body["metadata"]["schemas"][0]["fields"])
-        return body | {"metadata": body["metadata"] | {"last-column-id": columns}}
-
-    alter_body(registries, "loadTable", altered)
+    columns = len(body["metadata"]["schemas"][0]["fields"])
+    return body | {"metadata": body["metadata"] | {"last-column-id": columns}}
 
 
 @defect(
     "load-empty-table-snapshot-0",
+    on=answer_of("loadTable"),
     breaks="loadTable.empty-table",
     suffering="Readers of an empty table look for a snapshot that does not exist.",
 )
-def _empty_table_snapshot_0(registries: Registries) -> None:
+def _empty_table_snapshot_0(body: Json) -> Json:
     """No current snapshot is written as the number 0."""
-
-    def altered(body: Body) -> Body:
-        metadata = body["metadata"]
-        none = metadata.get("current-snapshot-id") in {None, -1}
-        return body | {"metadata": metadata | {"current-snapshot-id": 0}} if none else body
-
-    alter_body(registries, "loadTable", altered)
+    metadata = body["metadata"]
+    none = metadata.get("current-snapshot-id") in {None, -1}
+    return body | {"metadata": metadata | {"current-snapshot-id": 0}} if none else body
 
 
 @defect(
     "load-newest-snapshots-only",
+    on=answer_of("loadTable"),
     breaks="loadTable.snapshots-default-all",
     suffering="Time travel and expiry see a part of the history only.",
 )
-def _newest_snapshots_only(registries: Registries) -> None:
+def _newest_snapshots_only(body: Json) -> Json:
     """Only the newest two snapshots are answered."""
-
-    def altered(body: Body) -> Body:
-        newest = body["metadata"]["snapshots"][-2:]
-        return body | {"metadata": body["metadata"] | {"snapshots": newest}}
-
-    alter_body(registries, "loadTable", altered)
+    newest = body["metadata"]["snapshots"][-2:]
+    return body | {"metadata": body["metadata"] | {"snapshots": newest}}
 
 
 @defect(
     "load-refs-means-main",
+    on=through(alter_answer, "loadTable"),
     breaks="loadTable.snapshots-refs",
     suffering="Branches and tags cannot be read in snapshot-loading-mode refs.",
 )
-def _refs_means_main(registries: Registries) -> None:
+def _refs_means_main(call: Call, body: Json) -> Json:
     """With snapshots=refs only the current snapshot is answered."""
-
-    def altered(call: Call, body: Body) -> Body:
-        if call.query.get("snapshots") != "refs":
-            return body
-        metadata = body["metadata"]
-        current = metadata["current-snapshot-id"]
-        shown = [s for s in metadata["snapshots"] if s["snapshot-id"] == current]
-        return body | {"metadata": metadata | {"snapshots": shown}}
-
-    alter_answer(registries, "loadTable", altered)
+    if call.query.get("snapshots") != "refs":
+        return body
+    metadata = body["metadata"]
+    current = metadata["current-snapshot-id"]
+    shown = [s for s in metadata["snapshots"] if s["snapshot-id"] == current]
+    return body | {"metadata": metadata | {"snapshots": shown}}
 
 
 @defect(
     "load-any-snapshots-parameter",
+    on=call_of("loadTable"),
     breaks="loadTable.400",
     suffering="A misspelled parameter goes unnoticed.",
 )
-def _any_snapshots_parameter(registries: Registries) -> None:
+def _any_snapshots_parameter(call: Call) -> Call:
     """A snapshots parameter that is unknown is ignored."""
-
-    def altered(call: Call) -> Call:
-        known = call.query.get("snapshots") in {"all", "refs"}
-        query = {k: v for k, v in call.query.items() if k != "snapshots" or known}
-        return msgspec.structs.replace(call, query=query)
-
-    alter_call(registries, "loadTable", altered)
+    known = call.query.get("snapshots") in {"all", "refs"}
+    query = {k: v for k, v in call.query.items() if k != "snapshots" or known}
+    return msgspec.structs.replace(call, query=query)
 
 
 # ------------------------------------------------------------------ tableExists
 
 
-@defect(
+declare(
     "table-head-200",
+    "HEAD on a table is answered as GET would be: 200.",
+    by(answer_status, "tableExists", 200),
     breaks="tableExists.204",
     suffering="PyIceberg does not take 200 for a yes.",
 )
-def _head_200(registries: Registries) -> None:
-    """HEAD on a table is answered as GET would be: 200."""
-    answer_status(registries, "tableExists", 200)
 
-
-@defect(
+declare(
     "table-head-always-204",
+    "HEAD finds every table.",
+    by(refuse_as, "tableExists", 404, 204),
     breaks="tableExists.404",
     suffering="CREATE TABLE IF NOT EXISTS creates nothing.",
 )
-def _head_always_204(registries: Registries) -> None:
-    """HEAD finds every table."""
-    refuse_as(registries, "tableExists", 404, 204)
 
-
-@defect(
+declare(
     "table-head-missing-400",
+    "HEAD on a missing table is answered 400.",
+    by(refuse_as, "tableExists", 404, 400, "BadRequestException"),
     breaks="tableExists.404",
     suffering="CREATE TABLE IF NOT EXISTS fails.",
 )
-def _head_missing_400(registries: Registries) -> None:
-    """HEAD on a missing table is answered 400."""
-    refuse_as(registries, "tableExists", 404, 400, "BadRequestException")
 
 
 @defect(
@@ -339,10 +301,10 @@ def _head_missing_400(registries: Registries) -> None:
 )
 def _head_cached(registries: Registries) -> None:
     """HEAD remembers its first answer about a name."""
-    missing: set[TableName] = set()
-    found: set[TableName] = set()
+    missing: set[Name] = set()
+    found: set[Name] = set()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         name = (call.namespace, call.name)
         if name in missing:
             raise problem.no_such_table(*name)
@@ -350,6 +312,6 @@ def _head_cached(registries: Registries) -> None:
             return Outcome(state, replies.NO_CONTENT)
         known = found if state.table(*name) is not None else missing
         known.add(name)
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "tableExists", around)

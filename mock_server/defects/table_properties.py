@@ -4,57 +4,50 @@ import re
 from collections.abc import Callable
 
 from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import Json
 from icecheck.mock_server.defects.rewriting import alter_request_body
-from icecheck.mock_server.defects.storing import Body
 
 
-def _properties_as(registries: Registries, alter: Callable[[Body], Body]) -> None:
-    def altered(body: Body) -> Body:
+def _properties_as(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    def altered(body: Json) -> Json:
         properties = body.get("properties")
         return body | {"properties": alter(properties)} if properties else body
 
     alter_request_body(registries, "createTable", altered)
 
 
-@defect(
+declare(
     "table-properties-lost",
+    "Properties sent with a creation are not stored.",
+    by(_properties_as, lambda _properties: {}),
     breaks="createTable.properties-kept",
     suffering="TBLPROPERTIES are ignored.",
 )
-def _properties_lost(registries: Registries) -> None:
-    """Properties sent with a creation are not stored."""
-    _properties_as(registries, lambda _properties: {})
 
-
-@defect(
+declare(
     "empty-properties-dropped",
+    "Properties with an empty value are taken for unset.",
+    by(_properties_as, lambda properties: {k: v for k, v in properties.items() if v}),
     breaks="createTable.properties-kept",
     suffering="A property that was set to nothing falls back to the catalog's default.",
 )
-def _empty_properties_dropped(registries: Registries) -> None:
-    """Properties with an empty value are taken for unset."""
-    _properties_as(registries, lambda properties: {k: v for k, v in properties.items() if v})
 
-
-@defect(
+declare(
     "property-values-trimmed",
+    "Property values lose the blanks around them.",
+    by(_properties_as, lambda properties: {k: v.strip() for k, v in properties.items()}),
     breaks="createTable.properties-kept",
     suffering="A delimiter of one blank is gone.",
 )
-def _values_trimmed(registries: Registries) -> None:
-    """Property values lose the blanks around them."""
-    _properties_as(registries, lambda properties: {k: v.strip() for k, v in properties.items()})
 
-
-@defect(
+declare(
     "property-keys-lower-cased",
+    "Property keys pass through a store that writes them in small letters.",
+    by(_properties_as, lambda properties: {k.lower(): v for k, v in properties.items()}),
     breaks="createTable.properties-kept",
     suffering="Settings per column are lost for columns with capital letters.",
 )
-def _keys_lower_cased(registries: Registries) -> None:
-    """Property keys pass through a store that writes them in small letters."""
-    _properties_as(registries, lambda properties: {k.lower(): v for k, v in properties.items()})
 
 
 @defect(
@@ -73,14 +66,13 @@ def _numbers_reformatted(registries: Registries) -> None:
     )
 
 
-@defect(
+declare(
     "table-location-ignored",
+    "A creation with a location succeeds, and the table lies elsewhere.",
+    by(alter_request_body, "createTable", lambda body: body | {"location": None}),
     breaks="createTable.location-kept",
     suffering="Files end up in another bucket than the one that was named.",
 )
-def _location_ignored(registries: Registries) -> None:
-    """A creation with a location succeeds, and the table lies elsewhere."""
-    alter_request_body(registries, "createTable", lambda body: body | {"location": None})
 
 
 # ------------------------------------------------------------------ format versions
@@ -94,31 +86,26 @@ def _version_as(registries: Registries, version: Callable[[str], str]) -> None:
     )
 
 
-@defect(
+declare(
     "format-version-always-2",
+    "The property format-version is ignored.",
+    by(_version_as, lambda _version: "2"),
     breaks="createTable.format-version-property",
     suffering="TBLPROPERTIES ('format-version'='3') is ignored.",
 )
-def _always_version_2(registries: Registries) -> None:
-    """The property format-version is ignored."""
-    _version_as(registries, lambda _version: "2")
 
-
-@defect(
+declare(
     "format-version-always-newest",
+    "Every table gets the newest format version.",
+    by(_version_as, lambda _version: "3"),
     breaks="createTable.format-version-property",
     suffering="Old readers cannot read tables that were made for them.",
 )
-def _always_newest_version(registries: Registries) -> None:
-    """Every table gets the newest format version."""
-    _version_as(registries, lambda _version: "3")
 
-
-@defect(
+declare(
     "format-version-clamped",
+    "A format version out of range is taken for the nearest one.",
+    by(_version_as, lambda version: str(min(3, max(1, int(version))))),
     breaks="createTable.format-version-out-of-range",
     suffering="A table of a version that does not exist is made, in another one.",
 )
-def _version_clamped(registries: Registries) -> None:
-    """A format version out of range is taken for the nearest one."""
-    _version_as(registries, lambda version: str(min(3, max(1, int(version)))))

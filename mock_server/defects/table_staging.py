@@ -3,27 +3,26 @@
 from collections.abc import Callable
 
 from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_answer,
     alter_request_body,
-    sent_json,
     wrap,
 )
-from icecheck.mock_server.defects.storing import Body, sent_name, without_sent_table
+from icecheck.mock_server.defects.storing import without_sent_table
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
-
-@defect(
+declare(
     "staged-table-created",
+    "The member stage-create is ignored.",
+    by(alter_request_body, "createTable", lambda body: body | {"stage-create": False}),
     breaks="createTable.stage-creates-nothing",
     suffering="A failed CREATE TABLE AS SELECT leaves an empty table behind.",
 )
-def _staged_created(registries: Registries) -> None:
-    """The member stage-create is ignored."""
-    alter_request_body(registries, "createTable", lambda body: body | {"stage-create": False})
 
 
 @defect(
@@ -33,14 +32,14 @@ def _staged_created(registries: Registries) -> None:
 )
 def _staged_listed(registries: Registries) -> None:
     """Staged tables are kept with the others, and only loading tells them apart."""
-    staged: list[Body] = []
+    staged: list[Json] = []
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if sent_json(call).get("stage-create"):
             staged.append({"namespace": [*call.namespace], "name": sent_name(call)})
-        return faithful(context, state, call)
+        return faithful(state, call)
 
-    def listed(call: Call, body: Body) -> Body:
+    def listed(call: Call, body: Json) -> Json:
         more = [i for i in staged if i["namespace"] == [*call.namespace]]
         return body | {"identifiers": [*body["identifiers"], *more]}
 
@@ -57,11 +56,11 @@ def _staged_reserves(registries: Registries) -> None:
     """The name of a staged table is taken."""
     reserved: set[tuple[tuple[str, ...], str]] = set()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         name = (call.namespace, sent_name(call))
         if name in reserved:
             raise problem.already_exists(f"Table already exists: {name[1]}")
-        outcome = faithful(context, state, call)
+        outcome = faithful(state, call)
         if sent_json(call).get("stage-create"):
             reserved.add(name)
         return outcome
@@ -69,8 +68,8 @@ def _staged_reserves(registries: Registries) -> None:
     wrap(registries, "createTable", around)
 
 
-def _staged_answer(registries: Registries, **members: object) -> None:
-    def altered(call: Call, body: Body) -> Body:
+def _staged_answer(registries: Registries, /, **members: object) -> None:
+    def altered(call: Call, body: Json) -> Json:
         if not sent_json(call).get("stage-create"):
             return body
         return body | {"metadata": body["metadata"] | members}
@@ -100,98 +99,84 @@ def _staged_unsorted(registries: Registries) -> None:
     _staged_answer(registries, **{"sort-orders": unsorted, "default-sort-order-id": 0})
 
 
-@defect(
+declare(
     "staged-table-without-properties",
+    "Staging answers without the properties.",
+    by(_staged_answer, properties={}),
     breaks="createTable.stage-returns-metadata",
     suffering="TBLPROPERTIES of CREATE TABLE AS SELECT are lost.",
 )
-def _staged_without_properties(registries: Registries) -> None:
-    """Staging answers without the properties."""
-    _staged_answer(registries, properties={})
 
 
 @defect(
     "staged-over-another",
+    on="createTable",
     breaks="createTable.stage-over-existing",
     suffering="CREATE TABLE AS SELECT writes all files before it learns of the conflict.",
 )
-def _staged_over_another(registries: Registries) -> None:
+def _staged_over_another(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Staging does not look whether the name is taken."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if not sent_json(call).get("stage-create"):
-            return faithful(context, state, call)
-        outcome = faithful(context, without_sent_table(state, call), call)
-        return Outcome(state, outcome.reply)
-
-    wrap(registries, "createTable", around)
+    if not sent_json(call).get("stage-create"):
+        return faithful(state, call)
+    outcome = faithful(without_sent_table(state, call), call)
+    return Outcome(state, outcome.reply)
 
 
 @defect(
     "staged-conflict-drops",
+    on="createTable",
     breaks="createTable.stage-over-existing",
     suffering="A refused CREATE TABLE AS SELECT destroys the table that was there.",
 )
-def _staged_conflict_drops(registries: Registries) -> None:
+def _staged_conflict_drops(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Staging clears the name first and then finds that it was taken."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(context, state, call)
-        except Problem as refused:
-            if refused.status != 409:
-                raise
-            return Outcome(without_sent_table(state, call), replies.problem_reply(refused))
-
-    wrap(registries, "createTable", around)
+    try:
+        return faithful(state, call)
+    except Problem as refused:
+        if refused.status != 409:
+            raise
+        return Outcome(without_sent_table(state, call), replies.problem_reply(refused))
 
 
-def _staged_without(registries: Registries, change: Callable[[Body], Body]) -> None:
+def _staged_without(registries: Registries, change: Callable[[Json], Json]) -> None:
     """Let staging see another body than was sent; a table that is made at once is as asked for."""
 
-    def alter(body: Body) -> Body:
+    def alter(body: Json) -> Json:
         return change(body) if body.get("stage-create") else body
 
     alter_request_body(registries, "createTable", alter)
 
 
-@defect(
+declare(
     "staged-table-is-put-elsewhere",
+    "Staging does not pass the location on.",
+    by(_staged_without, lambda body: body | {"location": None}),
     breaks="createTable.stage-returns-metadata",
     suffering="CREATE TABLE … LOCATION … AS SELECT writes to another place.",
 )
-def _staged_elsewhere(registries: Registries) -> None:
-    """Staging does not pass the location on."""
-    _staged_without(registries, lambda body: body | {"location": None})
 
 
 @defect(
     "staged-table-has-the-default-version",
+    on=through(_staged_without),
     breaks="createTable.stage-returns-metadata",
     suffering="CREATE TABLE AS SELECT makes a table of another format version than it says.",
 )
-def _staged_default_version(registries: Registries) -> None:
+def _staged_default_version(body: Json) -> Json:
     """Staging does not look for the format version among the properties."""
-
-    def change(body: Body) -> Body:
-        properties = body.get("properties") or {}
-        return body | {"properties": {k: v for k, v in properties.items() if k != "format-version"}}
-
-    _staged_without(registries, change)
+    properties = body.get("properties") or {}
+    return body | {"properties": {k: v for k, v in properties.items() if k != "format-version"}}
 
 
 @defect(
     "staged-table-has-no-identifier-fields",
+    on=through(_staged_without),
     breaks="createTable.stage-returns-metadata",
     suffering="A table made by CREATE TABLE AS SELECT has no key for upserts.",
 )
-def _staged_without_identifiers(registries: Registries) -> None:
+def _staged_without_identifiers(body: Json) -> Json:
     """Staging builds its own schema of the columns alone."""
-
-    def change(body: Body) -> Body:
-        schema = body.get("schema")
-        if not isinstance(schema, dict):
-            return body
-        return body | {"schema": {**schema, "identifier-field-ids": []}}
-
-    _staged_without(registries, change)
+    schema = body.get("schema")
+    if not isinstance(schema, dict):
+        return body
+    return body | {"schema": {**schema, "identifier-field-ids": []}}

@@ -8,16 +8,15 @@ import msgspec
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import (
     Call,
-    Context,
-    Operation,
     Outcome,
     Registries,
     Reply,
     Request,
 )
-from icecheck.mock_server.defects import defect
 from icecheck.mock_server.defects.authorization import is_at
-from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.principals import is_restricted
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.tokens import foreign_subject
 from icecheck.mock_server.state import WarehouseState
@@ -44,11 +43,6 @@ def _bearer(request: Request) -> str:
     return text if scheme.lower() == "bearer" else ""
 
 
-def _is_restricted(request: Request, security: Security) -> bool:
-    caller = security.identify(request.headers.get("authorization"))
-    return isinstance(caller, Caller) and bool(caller.permissions)
-
-
 # ---------------------------------------------------------------------- forms of requests
 
 
@@ -61,47 +55,41 @@ def _config_of_strangers(registries: Registries) -> None:
     """Who starts without a valid token is told less, as if that were all there is."""
     _open(registries, lambda request, _: request.raw_path == "/v1/config")
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        caller = context.security.identify(call.request.headers.get("authorization"))
-        if isinstance(caller, Caller) or context.security.is_open:
-            return faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        caller = faithful.context.security.identify(call.request.headers.get("authorization"))
+        if isinstance(caller, Caller) or faithful.context.security.is_open:
+            return faithful(state, call)
         return Outcome(state, replies.json_reply({"defaults": {}, "overrides": {}}))
 
     wrap(registries, "getConfig", around)
 
 
-@defect(
+declare(
     "auth-pages-open",
+    "Pages of lists come from a service of their own, which asks nobody.",
+    by(_open, lambda request, _: "pageToken=" in request.query_string),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can read the names of all tables, page by page.",
 )
-def _pages_open(registries: Registries) -> None:
-    """Pages of lists come from a service of their own, which asks nobody."""
-    _open(registries, lambda request, _: "pageToken=" in request.query_string)
 
-
-@defect(
+declare(
     "auth-purge-open",
+    "The rule for DELETE is written for requests without a query.",
+    by(_open, lambda request, _: "purgeRequested=true" in request.query_string),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody can delete the data of a table.",
 )
-def _purge_open(registries: Registries) -> None:
-    """The rule for DELETE is written for requests without a query."""
-    _open(registries, lambda request, _: "purgeRequested=true" in request.query_string)
 
 
 @defect(
     "auth-unchanged-to-anybody",
+    on=through(_open),
     breaks="auth.no-success-without-credentials",
     suffering="Who has an old tag of a table sees when somebody writes to it.",
 )
-def _unchanged_to_anybody(registries: Registries) -> None:
+def _unchanged_to_anybody(request: Request, _: Security) -> bool:
     """Conditional loads are answered by the cache, before anybody asks whose they are."""
-
-    def conditional(request: Request, _: Security) -> bool:
-        return is_at(request, "loadTable") and "if-none-match" in request.headers
-
-    _open(registries, conditional)
+    return is_at(request, "loadTable") and "if-none-match" in request.headers
 
 
 @defect(
@@ -115,7 +103,7 @@ def _staging_open(registries: Registries) -> None:
 
     def gate(request: Request, security: Security) -> Reply | None:
         stages = is_at(request, "createTable") and b'"stage-create":true' in request.body
-        slips = stages and _is_restricted(request, security)
+        slips = stages and is_restricted(request, security)
         security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
         return faithful(request, security)
 
@@ -127,34 +115,28 @@ def _staging_open(registries: Registries) -> None:
 
 @defect(
     "auth-unsigned-token",
+    on=through(_open),
     breaks="auth.no-success-without-credentials",
     suffering="Whoever writes a token without a signature is whom it says.",
 )
-def _unsigned_token(registries: Registries) -> None:
+def _unsigned_token(request: Request, security: Security) -> bool:
     """A token that says it is not signed is taken as it is."""
-
-    def unsigned(request: Request, security: Security) -> bool:
-        text = _bearer(request)
-        known = text.endswith(".") and foreign_subject(text, security.clock.now_ms() // 1000)
-        return bool(known)
-
-    _open(registries, unsigned)
+    text = _bearer(request)
+    known = text.endswith(".") and foreign_subject(text, security.clock.now_ms() // 1000)
+    return bool(known)
 
 
 @defect(
     "auth-signature-unchecked",
+    on=through(_open),
     breaks="auth.no-success-without-credentials",
     suffering="Whoever has an old token has access for ever.",
 )
-def _signature_unchecked(registries: Registries) -> None:
+def _signature_unchecked(request: Request, _: Security) -> bool:
     """The claims of a token are read, and its signature is not, on the routes that commit."""
-
-    def claimed(request: Request, _: Security) -> bool:
-        parts = _bearer(request).split(".")
-        signed = len(parts) == 3 and bool(parts[2])
-        return signed and is_at(request, "commitTransaction")
-
-    _open(registries, claimed)
+    parts = _bearer(request).split(".")
+    signed = len(parts) == 3 and bool(parts[2])
+    return signed and is_at(request, "commitTransaction")
 
 
 @defect(
@@ -180,16 +162,13 @@ def _by_its_beginning(registries: Registries) -> None:
 
 @defect(
     "auth-other-schemes",
+    on=through(_open),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody who sends a user and a password, whichever, is let in.",
 )
-def _other_schemes(registries: Registries) -> None:
+def _other_schemes(request: Request, _: Security) -> bool:
     """Another scheme than Bearer is left to somebody else, who was never there."""
-
-    def other(request: Request, _: Security) -> bool:
-        return request.headers.get("authorization", "").lower().startswith("basic ")
-
-    _open(registries, other)
+    return request.headers.get("authorization", "").lower().startswith("basic ")
 
 
 @defect(
@@ -237,9 +216,9 @@ def _missing_before_token(registries: Registries) -> None:
     faithful_gate = registries.gates[_GATE]
     _open(registries, lambda request, _: is_at(request, "loadTable") and bool(_bearer(request)))
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        refusal = faithful_gate(call.request, context.security)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        refusal = faithful_gate(call.request, faithful.context.security)
         return outcome if refusal is None else msgspec.structs.replace(outcome, reply=refusal)
 
     wrap(registries, "loadTable", around)
@@ -260,12 +239,12 @@ def _share_a_cache(registries: Registries) -> None:
 
     def gate(request: Request, security: Security) -> Reply | None:
         key = f"{request.raw_path}?{request.query_string}"
-        if is_at(request, "loadTable") and key in kept and _is_restricted(request, security):
+        if is_at(request, "loadTable") and key in kept and is_restricted(request, security):
             return kept[key]
         return faithful(request, security)
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if outcome.reply.status == 200:
             kept[f"{call.request.raw_path}?{call.request.query_string}"] = outcome.reply
         return outcome
@@ -290,28 +269,24 @@ def _kept_refusals(registries: Registries, operation_id: str, refuses: Opening) 
     registries.gates[_GATE] = gate
 
 
-@defect(
+declare(
     "principals-share-refusals",
+    "That a table is not for one caller is remembered as that it is not there.",
+    by(_kept_refusals, "tableExists", is_restricted),
     breaks="auth.callers-kept-apart",
     suffering="Whoever has no right to a table makes it vanish for those who have.",
 )
-def _share_refusals(registries: Registries) -> None:
-    """That a table is not for one caller is remembered as that it is not there."""
-    _kept_refusals(registries, "tableExists", _is_restricted)
 
 
 @defect(
     "strangers-share-refusals",
+    on=through(_kept_refusals, "namespaceExists"),
     breaks="auth.callers-kept-apart",
     suffering="Anybody can make a namespace vanish for those who have a right to it.",
 )
-def _strangers_share_refusals(registries: Registries) -> None:
+def _strangers_share_refusals(request: Request, security: Security) -> bool:
     """That a namespace was refused to a stranger is remembered as that it is not there."""
-
-    def stranger(request: Request, security: Security) -> bool:
-        return not isinstance(security.identify(request.headers.get("authorization")), Caller)
-
-    _kept_refusals(registries, "namespaceExists", stranger)
+    return not isinstance(security.identify(request.headers.get("authorization")), Caller)
 
 
 # ------------------------------------------------------------------------------- altered
@@ -328,7 +303,7 @@ def _children_empty(registries: Registries) -> None:
     nothing = json.dumps({"namespaces": [], "next-page-token": None}).encode()
 
     def gate(request: Request, security: Security) -> Reply | None:
-        if is_at(request, "listNamespaces") and _is_restricted(request, security):
+        if is_at(request, "listNamespaces") and is_restricted(request, security):
             return Reply(200, replies.JSON_CONTENT, nothing)
         return faithful(request, security)
 

@@ -1,6 +1,5 @@
 """Building blocks for defects of commits: other bodies, other updates, other table versions."""
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,8 +8,9 @@ import msgspec
 from icecheck.mock_server import publication
 from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.commit import AssertionCheck
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import alter_request_body, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.requests import Json
+from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body, wrap
 from icecheck.mock_server.metadata import encode
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.problem import Problem
@@ -23,32 +23,13 @@ __all__ = [
     "alter_update",
     "alter_version",
     "alter_view_update",
-    "body_of",
     "ignore_update",
     "keep_known",
     "swallow_refusals",
-    "with_body",
 ]
 
-Json = dict[str, Any]
-Faithful = Callable[[Any, Draft], None]
-FaithfulToView = Callable[[Any, ViewDraft], None]
-
-
-def body_of(call: Call) -> Json:
-    """The JSON object that was sent; empty if it is none."""
-    try:
-        body = json.loads(call.request.body)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def with_body(call: Call, **members: Any) -> Call:
-    """The call with other members in its JSON body."""
-    body = json.dumps({**body_of(call), **members}).encode()
-    request = msgspec.structs.replace(call.request, body=body)
-    return msgspec.structs.replace(call, request=request)
+FaithfulUpdate = Callable[[Any, Draft], None]
+FaithfulViewUpdate = Callable[[Any, ViewDraft], None]
 
 
 def keep_known(registries: Registries, member: str, tag: str, known: Iterable[str]) -> None:
@@ -81,7 +62,7 @@ def alter_assertion(
 
 
 def alter_update(
-    registries: Registries, action: str, apply: Callable[[Faithful, Any, Draft], None]
+    registries: Registries, action: str, apply: Callable[[FaithfulUpdate, Any, Draft], None]
 ) -> None:
     """Replace an update by a function that gets the faithful one as its first argument."""
     faithful = registries.updates[action]
@@ -93,7 +74,7 @@ def alter_update(
 
 
 def alter_view_update(
-    registries: Registries, action: str, apply: Callable[[FaithfulToView, Any, ViewDraft], None]
+    registries: Registries, action: str, apply: Callable[[FaithfulViewUpdate, Any, ViewDraft], None]
 ) -> None:
     """Replace an update of views by a function that gets the faithful one as its first argument."""
     faithful = registries.view_updates[action]
@@ -105,12 +86,12 @@ def alter_view_update(
 
 
 def ignore_update(
-    registries: Registries, action: str, when: Callable[[Any, Draft], bool] | None = None
+    registries: Registries, action: str, when: Callable[[Any, Draft], bool] = lambda *_: True
 ) -> None:
     """Accept an update and do nothing: always, or for some updates."""
 
-    def apply(faithful: Faithful, update: Any, draft: Draft) -> None:
-        if when is not None and not when(update, draft):
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        if not when(update, draft):
             faithful(update, draft)
 
     alter_update(registries, action, apply)
@@ -119,7 +100,7 @@ def ignore_update(
 def swallow_refusals(registries: Registries, action: str) -> None:
     """Accept an update that cannot be applied, and leave it out."""
 
-    def apply(faithful: Faithful, update: Any, draft: Draft) -> None:
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         try:
             faithful(update, draft)
         except Problem:
@@ -140,9 +121,9 @@ def alter_version(
     commit leaves unchanged is left alone; the result is not checked for contradictions.
     """
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         before = state.table(call.namespace, call.name)
-        outcome = faithful(context, state, call)
+        outcome = faithful(state, call)
         after = outcome.state.table(call.namespace, call.name)
         if after is None or after is before:
             return outcome
@@ -150,7 +131,7 @@ def alter_version(
         location = after.metadata_location
         if same_location and before is not None:
             location = before.metadata_location
-        entry = publication.entry_of(context, metadata, location, encode(metadata))
+        entry = publication.entry_of(faithful.context, metadata, location, encode(metadata))
         return msgspec.structs.replace(
             outcome,
             state=outcome.state.with_table(call.namespace, call.name, entry),

@@ -4,20 +4,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect, through
+from icecheck.mock_server.defects.places import answer_of, request_of
+from icecheck.mock_server.defects.requests import Json, sent_json
 from icecheck.mock_server.defects.rewriting import (
-    alter_body,
-    alter_request_body,
-    sent_json,
+    Faithful,
     wrap,
 )
 from icecheck.mock_server.defects.scan_crossings import Place, place_of
 from icecheck.mock_server.defects.storing import store_view_otherwise, view_with
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.view_metadata import ViewHistoryEntry, ViewMetadata
-
-Json = dict[str, Any]
 
 
 @defect(
@@ -38,51 +36,42 @@ def _default_catalog_lost(registries: Registries) -> None:
 
 @defect(
     "view-commit-skips-unknown-requirements",
+    on=request_of("replaceView"),
     breaks="view-assertion.unknown-refused",
     suffering="A condition that a newer client relies on is ignored.",
 )
-def _skips_unknown_requirements(registries: Registries) -> None:
+def _skips_unknown_requirements(body: Json) -> Json:
     """Requirements on a view that the server does not know count as satisfied."""
-
-    def known(body: Json) -> Json:
-        requirements = body.get("requirements") or []
-        kept = [r for r in requirements if r.get("type") == "assert-view-uuid"]
-        return {**body, "requirements": kept}
-
-    alter_request_body(registries, "replaceView", known)
+    requirements = body.get("requirements") or []
+    kept = [r for r in requirements if r.get("type") == "assert-view-uuid"]
+    return {**body, "requirements": kept}
 
 
 @defect(
     "view-made-at-version-one",
+    on=answer_of("createView"),
     breaks="states.view-life",
     suffering="A view that was just made cannot be read: its current version is not there.",
 )
-def _made_at_version_one(registries: Registries) -> None:
+def _made_at_version_one(body: Json) -> Json:
     """The answer to a creation says that version 1 is current, whatever the version is called."""
-
-    def altered(body: Json) -> Json:
-        return {**body, "metadata": {**body["metadata"], "current-version-id": 1}}
-
-    alter_body(registries, "createView", altered)
+    return {**body, "metadata": {**body["metadata"], "current-version-id": 1}}
 
 
 @defect(
     "view-version-replaces-that-of-its-id",
+    on=through(store_view_otherwise, "replaceView"),
     breaks="states.view-life",
     suffering="Of two writers that did not know of each other, one loses what was acknowledged.",
 )
-def _version_replaces(registries: Registries) -> None:
+def _version_replaces(before: ViewMetadata | None, after: ViewMetadata, body: Json) -> ViewMetadata:
     """A version that is sent under an id that the view has takes the place of that version."""
-
-    def change(before: ViewMetadata | None, after: ViewMetadata, body: Json) -> ViewMetadata:
-        had = [] if before is None else [each.version_id for each in before.versions]
-        new = [each.version_id for each in after.versions if each.version_id not in had]
-        updates = body["updates"]
-        sent = [each["view-version"]["version-id"] for each in updates if "view-version" in each]
-        taken = {is_: id_ for is_, id_ in zip(new, sent, strict=False) if id_ in had}
-        return _under_other_ids(after, taken)
-
-    store_view_otherwise(registries, "replaceView", change)
+    had = [] if before is None else [each.version_id for each in before.versions]
+    new = [each.version_id for each in after.versions if each.version_id not in had]
+    updates = body["updates"]
+    sent = [each["view-version"]["version-id"] for each in updates if "view-version" in each]
+    taken = {is_: id_ for is_, id_ in zip(new, sent, strict=False) if id_ in had}
+    return _under_other_ids(after, taken)
 
 
 def _under_other_ids(metadata: ViewMetadata, ids: dict[int, int]) -> ViewMetadata:
@@ -112,17 +101,15 @@ def _log_goes_on(registries: Registries) -> None:
     """The log of a view is kept by name: one that is made anew goes on with that of the dropped."""
     logs: dict[Place, tuple[ViewHistoryEntry, ...]] = {}
 
-    def dropped(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
+    def dropped(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.view(call.namespace, call.name)
-        outcome = faithful(context, state, call)
+        outcome = faithful(state, call)
         if entry is not None:
             logs[place_of(call)] = entry.metadata.version_log
         return outcome
 
-    def made(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def made(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         name = sent_json(call)["name"]
         entry = outcome.state.view(call.namespace, name)
         log = logs.get((call.namespace, name))

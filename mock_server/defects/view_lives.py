@@ -7,25 +7,23 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import answer_of, view_update
+from icecheck.mock_server.defects.requests import Json, sent_json
 from icecheck.mock_server.defects.rewriting import (
-    alter_body,
+    Faithful,
     alter_request_body,
-    sent_json,
     wrap,
 )
-from icecheck.mock_server.defects.storing import Body, store_view_otherwise, view_with
-from icecheck.mock_server.defects.versions import alter_view_update
+from icecheck.mock_server.defects.storing import store_view_otherwise, view_with
+from icecheck.mock_server.defects.versions import FaithfulViewUpdate, alter_view_update
 from icecheck.mock_server.model import Schema
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.requested import RequestedSchema
 from icecheck.mock_server.state import WarehouseState
 from icecheck.mock_server.view_builder import ViewDraft, view_schema
 from icecheck.mock_server.view_metadata import ViewMetadata, ViewVersion
-
-Faithful = Callable[[Any, ViewDraft], None]
-Json = dict[str, Any]
 
 _LIFE = "states.view-life"
 _HISTORY = "states.view-history"
@@ -59,20 +57,21 @@ def _is(action: str) -> Callable[[Json], bool]:
 # ---- updates that meet
 
 
-@defect("view-schemas-are-added-first", breaks=_LIFE, suffering=_OTHER_COLUMNS)
-def _schemas_first(registries: Registries) -> None:
-    """All schemas of a commit are added before its versions: -1 is the last one for all."""
-    _alter_updates(registries, lambda sent: sorted(sent, key=lambda u: not _is("add-schema")(u)))
+declare(
+    "view-schemas-are-added-first",
+    "All schemas of a commit are added before its versions: -1 is the last one for all.",
+    by(_alter_updates, lambda sent: sorted(sent, key=lambda u: not _is("add-schema")(u))),
+    breaks=_LIFE,
+    suffering=_OTHER_COLUMNS,
+)
 
-
-@defect(
+declare(
     "view-last-added-version-is-that-of-the-commit",
+    "The current version is set when all else of a commit is done: -1 is the last one of all.",
+    by(_alter_updates, lambda sent: sorted(sent, key=_is("set-current-view-version"))),
     breaks=_LIFE,
     suffering="A definition that was only prepared is what everybody reads.",
 )
-def _current_last(registries: Registries) -> None:
-    """The current version is set when all else of a commit is done: -1 is the last one of all."""
-    _alter_updates(registries, lambda sent: sorted(sent, key=_is("set-current-view-version")))
 
 
 def _only_first(registries: Registries, action: str) -> None:
@@ -83,44 +82,21 @@ def _only_first(registries: Registries, action: str) -> None:
     _alter_updates(registries, first)
 
 
-@defect(
+declare(
     "view-first-of-two-moves",
+    "Of several moves of the current version in one commit the first one counts.",
+    by(_only_first, "set-current-view-version"),
     breaks=_LIFE,
     suffering="A definition that its author has taken back is what everybody reads.",
 )
-def _first_move(registries: Registries) -> None:
-    """Of several moves of the current version in one commit the first one counts."""
-    _only_first(registries, "set-current-view-version")
 
-
-@defect(
+declare(
     "view-first-requirement-counts",
+    "Of several requirements of a commit to a view the first one is looked at.",
+    by(_alter_updates, lambda sent: sent[:1], "requirements"),
     breaks=_LIFE,
     suffering="A commit goes to a view that has taken another one's place.",
 )
-def _first_requirement(registries: Registries) -> None:
-    """Of several requirements of a commit to a view the first one is looked at."""
-    _alter_updates(registries, lambda sent: sent[:1], "requirements")
-
-
-@defect(
-    "view-version-pushes-properties-aside",
-    breaks=_LIFE,
-    suffering="A setting that was made along with a new definition has never been made.",
-)
-def _version_or_properties(registries: Registries) -> None:
-    """A commit writes a version or properties: where it has a version, properties stay."""
-    _alter_updates(registries, lambda sent: _beside_a_version(sent, "properties"))
-
-
-@defect(
-    "view-version-pushes-location-aside",
-    breaks=_LIFE,
-    suffering="Files of a view are looked for where it has been moved away from.",
-)
-def _version_or_location(registries: Registries) -> None:
-    """A commit writes a version or moves the view: where it has a version, the location stays."""
-    _alter_updates(registries, lambda sent: _beside_a_version(sent, "location"))
 
 
 def _beside_a_version(sent: list[Json], ending: str) -> list[Json]:
@@ -130,36 +106,45 @@ def _beside_a_version(sent: list[Json], ending: str) -> list[Json]:
     return [update for update in sent if not str(update.get("action")).endswith(ending)]
 
 
-@defect(
+declare(
+    "view-version-pushes-properties-aside",
+    "A commit writes a version or properties: where it has a version, properties stay.",
+    by(_alter_updates, lambda sent: _beside_a_version(sent, "properties")),
+    breaks=_LIFE,
+    suffering="A setting that was made along with a new definition has never been made.",
+)
+
+declare(
+    "view-version-pushes-location-aside",
+    "A commit writes a version or moves the view: where it has a version, the location stays.",
+    by(_alter_updates, lambda sent: _beside_a_version(sent, "location")),
+    breaks=_LIFE,
+    suffering="Files of a view are looked for where it has been moved away from.",
+)
+
+declare(
     "view-properties-are-removed-last",
+    "All removals of a view's properties are done when all else of a commit is.",
+    by(_alter_updates, lambda sent: sorted(sent, key=_is("remove-properties"))),
     breaks=_LIFE,
     suffering="A setting that a commit makes anew is gone.",
 )
-def _removed_last(registries: Registries) -> None:
-    """All removals of a view's properties are done when all else of a commit is."""
-    _alter_updates(registries, lambda sent: sorted(sent, key=_is("remove-properties")))
 
-
-@defect(
+declare(
     "view-properties-are-removed-first",
+    "All removals of a view's properties are done before all else of a commit.",
+    by(_alter_updates, lambda sent: sorted(sent, key=lambda u: not _is("remove-properties")(u))),
     breaks=_LIFE,
     suffering="A setting that a commit takes back stays in force.",
 )
-def _removed_first(registries: Registries) -> None:
-    """All removals of a view's properties are done before all else of a commit."""
-    _alter_updates(
-        registries, lambda sent: sorted(sent, key=lambda u: not _is("remove-properties")(u))
-    )
 
-
-@defect(
+declare(
     "view-first-location-counts",
+    "Of several locations in one commit the first one counts.",
+    by(_only_first, "set-location"),
     breaks=_LIFE,
     suffering="Files of a view are looked for where it has never been meant to be.",
 )
-def _first_location(registries: Registries) -> None:
-    """Of several locations in one commit the first one counts."""
-    _only_first(registries, "set-location")
 
 
 # ---- what an update names, and what it does not
@@ -167,33 +152,31 @@ def _first_location(registries: Registries) -> None:
 
 @defect(
     "view-later-dialects-keep-their-queries",
+    on=view_update("add-view-version"),
     breaks=_LIFE,
     suffering="Two engines read one view with different queries, one of them replaced long ago.",
 )
-def _later_dialects(registries: Registries) -> None:
+def _later_dialects(faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft) -> None:
     """A version has its first query; the others are those that the view has in their dialects."""
-
-    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
-        had = {each.dialect: each for each in _current(draft.metadata).representations}
-        first, *others = update.view_version.representations
-        kept = (first, *(had.get(each.dialect, each) for each in others))
-        version = replace(update.view_version, representations=kept)
-        faithful(replace(update, view_version=version), draft)
-
-    alter_view_update(registries, "add-view-version", apply)
+    had = {each.dialect: each for each in _current(draft.metadata).representations}
+    first, *others = update.view_version.representations
+    kept = (first, *(had.get(each.dialect, each) for each in others))
+    version = replace(update.view_version, representations=kept)
+    faithful(replace(update, view_version=version), draft)
 
 
-@defect("view-version-of-the-current-schema", breaks=_LIFE, suffering=_OTHER_COLUMNS)
-def _of_current_schema(registries: Registries) -> None:
+@defect(
+    "view-version-of-the-current-schema",
+    on=view_update("add-view-version"),
+    breaks=_LIFE,
+    suffering=_OTHER_COLUMNS,
+)
+def _of_current_schema(faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft) -> None:
     """A version that names a schema by its id gets the one that is current."""
-
-    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
-        version = update.view_version
-        if version.schema_id in {each.schema_id for each in draft.metadata.schemas}:
-            version = replace(version, schema_id=_current(draft.metadata).schema_id)
-        faithful(replace(update, view_version=version), draft)
-
-    alter_view_update(registries, "add-view-version", apply)
+    version = update.view_version
+    if version.schema_id in {each.schema_id for each in draft.metadata.schemas}:
+        version = replace(version, schema_id=_current(draft.metadata).schema_id)
+    faithful(replace(update, view_version=version), draft)
 
 
 def _without(schema: Schema, *members: str) -> Any:
@@ -205,7 +188,7 @@ def _without(schema: Schema, *members: str) -> Any:
 
 
 def _alike(registries: Registries, *members: str) -> None:
-    def apply(faithful: Faithful, update: Any, draft: ViewDraft) -> None:
+    def apply(faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft) -> None:
         sent = view_schema(update.schema, 0)
         before = draft.metadata.schemas
         faithful(update, draft)
@@ -217,24 +200,21 @@ def _alike(registries: Registries, *members: str) -> None:
     alter_view_update(registries, "add-schema", apply)
 
 
-@defect(
+declare(
     "view-schemas-are-alike-but-for-docs",
+    "A schema that differs from one of the view in its docs only is that one.",
+    by(_alike, "doc"),
     breaks=_LIFE,
     suffering="Comments on a view's columns cannot be changed.",
 )
-def _alike_but_for_docs(registries: Registries) -> None:
-    """A schema that differs from one of the view in its docs only is that one."""
-    _alike(registries, "doc")
 
-
-@defect(
+declare(
     "view-schemas-are-alike-but-for-nulls",
+    "A schema that differs from one of the view in what is required only is that one.",
+    by(_alike, "required"),
     breaks=_LIFE,
     suffering="Rows with nulls are lost where a view's column has become optional.",
 )
-def _alike_but_for_nulls(registries: Registries) -> None:
-    """A schema that differs from one of the view in what is required only is that one."""
-    _alike(registries, "required")
 
 
 # ---- refusals, answers and names
@@ -242,45 +222,39 @@ def _alike_but_for_nulls(registries: Registries) -> None:
 
 @defect(
     "view-refused-schemas-stay",
+    on="replaceView",
     breaks=_LIFE,
     suffering="Every conflict leaves a schema behind, until the view's file is full of them.",
 )
-def _refused_schemas_stay(registries: Registries) -> None:
+def _refused_schemas_stay(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Schemas are written before the rest of a commit is judged."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(context, state, call)
-        except Problem as refused:
-            entry, updates = state.view(call.namespace, call.name), sent_json(call).get("updates")
-            if refused.status not in {400, 409} or entry is None or not isinstance(updates, list):
-                raise
-            draft = ViewDraft(entry.metadata, now_ms=context.clock.now_ms())
-            for update in updates:
-                if isinstance(update, dict) and _is("add-schema")(update):
-                    draft.add_schema(convert(update["schema"], RequestedSchema))
-            kept = state.with_view(call.namespace, call.name, view_with(entry, draft.metadata))
-            return Outcome(kept, replies.problem_reply(refused))
-
-    wrap(registries, "replaceView", around)
+    try:
+        return faithful(state, call)
+    except Problem as refused:
+        entry, updates = state.view(call.namespace, call.name), sent_json(call).get("updates")
+        if refused.status not in {400, 409} or entry is None or not isinstance(updates, list):
+            raise
+        draft = ViewDraft(entry.metadata, now_ms=faithful.context.clock.now_ms())
+        for update in updates:
+            if isinstance(update, dict) and _is("add-schema")(update):
+                draft.add_schema(convert(update["schema"], RequestedSchema))
+        kept = state.with_view(call.namespace, call.name, view_with(entry, draft.metadata))
+        return Outcome(kept, replies.problem_reply(refused))
 
 
 @defect(
     "view-answers-with-its-current-schema",
+    on=answer_of("replaceView"),
     breaks=_LIFE,
     suffering="Whoever has just committed to a view takes its other schemas for gone.",
 )
-def _answers_with_current_schema(registries: Registries) -> None:
+def _answers_with_current_schema(body: Json) -> Json:
     """The answer to a commit has the schema of the current version only."""
-
-    def bare(body: Json) -> Json:
-        metadata = body["metadata"]
-        current = metadata["current-version-id"]
-        used = {v["schema-id"] for v in metadata["versions"] if v["version-id"] == current}
-        kept = [s for s in metadata["schemas"] if s.get("schema-id", 0) in used]
-        return {**body, "metadata": {**metadata, "schemas": kept}}
-
-    alter_body(registries, "replaceView", bare)
+    metadata = body["metadata"]
+    current = metadata["current-version-id"]
+    used = {v["schema-id"] for v in metadata["versions"] if v["version-id"] == current}
+    kept = [s for s in metadata["schemas"] if s.get("schema-id", 0) in used]
+    return {**body, "metadata": {**metadata, "schemas": kept}}
 
 
 def _rename_otherwise(
@@ -288,8 +262,8 @@ def _rename_otherwise(
 ) -> None:
     """Let a rename keep a changed view under the new name."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         new = sent_json(call)["destination"]
         where = tuple(new["namespace"]), new["name"]
         entry = outcome.state.view(*where)
@@ -301,84 +275,84 @@ def _rename_otherwise(
     wrap(registries, "renameView", around)
 
 
-@defect("view-rename-goes-to-the-last-version", breaks=_LIFE, suffering=_OTHER_COLUMNS)
-def _rename_to_last(registries: Registries) -> None:
+@defect(
+    "view-rename-goes-to-the-last-version",
+    on=through(_rename_otherwise),
+    breaks=_LIFE,
+    suffering=_OTHER_COLUMNS,
+)
+def _rename_to_last(metadata: ViewMetadata) -> ViewMetadata:
     """A renamed view is read in anew, and its last version is the current one."""
-
-    def anew(metadata: ViewMetadata) -> ViewMetadata:
-        return replace(metadata, current_version_id=metadata.versions[-1].version_id)
-
-    _rename_otherwise(registries, anew)
+    return replace(metadata, current_version_id=metadata.versions[-1].version_id)
 
 
 @defect(
     "view-rename-forgets-what-is-not-used",
+    on=through(_rename_otherwise),
     breaks=_LIFE,
     suffering="A schema that a client has prepared is gone.",
 )
-def _rename_forgets(registries: Registries) -> None:
+def _rename_forgets(metadata: ViewMetadata) -> ViewMetadata:
     """A view is renamed by making it anew, with its current version and schema."""
-
-    def anew(metadata: ViewMetadata) -> ViewMetadata:
-        current = _current(metadata)
-        schemas = tuple(s for s in metadata.schemas if s.schema_id == current.schema_id)
-        return replace(metadata, schemas=schemas, versions=(current,))
-
-    _rename_otherwise(registries, anew)
+    current = _current(metadata)
+    schemas = tuple(s for s in metadata.schemas if s.schema_id == current.schema_id)
+    return replace(metadata, schemas=schemas, versions=(current,))
 
 
 # ---- what came before
 
 
-@defect("view-rename-begins-a-log", breaks=_HISTORY, suffering=_NO_WAY_BACK)
-def _rename_begins_log(registries: Registries) -> None:
-    """A renamed view has a version log of its current version only."""
-    _rename_otherwise(registries, lambda m: replace(m, version_log=m.version_log[-1:]))
+declare(
+    "view-rename-begins-a-log",
+    "A renamed view has a version log of its current version only.",
+    by(_rename_otherwise, lambda m: replace(m, version_log=m.version_log[-1:])),
+    breaks=_HISTORY,
+    suffering=_NO_WAY_BACK,
+)
 
 
-@defect("view-way-back-forgets-what-was-later", breaks=_HISTORY, suffering=_NO_WAY_BACK)
-def _way_back_forgets(registries: Registries) -> None:
+@defect(
+    "view-way-back-forgets-what-was-later",
+    on=through(store_view_otherwise, "replaceView"),
+    breaks=_HISTORY,
+    suffering=_NO_WAY_BACK,
+)
+def _way_back_forgets(before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
     """To make an earlier version current is to undo what came after it."""
-
-    def change(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
-        if before is None or made.current_version_id >= before.current_version_id:
-            return made
-        kept = [v for v in made.versions if v.version_id <= made.current_version_id]
-        return replace(made, versions=tuple(kept))
-
-    store_view_otherwise(registries, "replaceView", change)
+    if before is None or made.current_version_id >= before.current_version_id:
+        return made
+    kept = [v for v in made.versions if v.version_id <= made.current_version_id]
+    return replace(made, versions=tuple(kept))
 
 
 @defect(
     "view-current-version-is-of-now",
+    on=through(store_view_otherwise, "replaceView"),
     breaks=_HISTORY,
     suffering="It cannot be told when a view was defined as it is.",
 )
-def _of_now(registries: Registries) -> None:
+def _of_now(before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
     """A version that is made current once more gets the time of that."""
-
-    def change(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
-        if before is None or made.current_version_id == before.current_version_id:
-            return made
-        last = made.version_log[-1].timestamp_ms
-        versions = [
-            replace(v, timestamp_ms=last) if v.version_id == made.current_version_id else v
-            for v in made.versions
-        ]
-        return replace(made, versions=tuple(versions))
-
-    store_view_otherwise(registries, "replaceView", change)
+    if before is None or made.current_version_id == before.current_version_id:
+        return made
+    last = made.version_log[-1].timestamp_ms
+    versions = [
+        replace(v, timestamp_ms=last) if v.version_id == made.current_version_id else v
+        for v in made.versions
+    ]
+    return replace(made, versions=tuple(versions))
 
 
-@defect("view-schemas-are-collected", breaks=_HISTORY, suffering=_NO_WAY_BACK)
-def _collected(registries: Registries) -> None:
+@defect(
+    "view-schemas-are-collected",
+    on=through(store_view_otherwise, "replaceView"),
+    breaks=_HISTORY,
+    suffering=_NO_WAY_BACK,
+)
+def _collected(before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
     """With every new version the schemas are let go that no version uses yet."""
-
-    def change(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
-        if before is None or len(made.versions) == len(before.versions):
-            return made
-        used = {version.schema_id for version in made.versions}
-        kept = [schema for schema in made.schemas if schema.schema_id in used]
-        return replace(made, schemas=tuple(kept))
-
-    store_view_otherwise(registries, "replaceView", change)
+    if before is None or len(made.versions) == len(before.versions):
+        return made
+    used = {version.schema_id for version in made.versions}
+    kept = [schema for schema in made.schemas if schema.schema_id in used]
+    return replace(made, schemas=tuple(kept))

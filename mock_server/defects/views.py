@@ -6,36 +6,22 @@ from typing import Any
 from msgspec.structs import replace
 
 from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.places import answer_of, request_of
+from icecheck.mock_server.defects.requests import Json, Levels, sent_name
 from icecheck.mock_server.defects.rewriting import (
+    Faithful,
     alter_body,
-    alter_request_body,
     answer_status,
     forget_effect,
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.defects.storing import Body, sent_name, store_view_otherwise
+from icecheck.mock_server.defects.storing import store_view_otherwise
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import NamespaceEntry, ViewEntry, WarehouseState
 from icecheck.mock_server.view_metadata import ViewMetadata, ViewVersion
-
-Levels = tuple[str, ...]
-
-
-def _simply(
-    name: str, breaks: str, title: str, suffering: str, install: Callable[[Registries], None]
-) -> None:
-    """Declare a defect that one building block makes."""
-
-    def installed(registries: Registries) -> None:
-        install(registries)
-
-    installed.__doc__ = title
-    declared = defect(name, breaks=breaks, suffering=suffering)
-    declared(installed)
-
 
 # What a status says, said otherwise: name, broken row, title, suffering, what to do.
 _STATUSES: tuple[tuple[str, str, str, str, Callable[[Registries], None]], ...] = (
@@ -86,7 +72,7 @@ _STATUSES: tuple[tuple[str, str, str, str, Callable[[Registries], None]], ...] =
 )  # fmt: skip
 
 for _name, _breaks, _title, _suffering, _install in _STATUSES:
-    _simply(_name, _breaks, _title, _suffering, _install)
+    declare(_name, _title, _install, breaks=_breaks, suffering=_suffering)
 
 
 # ------------------------------------------------------------------------- creation
@@ -94,40 +80,34 @@ for _name, _breaks, _title, _suffering, _install in _STATUSES:
 
 @defect(
     "view-create-replaces",
+    on="createView",
     breaks="createView.conflict-changes-nothing",
     suffering="CREATE VIEW fails, and has replaced the view all the same.",
 )
-def _create_replaces(registries: Registries) -> None:
+def _create_replaces(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A creation is written first and then refused because the name is taken."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        name = sent_name(call)
-        try:
-            return faithful(context, state, call)
-        except Problem as refused:
-            if refused.status != 409 or state.view(call.namespace, name) is None:
-                raise
-            written = faithful(context, state.without_view(call.namespace, name), call)
-            return Outcome(written.state, replies.problem_reply(refused))
-
-    wrap(registries, "createView", around)
+    name = sent_name(call)
+    try:
+        return faithful(state, call)
+    except Problem as refused:
+        if refused.status != 409 or state.view(call.namespace, name) is None:
+            raise
+        written = faithful(state.without_view(call.namespace, name), call)
+        return Outcome(written.state, replies.problem_reply(refused))
 
 
 @defect(
     "view-created-before-validation",
+    on=request_of("createView"),
     breaks="createView.400",
     suffering="A creation that was refused has made a view.",
 )
-def _created_before_validation(registries: Registries) -> None:
+def _created_before_validation(body: Json) -> Json:
     """A creation without a version gets an empty one."""
-
-    def completed(body: Body) -> Body:
-        version = {"version-id": 1, "timestamp-ms": 1, "schema-id": 0, "summary": {}}
-        version |= {"default-namespace": [], "representations": [
-            {"type": "sql", "sql": "", "dialect": "spark"}]}  # fmt: skip
-        return {"view-version": version} | body
-
-    alter_request_body(registries, "createView", completed)
+    version = {"version-id": 1, "timestamp-ms": 1, "schema-id": 0, "summary": {}}
+    version |= {"default-namespace": [], "representations": [
+        {"type": "sql", "sql": "", "dialect": "spark"}]}  # fmt: skip
+    return {"view-version": version} | body
 
 
 def _store(
@@ -137,10 +117,8 @@ def _store(
     suffering: str,
     change: Callable[[ViewMetadata], ViewMetadata],
 ) -> None:
-    def install(registries: Registries) -> None:
-        store_view_otherwise(registries, "createView", lambda _before, made, _sent: change(made))
-
-    _simply(name, breaks, title, suffering, install)
+    install = by(store_view_otherwise, "createView", lambda _before, made, _sent: change(made))
+    declare(name, title, install, breaks=breaks, suffering=suffering)
 
 
 def _with_first_version(metadata: ViewMetadata, **members: Any) -> ViewMetadata:
@@ -196,72 +174,59 @@ _store(
 
 @defect(
     "view-schema-id-as-sent",
+    on=through(store_view_otherwise, "createView"),
     breaks="createView.schema-id-assigned",
     suffering="The view cannot be loaded: its version refers to no schema.",
 )
-def _schema_id_as_sent(registries: Registries) -> None:
+def _schema_id_as_sent(
+    _before: ViewMetadata | None, made: ViewMetadata, sent: Json
+) -> ViewMetadata:
     """A version keeps the schema id that it was sent with."""
-
-    def change(_before: ViewMetadata | None, made: ViewMetadata, sent: Body) -> ViewMetadata:
-        return _with_first_version(made, schema_id=sent["view-version"]["schema-id"])
-
-    store_view_otherwise(registries, "createView", change)
+    return _with_first_version(made, schema_id=sent["view-version"]["schema-id"])
 
 
 @defect(
     "view-answer-is-the-request",
+    on=answer_of("createView"),
     breaks="createView.answer-is-the-view",
     suffering="Who created the view believes it to have properties that it lacks.",
 )
-def _answer_is_the_request(registries: Registries) -> None:
+def _answer_is_the_request(body: Json) -> Json:
     """The answer to a creation is made from the request, with another identity."""
-
-    def other(body: Body) -> Body:
-        uuid = "00000000-0000-4000-8000-000000000000"
-        return body | {"metadata": body["metadata"] | {"view-uuid": uuid}}
-
-    alter_body(registries, "createView", other)
+    uuid = "00000000-0000-4000-8000-000000000000"
+    return body | {"metadata": body["metadata"] | {"view-uuid": uuid}}
 
 
 # --------------------------------------------------------------------------- listing
 
 
-@defect(
+declare(
     "view-list-empty-left-out",
+    "An empty list of views is left out of the answer.",
+    by(
+        alter_body,
+        "listViews",
+        lambda body: {k: v for k, v in body.items() if k != "identifiers" or v},
+    ),
     breaks="listViews.list-present",
     suffering="The Java client fails on a namespace without views.",
 )
-def _empty_left_out(registries: Registries) -> None:
-    """An empty list of views is left out of the answer."""
-    alter_body(
-        registries,
-        "listViews",
-        lambda body: {k: v for k, v in body.items() if k != "identifiers" or v},
-    )
 
-
-@defect(
+declare(
     "view-list-stale",
+    "The list of views comes from an index that lacks the latest one.",
+    by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"][:-1]}),
     breaks="listViews.all",
     suffering="A view that was just created is not to be seen.",
 )
-def _stale(registries: Registries) -> None:
-    """The list of views comes from an index that lacks the latest one."""
-    alter_body(
-        registries, "listViews", lambda body: body | {"identifiers": body["identifiers"][:-1]}
-    )
 
-
-@defect(
+declare(
     "view-list-per-version",
+    "A view is listed once for each of its files.",
+    by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"] * 2}),
     breaks="listViews.unique",
     suffering="SHOW VIEWS shows a view as often as it has versions.",
 )
-def _per_version(registries: Registries) -> None:
-    """A view is listed once for each of its files."""
-    alter_body(
-        registries, "listViews", lambda body: body | {"identifiers": body["identifiers"] * 2}
-    )
 
 
 def _list_where(
@@ -272,8 +237,8 @@ def _list_where(
 ) -> None:
     """List what ``named`` finds in every namespace for which ``belongs(asked, it)`` holds."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        faithful(state, call)
         identifiers = [
             {"namespace": namespace, "name": name}
             for namespace, entry in state.namespaces.after(None)
@@ -294,14 +259,13 @@ def _relations(entry: NamespaceEntry) -> list[str]:
     return sorted([*_views(entry), *(name for name, _ in entry.tables.after(None))])
 
 
-@defect(
+declare(
     "view-list-recursive",
+    "Views of the namespaces below are listed too.",
+    by(_list_where, "listViews", lambda ask, it: it[: len(ask)] == ask, _views),
     breaks="listViews.this-namespace-only",
     suffering="SHOW VIEWS IN a shows the views of a.b.",
 )
-def _recursive(registries: Registries) -> None:
-    """Views of the namespaces below are listed too."""
-    _list_where(registries, "listViews", lambda ask, it: it[: len(ask)] == ask, _views)
 
 
 @defect(
@@ -318,24 +282,21 @@ def _by_prefix(registries: Registries) -> None:
     _list_where(registries, "listViews", alike, _views)
 
 
-@defect(
+declare(
     "view-list-has-tables",
+    "Tables and views lie in one relation, and all of it is listed as views.",
+    by(_list_where, "listViews", lambda ask, it: it == ask, _relations),
     breaks="listViews.no-tables",
     suffering="SHOW VIEWS shows tables, which cannot be loaded as views.",
 )
-def _has_tables(registries: Registries) -> None:
-    """Tables and views lie in one relation, and all of it is listed as views."""
-    _list_where(registries, "listViews", lambda ask, it: it == ask, _relations)
 
-
-@defect(
+declare(
     "table-list-has-views",
+    "Tables and views lie in one relation, and all of it is listed as tables.",
+    by(_list_where, "listTables", lambda ask, it: it == ask, _relations),
     breaks="listTables.no-views",
     suffering="SHOW TABLES shows views, which cannot be loaded as tables.",
 )
-def _has_views(registries: Registries) -> None:
-    """Tables and views lie in one relation, and all of it is listed as tables."""
-    _list_where(registries, "listTables", lambda ask, it: it == ask, _relations)
 
 
 # -------------------------------------------------------------------------- dropping
@@ -343,22 +304,19 @@ def _has_views(registries: Registries) -> None:
 
 @defect(
     "view-drop-by-prefix",
+    on="dropView",
     breaks="dropView.gone",
     suffering="Dropping one view drops others whose names begin alike.",
 )
-def _drop_by_prefix(registries: Registries) -> None:
+def _drop_by_prefix(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A drop of a view deletes with LIKE 'name%', without the last character."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.namespace(call.namespace)
-        kept = outcome.state
-        for name in [] if entry is None else _views(entry):
-            if name != call.name and name.startswith(call.name[:-1]):
-                kept = kept.without_view(call.namespace, name)
-        return Outcome(kept, outcome.reply, outcome.effects)
-
-    wrap(registries, "dropView", around)
+    outcome = faithful(state, call)
+    entry = state.namespace(call.namespace)
+    kept = outcome.state
+    for name in [] if entry is None else _views(entry):
+        if name != call.name and name.startswith(call.name[:-1]):
+            kept = kept.without_view(call.namespace, name)
+    return Outcome(kept, outcome.reply, outcome.effects)
 
 
 @defect(
@@ -370,15 +328,15 @@ def _revived_by_create(registries: Registries) -> None:
     """A drop of a view only marks it, and a creation takes the mark away."""
     dropped: dict[tuple[Levels, str], ViewEntry] = {}
 
-    def drop(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.view(call.namespace, call.name)
-        outcome = faithful(context, state, call)
+        outcome = faithful(state, call)
         if entry is not None:
             dropped[call.namespace, call.name] = entry
         return outcome
 
-    def create(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def create(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         entry = dropped.get((call.namespace, sent_name(call)))
         if entry is None:
             return outcome

@@ -5,9 +5,10 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import defect
+from icecheck.mock_server.defects.requests import sent_json
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.model import MAIN_BRANCH
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
@@ -159,10 +160,10 @@ def _namespace_property(registries: Registries) -> None:
     """A value that a namespace's property had is known already, and not stored once more."""
     known: set[tuple[Any, ...]] = set()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         updates = sent_json(call).get("updates") or {}
-        named = {(context.warehouse, call.namespace, *each) for each in updates.items()}
+        named = {(faithful.context.warehouse, call.namespace, *each) for each in updates.items()}
         again = bool(named & known)
         known.update(named)
         return structs.replace(outcome, state=state) if again else outcome

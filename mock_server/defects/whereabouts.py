@@ -5,11 +5,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_call, wrap
+from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import rename_ends
+from icecheck.mock_server.defects.rewriting import Faithful, alter_call, wrap
 from icecheck.mock_server.defects.scan_crossings import Place, place_of
-from icecheck.mock_server.defects.storing import rename_ends
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 
@@ -21,8 +21,8 @@ _LOST = "Whoever renames a table cannot read it any more."
 def _after(registries: Registries, operation_id: str, note: Callable[[Call], None]) -> None:
     """Take note of every success of an operation."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         note(call)
         return outcome
 
@@ -35,24 +35,29 @@ def _know_first_names_only(registries: Registries, operation_id: str) -> None:
     _after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
     _after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if place_of(call) in unheard_of:
             raise problem.no_such_table(call.namespace, call.name)
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, operation_id, around)
 
 
-@defect("renamed-table-has-no-metrics", breaks=_TABLE, suffering="Nobody sees who uses the table.")
-def _no_metrics(registries: Registries) -> None:
-    """Metrics are kept by the name that a table was made with: a renamed one is unknown."""
-    _know_first_names_only(registries, "reportMetrics")
+declare(
+    "renamed-table-has-no-metrics",
+    "Metrics are kept by the name that a table was made with: a renamed one is unknown.",
+    by(_know_first_names_only, "reportMetrics"),
+    breaks=_TABLE,
+    suffering="Nobody sees who uses the table.",
+)
 
-
-@defect("renamed-table-has-no-plans", breaks=_TABLE, suffering=_LOST)
-def _no_plans(registries: Registries) -> None:
-    """Scans are planned by the name that a table was made with: a renamed one is unknown."""
-    _know_first_names_only(registries, "planTableScan")
+declare(
+    "renamed-table-has-no-plans",
+    "Scans are planned by the name that a table was made with: a renamed one is unknown.",
+    by(_know_first_names_only, "planTableScan"),
+    breaks=_TABLE,
+    suffering=_LOST,
+)
 
 
 _BESIDE = ("loadCredentials", "planTableScan", "reportMetrics")
@@ -92,9 +97,9 @@ def _answer_from_memory(registries: Registries, operation_id: str) -> None:
     """Answer as the last time where the table is gone since."""
     seen: dict[Place, Reply] = {}
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
         except Problem as refused:
             if refused.status != 404 or place_of(call) not in seen:
                 raise
@@ -105,20 +110,21 @@ def _answer_from_memory(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-@defect(
+declare(
     "credentials-of-a-gone-table",
+    "Credentials are kept for a while by name, and are answered though the table is gone.",
+    by(_answer_from_memory, "loadCredentials"),
     breaks=_TABLE,
     suffering="Whoever had access to a table has it still, to files that should be gone.",
 )
-def _credentials_from_memory(registries: Registries) -> None:
-    """Credentials are kept for a while by name, and are answered though the table is gone."""
-    _answer_from_memory(registries, "loadCredentials")
 
-
-@defect("metrics-of-a-gone-table", breaks=_TABLE, suffering="Reports tell of tables that are none.")
-def _metrics_from_memory(registries: Registries) -> None:
-    """Reports are taken for every table that has ever been reported of."""
-    _answer_from_memory(registries, "reportMetrics")
+declare(
+    "metrics-of-a-gone-table",
+    "Reports are taken for every table that has ever been reported of.",
+    by(_answer_from_memory, "reportMetrics"),
+    breaks=_TABLE,
+    suffering="Reports tell of tables that are none.",
+)
 
 
 def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str) -> None:
@@ -126,9 +132,9 @@ def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str)
     dropped: set[Place] = set()
     _after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as refused:
             if refused.status == 404 and place_of(call) in dropped:
                 raise problem.commit_failed(f"the {kind} has changed") from None
@@ -140,16 +146,21 @@ def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str)
 _RETRIED = "Writers try their commit again and again, to something that is gone."
 
 
-@defect("commit-to-a-dropped-table-is-a-conflict", breaks=_TABLE, suffering=_RETRIED)
-def _table_conflict(registries: Registries) -> None:
-    """A commit finds the row of a table that was dropped, with another version: 409, not 404."""
-    _conflict_where_it_was(registries, "table", "updateTable")
+declare(
+    "commit-to-a-dropped-table-is-a-conflict",
+    "A commit finds the row of a table that was dropped, with another version: 409, not 404.",
+    by(_conflict_where_it_was, "table", "updateTable"),
+    breaks=_TABLE,
+    suffering=_RETRIED,
+)
 
-
-@defect("commit-to-a-dropped-view-is-a-conflict", breaks=_VIEW, suffering=_RETRIED)
-def _view_conflict(registries: Registries) -> None:
-    """A commit finds the row of a view that was dropped, with another version: 409, not 404."""
-    _conflict_where_it_was(registries, "view", "replaceView")
+declare(
+    "commit-to-a-dropped-view-is-a-conflict",
+    "A commit finds the row of a view that was dropped, with another version: 409, not 404.",
+    by(_conflict_where_it_was, "view", "replaceView"),
+    breaks=_VIEW,
+    suffering=_RETRIED,
+)
 
 
 def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
@@ -168,7 +179,7 @@ def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
     _after(registries, f"rename{kind.capitalize()}", moved)
     _after(registries, f"drop{kind.capitalize()}", dropped)
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if gone and call.namespace in made_in.values():
             raise problem.namespace_not_empty(call.namespace)
         seen = state
@@ -176,7 +187,7 @@ def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
             if not gone and namespace == call.namespace:
                 without = seen.without_table if kind == "table" else seen.without_view
                 seen = without(namespace, name)
-        return faithful(context, seen, call)
+        return faithful(seen, call)
 
     wrap(registries, "dropNamespace", around)
 
@@ -185,19 +196,26 @@ _ORPHANED = "What was moved into a namespace goes with it when that is dropped."
 _HELD = "A namespace with nothing in it cannot be dropped."
 
 
-@defect("moved-view-does-not-hold-its-namespace", breaks=_VIEW, suffering=_ORPHANED)
-def _view_not_counted(registries: Registries) -> None:
-    """A namespace counts the views that were made in it: one with a moved view is empty."""
-    _count_where_made(registries, "view", gone=False)
+declare(
+    "moved-view-does-not-hold-its-namespace",
+    "A namespace counts the views that were made in it: one with a moved view is empty.",
+    by(_count_where_made, "view", gone=False),
+    breaks=_VIEW,
+    suffering=_ORPHANED,
+)
 
+declare(
+    "moved-table-holds-its-old-namespace",
+    "A namespace counts the tables that were made in it, also when they have moved away.",
+    by(_count_where_made, "table", gone=True),
+    breaks=_TABLE,
+    suffering=_HELD,
+)
 
-@defect("moved-table-holds-its-old-namespace", breaks=_TABLE, suffering=_HELD)
-def _table_still_counted(registries: Registries) -> None:
-    """A namespace counts the tables that were made in it, also when they have moved away."""
-    _count_where_made(registries, "table", gone=True)
-
-
-@defect("moved-view-holds-its-old-namespace", breaks=_VIEW, suffering=_HELD)
-def _view_still_counted(registries: Registries) -> None:
-    """A namespace counts the views that were made in it, also when they have moved away."""
-    _count_where_made(registries, "view", gone=True)
+declare(
+    "moved-view-holds-its-old-namespace",
+    "A namespace counts the views that were made in it, also when they have moved away.",
+    by(_count_where_made, "view", gone=True),
+    breaks=_VIEW,
+    suffering=_HELD,
+)

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
-from icecheck.mock_server.defects.storing import Name, rename_ends, sent_name
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import Levels, Name, rename_ends, sent_json, sent_name
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
-
-Levels = tuple[str, ...]
 
 
 def tables_in(state: WarehouseState) -> Iterator[Name]:
@@ -30,50 +28,45 @@ def _uncounted(registries: Registries, *operations: str) -> None:
     """Let tables that these operations have made not keep their namespace from being dropped."""
     came: set[Name] = set()
 
-    def arrive(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def arrive(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         came.update(set(tables_in(outcome.state)) - set(tables_in(state)))
         return outcome
 
-    def drop(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         for namespace, name in came & set(tables_in(state)):
             if namespace == call.namespace:
                 state = state.without_table(namespace, name)
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     for operation_id in operations:
         wrap(registries, operation_id, arrive)
     wrap(registries, "dropNamespace", drop)
 
 
-@defect(
+declare(
     "world-registered-tables-are-not-counted",
+    "Whether a namespace is empty is told by a counter, which no registration raises.",
+    by(_uncounted, "registerTable"),
     breaks="world.tables",
     suffering="DROP NAMESPACE succeeds, and the tables that were registered in it are lost.",
 )
-def _registered_uncounted(registries: Registries) -> None:
-    """Whether a namespace is empty is told by a counter, which no registration raises."""
-    _uncounted(registries, "registerTable")
 
-
-@defect(
+declare(
     "world-committed-tables-are-not-counted",
+    "Whether a namespace is empty is told by a counter, which no commit raises.",
+    by(_uncounted, "updateTable", "commitTransaction"),
     breaks="world.tables",
     suffering="DROP NAMESPACE succeeds, and tables made by CREATE TABLE AS SELECT are lost.",
 )
-def _committed_uncounted(registries: Registries) -> None:
-    """Whether a namespace is empty is told by a counter, which no commit raises."""
-    _uncounted(registries, "updateTable", "commitTransaction")
 
-
-@defect(
+declare(
     "world-moved-tables-are-not-counted",
+    "Whether a namespace is empty is told by a counter, which no rename raises.",
+    by(_uncounted, "renameTable"),
     breaks="world.tables",
     suffering="DROP NAMESPACE succeeds, and tables that were moved into it are lost.",
 )
-def _moved_uncounted(registries: Registries) -> None:
-    """Whether a namespace is empty is told by a counter, which no rename raises."""
-    _uncounted(registries, "renameTable")
 
 
 @defect(
@@ -85,15 +78,13 @@ def _stale_list(registries: Registries) -> None:
     """A list of tables is remembered until something is made or dropped, registrations aside."""
     seen: dict[Levels, WarehouseState] = {}
 
-    def listing(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
-        outcome = faithful(context, seen.get(call.namespace, state), call)
+    def listing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(seen.get(call.namespace, state), call)
         seen.setdefault(call.namespace, state)
         return replace(outcome, state=state)
 
-    def forget(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def forget(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         seen.clear()
         return outcome
 
@@ -112,15 +103,15 @@ def _no_credentials(registries: Registries) -> None:
     """What may be vended is kept by name, and a rename does not move it."""
     moved: set[Name] = set()
 
-    def move(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def move(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         source, target = rename_ends(call)
         moved.discard(source)
         moved.add(target)
         return outcome
 
-    def vend(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def vend(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if (call.namespace, call.name) in moved:
             raise problem.no_such_table(call.namespace, call.name)
         return outcome
@@ -136,17 +127,17 @@ def _left_rows(registries: Registries, operation_id: str, *then: str) -> None:
     """Let an operation that fails keep the name from those that come after it."""
     taken: set[Name] = set()
 
-    def fail(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def fail(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as refused:
             name = (call.namespace, sent_name(call))
             if refused.status == 400 and state.kind_of(*name) is None:
                 taken.add(name)
             raise
 
-    def make(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def make(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if (call.namespace, sent_name(call)) in taken:
             raise problem.already_exists(f"Table already exists: {sent_name(call)}")
         return outcome
@@ -156,34 +147,29 @@ def _left_rows(registries: Registries, operation_id: str, *then: str) -> None:
         wrap(registries, each, make)
 
 
-@defect(
+declare(
     "world-failed-registration-keeps-the-name",
+    "A registration writes its row before it reads the file, and leaves it when that fails.",
+    by(_left_rows, "registerTable", "createTable", "registerTable"),
     breaks="world.tables",
     suffering="After a registration with a misspelled path the name cannot be used any more.",
 )
-def _failed_registration(registries: Registries) -> None:
-    """A registration writes its row before it reads the file, and leaves it when that fails."""
-    _left_rows(registries, "registerTable", "createTable", "registerTable")
 
-
-@defect(
+declare(
     "world-failed-creation-keeps-the-name",
+    "A creation writes its row before it reads the partition spec, and leaves it.",
+    by(_left_rows, "createTable", "createTable"),
     breaks="world.tables",
     suffering="After a CREATE TABLE with a mistake, the right one fails too.",
 )
-def _failed_creation(registries: Registries) -> None:
-    """A creation writes its row before it reads the partition spec, and leaves it."""
-    _left_rows(registries, "createTable", "createTable")
 
-
-@defect(
+declare(
     "world-failed-view-keeps-the-name",
+    "A creation writes the view's row before it reads its version, and leaves it.",
+    by(_left_rows, "createView", "createView"),
     breaks="world.views",
     suffering="After a CREATE VIEW with a mistake, the right one fails too.",
 )
-def _failed_view(registries: Registries) -> None:
-    """A creation writes the view's row before it reads its version, and leaves it."""
-    _left_rows(registries, "createView", "createView")
 
 
 @defect(
@@ -195,10 +181,10 @@ def _failed_namespace(registries: Registries) -> None:
     """A creation writes the namespace's row before it reads its properties, and leaves it."""
     taken: list[object] = []
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         namespace = sent_json(call).get("namespace")
         try:
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
         except Problem as refused:
             if refused.status == 400:
                 taken.append(namespace)
@@ -219,15 +205,15 @@ def _last_staging(registries: Registries) -> None:
     """Of what is staged under a name only the last can be committed."""
     staged: dict[Name, str] = {}
 
-    def stage(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def stage(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if sent_json(call).get("stage-create"):
             metadata = json.loads(outcome.reply.body)["metadata"]
             staged[call.namespace, sent_name(call)] = metadata["table-uuid"]
         return outcome
 
-    def commit(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def commit(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         name = (call.namespace, call.name)
         made = outcome.state.table(*name)
         if made is None or state.table(*name) is not None or name not in staged:
@@ -249,13 +235,13 @@ def _cannot_move(registries: Registries) -> None:
     """A rename asks the store of created tables alone."""
     registered: set[Name] = set()
 
-    def note(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def note(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         registered.add((call.namespace, sent_name(call)))
         return outcome
 
-    def move(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def move(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         source = rename_ends(call)[0]
         if source in registered:
             raise problem.no_such_table(*source)

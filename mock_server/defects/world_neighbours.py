@@ -5,16 +5,13 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import wrap
-from icecheck.mock_server.defects.storing import Name, rename_ends, sent_name
+from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.defects.declaring import by, declare, defect
+from icecheck.mock_server.defects.requests import Levels, Name, rename_ends, sent_name
+from icecheck.mock_server.defects.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.world_arrivals import tables_in
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
-
-Levels = tuple[str, ...]
-
 
 # ------------------------------------------------------------------------ names nearby
 
@@ -28,14 +25,14 @@ def _drop_takes_successor(registries: Registries) -> None:
     """A row keeps the name it was made under, and a drop deletes by that one too."""
     former: dict[Name, Name] = {}
 
-    def move(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def move(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         source, target = rename_ends(call)
         former[target] = former.pop(source, source)
         return outcome
 
-    def drop(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         old = former.pop((call.namespace, call.name), None)
         if old is None or outcome.state.table(*old) is None:
             return outcome
@@ -47,114 +44,96 @@ def _drop_takes_successor(registries: Registries) -> None:
 
 @defect(
     "world-move-is-refused-for-a-name-at-home",
+    on="renameTable",
     breaks="world.tables",
     suffering="A table cannot be moved to a name that is free, because it is taken elsewhere.",
 )
-def _refused_at_home(registries: Registries) -> None:
+def _refused_at_home(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Whether the new name is free is asked of the namespace that the table leaves, too."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        (home, name), (namespace, new) = rename_ends(call)
-        if home != namespace and name != new and state.kind_of(home, new) is not None:
-            raise problem.already_exists(f"Table already exists: {new}")
-        return outcome
-
-    wrap(registries, "renameTable", around)
+    outcome = faithful(state, call)
+    (home, name), (namespace, new) = rename_ends(call)
+    if home != namespace and name != new and state.kind_of(home, new) is not None:
+        raise problem.already_exists(f"Table already exists: {new}")
+    return outcome
 
 
 @defect(
     "world-view-elsewhere-is-in-the-way",
+    on="createTable",
     breaks="world.together",
     suffering="CREATE TABLE fails because a view in another database has the name.",
 )
-def _view_in_the_way(registries: Registries) -> None:
+def _view_in_the_way(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Whether a view has the name of a new table is asked without the namespace."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        name = sent_name(call)
-        if any(name in entry.views for _, entry in state.namespaces.after(())):
-            raise problem.already_exists(f"View with same name already exists: {name}")
-        return outcome
-
-    wrap(registries, "createTable", around)
+    outcome = faithful(state, call)
+    name = sent_name(call)
+    if any(name in entry.views for _, entry in state.namespaces.after(())):
+        raise problem.already_exists(f"View with same name already exists: {name}")
+    return outcome
 
 
 @defect(
     "world-purge-takes-the-longer-place",
+    on="dropTable",
     breaks="world.tables",
     suffering="DROP TABLE PURGE of a destroys the table beside it whose place is called a_x.",
 )
-def _purge_by_prefix(registries: Registries) -> None:
+def _purge_by_prefix(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A purge removes all files whose names begin as the table's place, and so the next table."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.table(call.namespace, call.name)
-        if entry is None or call.query.get("purgeRequested") != "true":
-            return outcome
-        kept = outcome.state
-        for each in list(tables_in(kept)):
-            other = kept.table(*each)
-            if other is not None and other.metadata.location.startswith(entry.metadata.location):
-                kept = kept.without_table(*each)
-        return replace(outcome, state=kept)
-
-    wrap(registries, "dropTable", around)
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    if entry is None or call.query.get("purgeRequested") != "true":
+        return outcome
+    kept = outcome.state
+    for each in list(tables_in(kept)):
+        other = kept.table(*each)
+        if other is not None and other.metadata.location.startswith(entry.metadata.location):
+            kept = kept.without_table(*each)
+    return replace(outcome, state=kept)
 
 
 @defect(
     "world-rename-in-other-letters-is-refused",
+    on="renameTable",
     breaks="world.tables",
     suffering="ALTER TABLE t RENAME TO T fails where both can be there.",
 )
-def _other_letters(registries: Registries) -> None:
+def _other_letters(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A rename looks for the new name without regard to letters, and finds the table itself."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        (home, name), (namespace, new) = rename_ends(call)
-        if home == namespace and name != new and name.lower() == new.lower():
-            raise problem.already_exists(f"Table already exists: {new}")
-        return outcome
-
-    wrap(registries, "renameTable", around)
+    outcome = faithful(state, call)
+    (home, name), (namespace, new) = rename_ends(call)
+    if home == namespace and name != new and name.lower() == new.lower():
+        raise problem.already_exists(f"Table already exists: {new}")
+    return outcome
 
 
 @defect(
     "world-drop-takes-the-namespace-of-its-name",
+    on="dropTable",
     breaks="world.tables",
     suffering="Dropping a table a.b destroys all that is in a namespace a.b.",
 )
-def _drop_by_path(registries: Registries) -> None:
+def _drop_by_path(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Everything is kept by its path, and a drop removes what begins with the table's."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        kept, path = outcome.state, (*call.namespace, call.name)
-        for namespace, _ in list(kept.namespaces.after(())):
-            if namespace[: len(path)] == path:
-                kept = kept.without_namespace(namespace)
-        return replace(outcome, state=kept)
-
-    wrap(registries, "dropTable", around)
+    outcome = faithful(state, call)
+    kept, path = outcome.state, (*call.namespace, call.name)
+    for namespace, _ in list(kept.namespaces.after(())):
+        if namespace[: len(path)] == path:
+            kept = kept.without_namespace(namespace)
+    return replace(outcome, state=kept)
 
 
 @defect(
     "world-table-exists-where-a-namespace-is",
+    on="tableExists",
     breaks="world.namespaces",
     suffering="CREATE TABLE IF NOT EXISTS makes no table, because a namespace has the name.",
 )
-def _exists_by_path(registries: Registries) -> None:
+def _exists_by_path(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """An existence check finds whatever has the path."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if (*call.namespace, call.name) in state.namespaces:
-            return Outcome(state, replies.NO_CONTENT)
-        return faithful(context, state, call)
-
-    wrap(registries, "tableExists", around)
+    if (*call.namespace, call.name) in state.namespaces:
+        return Outcome(state, replies.NO_CONTENT)
+    return faithful(state, call)
 
 
 # ---------------------------------------------------------------------- namespaces gone
@@ -166,16 +145,14 @@ def _answered_when_gone(
     """Answer a list in a namespace that was dropped with an empty one."""
     gone: set[Levels] = set()
 
-    def drop(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         gone.add(call.namespace)
         return outcome
 
-    def listing(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Outcome:
+    def listing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(context, state, call)
+            return faithful(state, call)
         except Problem as refused:
             if refused.status != 404 or asked(call) not in gone:
                 raise
@@ -185,14 +162,13 @@ def _answered_when_gone(
     wrap(registries, operation_id, listing)
 
 
-@defect(
+declare(
     "world-dropped-namespace-lists-no-tables",
+    "Of a namespace that was dropped the tables are an empty list.",
+    by(_answered_when_gone, "listTables", lambda call: call.namespace, "identifiers"),
     breaks="world.namespaces",
     suffering="USE of a dropped database succeeds, and it seems to be empty.",
 )
-def _lists_no_tables(registries: Registries) -> None:
-    """Of a namespace that was dropped the tables are an empty list."""
-    _answered_when_gone(registries, "listTables", lambda call: call.namespace, "identifiers")
 
 
 @defect(

@@ -3,29 +3,39 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects import defect
-from icecheck.mock_server.defects.rewriting import alter_answer, sent_json, with_answer, wrap
-from icecheck.mock_server.defects.storing import Name, rename_ends, sent_name, with_metadata
-from icecheck.mock_server.defects.versions import with_body
+from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.defects.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.requests import (
+    Json,
+    Levels,
+    Name,
+    rename_ends,
+    sent_json,
+    sent_name,
+    with_members,
+)
+from icecheck.mock_server.defects.rewriting import (
+    Faithful,
+    alter_answer,
+    with_answer,
+    wrap,
+)
+from icecheck.mock_server.defects.storing import with_metadata
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import Kind, WarehouseState
 
-Levels = tuple[str, ...]
-Json = dict[str, Any]
 Done = Callable[[Context, WarehouseState, Call, WarehouseState], WarehouseState]
 
 
 def _afterwards(registries: Registries, operation_id: str, done: Done) -> None:
     """Do more once an operation has succeeded; `done` gets the states before and after it."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        return replace(outcome, state=done(context, state, call, outcome.state))
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        return replace(outcome, state=done(faithful.context, state, call, outcome.state))
 
     wrap(registries, operation_id, around)
 
@@ -105,19 +115,18 @@ def _old_children(registries: Registries) -> None:
 
 @defect(
     "world-drop-clears-the-namesake",
+    on=through(_afterwards, "dropNamespace"),
     breaks="world.namespaces",
     suffering="DROP NAMESPACE b takes the properties of a.b away.",
 )
-def _clears_the_namesake(registries: Registries) -> None:
+def _clears_the_namesake(
+    _c: Context, _s: WarehouseState, call: Call, after: WarehouseState
+) -> WarehouseState:
     """Properties are kept by the last part of a namespace's name, and removed so."""
-
-    def drop(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        for namespace, _ in [*after.namespaces.after()]:
-            if namespace[-1] == call.namespace[-1]:
-                after = after.with_namespace(namespace, {})
-        return after
-
-    _afterwards(registries, "dropNamespace", drop)
+    for namespace, _ in [*after.namespaces.after()]:
+        if namespace[-1] == call.namespace[-1]:
+            after = after.with_namespace(namespace, {})
+    return after
 
 
 @defect(
@@ -170,14 +179,13 @@ def _goes_with_its_old_namespace(registries: Registries, kind: Kind) -> None:
     _afterwards(registries, "dropNamespace", drop)
 
 
-@defect(
+declare(
     "world-moved-table-goes-with-its-old-namespace",
+    "A drop removes the tables that were made in the namespace, wherever they are now.",
+    by(_goes_with_its_old_namespace, "table"),
     breaks="world.tables",
     suffering="Tables that were moved out of a database are lost when it is dropped.",
 )
-def _goes_along(registries: Registries) -> None:
-    """A drop removes the tables that were made in the namespace, wherever they are now."""
-    _goes_with_its_old_namespace(registries, "table")
 
 
 @defect(
@@ -251,11 +259,11 @@ def _not_modified(registries: Registries) -> None:
         left.discard(target)
         return after
 
-    def load(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         name = (call.namespace, call.name)
         asked = call.request.headers.get("if-none-match")
         try:
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
         except Problem:
             if name in left and asked in tags[name]:
                 return Outcome(state, Reply(304))
@@ -291,36 +299,32 @@ def _view_old_name(registries: Registries) -> None:
 
 @defect(
     "world-namesakes-share-a-change",
+    on="replaceView",
     breaks="world.views",
     suffering="ALTER VIEW in one database changes the view of the same name in all.",
 )
-def _namesakes(registries: Registries) -> None:
+def _namesakes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Properties of views are set by the view's name, in whatever namespace."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        updates = sent_json(call).get("updates") or []
-        named = [each for each in updates if each.get("action") == "set-properties"]
-        if not named:
-            return outcome
-        alike = with_body(call, updates=named, requirements=[])
-        after = outcome.state
-        for namespace, entry in [*after.namespaces.after()]:
-            if namespace != call.namespace and call.name in entry.views:
-                after = faithful(context, after, replace(alike, namespace=namespace)).state
-        return replace(outcome, state=after)
-
-    wrap(registries, "replaceView", around)
+    outcome = faithful(state, call)
+    updates = sent_json(call).get("updates") or []
+    named = [each for each in updates if each.get("action") == "set-properties"]
+    if not named:
+        return outcome
+    alike = with_members(call, updates=named, requirements=[])
+    after = outcome.state
+    for namespace, entry in [*after.namespaces.after()]:
+        if namespace != call.namespace and call.name in entry.views:
+            after = faithful(after, replace(alike, namespace=namespace)).state
+    return replace(outcome, state=after)
 
 
-@defect(
+declare(
     "world-dropped-namespace-takes-moved-views",
+    "A drop removes the views that were made in the namespace, wherever they are now.",
+    by(_goes_with_its_old_namespace, "view"),
     breaks="world.views",
     suffering="Views that were moved out of a database are lost when it is dropped.",
 )
-def _takes_views(registries: Registries) -> None:
-    """A drop removes the views that were made in the namespace, wherever they are now."""
-    _goes_with_its_old_namespace(registries, "view")
 
 
 # ---------------------------------------------------------------------------- together
@@ -349,38 +353,34 @@ def _transaction_old_name(registries: Registries) -> None:
 
 @defect(
     "world-later-pages-list-views-too",
+    on="listTables",
     breaks="world.together",
     suffering="SHOW TABLES lists views after its first page, and engines fail to load them.",
 )
-def _views_in_pages(registries: Registries) -> None:
+def _views_in_pages(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """From the second page on, a list of tables has the views of the namespace too."""
-
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
-        entry = state.namespace(call.namespace)
-        if entry is None or not call.query.get("pageToken"):
-            return outcome
-        body = json.loads(outcome.reply.body)
-        views = [{"namespace": call.namespace, "name": name} for name, _ in entry.views.after()]
-        return with_answer(outcome, {**body, "identifiers": [*body["identifiers"], *views]})
-
-    wrap(registries, "listTables", around)
+    outcome = faithful(state, call)
+    entry = state.namespace(call.namespace)
+    if entry is None or not call.query.get("pageToken"):
+        return outcome
+    body = json.loads(outcome.reply.body)
+    views = [{"namespace": call.namespace, "name": name} for name, _ in entry.views.after()]
+    return with_answer(outcome, {**body, "identifiers": [*body["identifiers"], *views]})
 
 
 @defect(
     "world-removal-of-a-property-removes-views",
+    on=through(_afterwards, "updateProperties"),
     breaks="world.together",
     suffering="ALTER NAMESPACE UNSET makes the views of a database disappear.",
 )
-def _removes_views(registries: Registries) -> None:
+def _removes_views(
+    _c: Context, _s: WarehouseState, call: Call, after: WarehouseState
+) -> WarehouseState:
     """A property is removed by writing the namespace anew, with its tables but not its views."""
-
-    def unset(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        entry = after.namespace(call.namespace)
-        if entry is None or not sent_json(call).get("removals"):
-            return after
-        for name, _ in [*entry.views.after()]:
-            after = after.without_view(call.namespace, name)
+    entry = after.namespace(call.namespace)
+    if entry is None or not sent_json(call).get("removals"):
         return after
-
-    _afterwards(registries, "updateProperties", unset)
+    for name, _ in [*entry.views.after()]:
+        after = after.without_view(call.namespace, name)
+    return after
