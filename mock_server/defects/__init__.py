@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from icecheck.mock_server.defects.declaring import Defect, Install, declared
+from icecheck.mock_server.defects.kit.declaring import Defect, Install, declared
 
 __all__ = ["Defect", "Install", "defects"]
 

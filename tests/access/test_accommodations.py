@@ -13,8 +13,8 @@ from icecheck.contract import load
 from icecheck.mock_server import MockCatalog, problem
 from icecheck.mock_server.context import Call, Outcome, Registries
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.requests import sent_json
-from icecheck.mock_server.defects.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
 from icecheck.mock_server.state import WarehouseState
 from icecheck.reports import run_json, summary
 from icecheck.target import Target, UsageError

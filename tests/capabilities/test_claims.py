@@ -11,7 +11,7 @@ from icecheck.check import Check
 from icecheck.contract import load
 from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import (
+from icecheck.mock_server.defects.kit.rewriting import (
     alter_body,
     answer_status,
     forget_effect,

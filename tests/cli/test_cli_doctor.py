@@ -3,7 +3,7 @@
 import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
-from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as, wrap
+from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as, wrap
 from icecheck.mock_server.problem import Problem
 
 
@@ -80,7 +80,7 @@ def test_nothing_listens_there(icecheck):
 
 def test_a_catalog_without_endpoints_in_its_config(icecheck):
     with MockCatalog() as mock:
-        from icecheck.mock_server.defects.rewriting import alter_body
+        from icecheck.mock_server.defects.kit.rewriting import alter_body
 
         def without(body):
             return {name: value for name, value in body.items() if name != "endpoints"}

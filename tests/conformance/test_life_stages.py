@@ -13,7 +13,7 @@ from icecheck.conformance.stage_assertions import nearly_true, true_assertions
 from icecheck.conformance.walking import Send, Step, by_transaction, by_update, given_born, live
 from icecheck.judge import judge
 from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.defects.versions import alter_update
+from icecheck.mock_server.defects.kit.updating import alter_update
 from icecheck.mock_server.problem import Problem
 from icecheck.verdict import Outcome
 

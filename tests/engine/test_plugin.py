@@ -10,7 +10,7 @@ import pytest
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.context import Outcome
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.problem import Problem
 
 TOKEN = "tok-canary-1"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import refuse_as
+from icecheck.mock_server.defects.kit.rewriting import refuse_as
 from icecheck.mock_server.problem import Problem
 
 TOKEN = "tok-canary-1"

@@ -17,10 +17,8 @@ from icecheck.mock_server.context import (
     Reply,
     Request,
 )
-from icecheck.mock_server.defects.names import lower_cased
-from icecheck.mock_server.defects.pages_beside_drops import paged_over
-from icecheck.mock_server.defects.requests import sent_json
-from icecheck.mock_server.defects.rewriting import (
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
     alter_call,
@@ -28,6 +26,8 @@ from icecheck.mock_server.defects.rewriting import (
     alter_request_body,
     wrap,
 )
+from icecheck.mock_server.defects.listing.pages_during_drops import paged_over
+from icecheck.mock_server.defects.names.mangling import lower_cased
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.security.callers import Security

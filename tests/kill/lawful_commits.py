@@ -9,9 +9,9 @@ from tests.kill.lawful import Install
 from icecheck.mock_server import problem, publication
 from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.context import Call, Outcome, Registries
-from icecheck.mock_server.defects.requests import sent_json
-from icecheck.mock_server.defects.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.defects.versions import FaithfulUpdate, alter_update, alter_version
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, alter_version
 from icecheck.mock_server.model import TableMetadata
 from icecheck.mock_server.state import WarehouseState
 

@@ -9,7 +9,7 @@ from tests.kill.lawful import Install
 
 from icecheck.contract import load
 from icecheck.mock_server.context import Call, Outcome, Registries, Reply
-from icecheck.mock_server.defects.rewriting import Faithful, alter_body, alter_error, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_error, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 

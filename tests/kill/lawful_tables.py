@@ -11,9 +11,14 @@ from tests.kill.refusing import refuse_if
 
 from icecheck.mock_server.context import Call, Outcome, Registries
 from icecheck.mock_server.create import CreateTableRequest
-from icecheck.mock_server.defects.requests import sent_json, sent_name
-from icecheck.mock_server.defects.rewriting import Faithful, alter_body, alter_request_body, wrap
-from icecheck.mock_server.defects.storing import store_otherwise
+from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
+from icecheck.mock_server.defects.kit.storing import store_otherwise
 from icecheck.mock_server.model import SortOrder, TableMetadata
 from icecheck.mock_server.schemas import columns_by_id, valid_schema
 from icecheck.mock_server.state import WarehouseState

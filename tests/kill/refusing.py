@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.context import Call, Outcome, Registries
-from icecheck.mock_server.defects.requests import sent_json
-from icecheck.mock_server.defects.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 

@@ -15,7 +15,7 @@ from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server.context import Call, Context, Registries
 from icecheck.mock_server.context import Outcome as Decided
-from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as
+from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.probes import has_capability

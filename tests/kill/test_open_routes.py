@@ -10,7 +10,7 @@ from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Registries, Reply, Request
-from icecheck.mock_server.defects.authorization import is_at
+from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.security.callers import Security
 from icecheck.verdict import Outcome, SkipKind, Verdict
 

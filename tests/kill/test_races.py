@@ -26,8 +26,8 @@ from icecheck.judge import judge
 from icecheck.mock_server import replies
 from icecheck.mock_server.context import Call, Outcome, Registries
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.late_sight import LateSight
-from icecheck.mock_server.defects.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.commits.late_sight import LateSight
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
@@ -37,7 +37,7 @@ from icecheck.verdict import Outcome as Ending
 from icecheck.verdict import SkipKind, Verdict
 
 CHECKS = checks_of("test_races", "test_races_on_names")
-NAMES = defects_of("races")
+NAMES = defects_of("commits.races")
 CONTENDED = (
     "createNamespace",
     "createTable",

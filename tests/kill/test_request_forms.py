@@ -19,7 +19,7 @@ from icecheck.conformance.forged_tokens import claims_of, forged_tokens, own_tok
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.context import Call, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.problem import Problem
 from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session

@@ -16,8 +16,8 @@ from icecheck.judge import judge
 from icecheck.mock_server import problem
 from icecheck.mock_server.context import Call, Registries
 from icecheck.mock_server.context import Outcome as Result
-from icecheck.mock_server.defects.requests import sent_json
-from icecheck.mock_server.defects.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.state import WarehouseState
 from icecheck.verdict import Outcome, Verdict
 

@@ -18,7 +18,7 @@ from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.context import Call, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session
 from icecheck.target import Target

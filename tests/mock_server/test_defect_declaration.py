@@ -3,10 +3,10 @@
 import pytest
 
 from icecheck.mock_server.context import Call, Outcome, Registries
-from icecheck.mock_server.defects import declaring
-from icecheck.mock_server.defects.declaring import by, declare, defect, through
-from icecheck.mock_server.defects.places import table_update
-from icecheck.mock_server.defects.rewriting import Faithful, answer_status, wrap
+from icecheck.mock_server.defects.kit import declaring
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, wrap
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.state import WarehouseState
 

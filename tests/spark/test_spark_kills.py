@@ -14,7 +14,7 @@ from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.context import Call
 from icecheck.mock_server.context import Outcome as Answered
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session
 from icecheck.spark import SparkWorkbench
