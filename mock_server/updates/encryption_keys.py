@@ -5,9 +5,9 @@ import binascii
 
 from msgspec import UNSET, Struct, structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.model import EncryptedKey
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import EncryptedKey
+from icecheck.mock_server.protocol.problem import bad_request
 
 __all__ = ["AddEncryptionKeyUpdate", "RemoveEncryptionKeyUpdate"]
 

@@ -2,11 +2,11 @@
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.builder import Draft, next_id
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedSchema
-from icecheck.mock_server.schemas import highest_field_id, same_schema, valid_schema
+from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.schemas import highest_field_id, same_schema, valid_schema
+from icecheck.mock_server.protocol.problem import bad_request
 
 __all__ = ["AddSchemaUpdate", "RemoveSchemasUpdate", "SetCurrentSchemaUpdate"]
 

@@ -4,11 +4,11 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.column_types import Int32, Int64
-from icecheck.mock_server.invariants import check_ref
-from icecheck.mock_server.model import Snapshot, SnapshotRef, TableMetadata
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.column_types import Int32, Int64
+from icecheck.mock_server.metadata.invariants import check_ref
+from icecheck.mock_server.metadata.model import Snapshot, SnapshotRef, TableMetadata
+from icecheck.mock_server.protocol.problem import bad_request
 
 __all__ = [
     "AddSnapshotUpdate",

@@ -2,11 +2,11 @@
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.binding import UNSORTED_ORDER_ID, bound_sort_order
-from icecheck.mock_server.builder import Draft, next_id
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedSortOrder
+from icecheck.mock_server.metadata.binding import UNSORTED_ORDER_ID, bound_sort_order
+from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedSortOrder
+from icecheck.mock_server.protocol.problem import bad_request
 
 __all__ = ["AddSortOrderUpdate", "SetDefaultSortOrderUpdate"]
 

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.column_types import Int64
-from icecheck.mock_server.model import PartitionStatisticsFile, StatisticsFile
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.column_types import Int64
+from icecheck.mock_server.metadata.model import PartitionStatisticsFile, StatisticsFile
 
 __all__ = [
     "RemovePartitionStatisticsUpdate",

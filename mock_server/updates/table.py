@@ -4,10 +4,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from icecheck.mock_server.builder import Draft, canonical_location
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.invariants import check_format_version
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft, canonical_location
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.invariants import check_format_version
+from icecheck.mock_server.protocol.problem import bad_request
 
 __all__ = [
     "AssignUUIDUpdate",

@@ -4,15 +4,15 @@ from typing import Any, TypeAlias, get_args
 
 from msgspec import Struct
 
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedSchema
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.metadata.view_metadata import ViewVersion, check_view_format_version
+from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.table import (
     RemovePropertiesUpdate,
     SetPropertiesUpdate,
 )
-from icecheck.mock_server.view_builder import ViewDraft
-from icecheck.mock_server.view_metadata import ViewVersion, check_view_format_version
 
 __all__ = [
     "VIEW_UPDATES",

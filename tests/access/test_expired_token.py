@@ -3,7 +3,7 @@
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 
 

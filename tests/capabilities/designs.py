@@ -10,11 +10,11 @@ from tests.kill.lawful import LAWFUL, Install
 from tests.kill.lawful_tables import LAWFUL_TABLES
 from tests.kill.refusing import refuse_if, updates_in
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol.problem import Problem
 
 Body = dict[str, Any]
 Unwanted = Callable[[Call], bool]

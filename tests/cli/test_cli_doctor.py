@@ -4,7 +4,7 @@ import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as, wrap
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def lines_of(result):

@@ -11,7 +11,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import refuse_as
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.protocol.problem import Problem
 
 TOKEN = "tok-canary-1"
 FEW = "icecheck.conformance.test_metrics"

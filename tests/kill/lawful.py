@@ -9,14 +9,8 @@ from typing import Any
 import msgspec
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import (
-    Call,
-    Outcome,
-    Registries,
-    Reply,
-    Request,
-)
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -29,9 +23,9 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.listing.pages_during_drops import paged_over
 from icecheck.mock_server.defects.names.mangling import lower_cased
 from icecheck.mock_server.mock import MockCatalog
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
-from icecheck.mock_server.state import WarehouseState
 from icecheck.session import Session, open_session
 from icecheck.target import Target
 

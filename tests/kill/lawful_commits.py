@@ -6,14 +6,15 @@ from typing import Any
 import msgspec
 from tests.kill.lawful import Install
 
-from icecheck.mock_server import problem, publication
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, alter_version
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol import problem
 
 Body = dict[str, Any]
 ANSWERS = ("createTable", "loadTable", "updateTable")

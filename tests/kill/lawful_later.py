@@ -8,10 +8,10 @@ import msgspec
 from tests.kill.lawful import Install
 
 from icecheck.contract import load
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_error, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol.problem import Problem
 
 Body = dict[str, Any]
 TABLES = ("createTable", "loadTable", "registerTable", "updateTable")

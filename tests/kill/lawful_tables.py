@@ -9,8 +9,9 @@ from tests.kill.killing import TOKEN
 from tests.kill.lawful import Install
 from tests.kill.refusing import refuse_if
 
-from icecheck.mock_server.context import Call, Outcome, Registries
-from icecheck.mock_server.create import CreateTableRequest
+from icecheck.mock_server.commits.create import CreateTableRequest
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -19,9 +20,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.storing import store_otherwise
-from icecheck.mock_server.model import SortOrder, TableMetadata
-from icecheck.mock_server.schemas import columns_by_id, valid_schema
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.model import SortOrder, TableMetadata
+from icecheck.mock_server.metadata.schemas import columns_by_id, valid_schema
 
 Body = dict[str, Any]
 ANSWERS = ("createTable", "loadTable", "registerTable", "updateTable")

@@ -23,14 +23,14 @@ from tests.kill.lawful_tables import LAWFUL_TABLES
 
 from icecheck.client import Catalog
 from icecheck.judge import judge
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.commits.late_sight import LateSight
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.session import Session, open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending

@@ -18,10 +18,10 @@ from icecheck.client import Catalog
 from icecheck.conformance.forged_tokens import claims_of, forged_tokens, own_token, unsigned_jwt
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Level, SkipKind, Verdict

@@ -13,12 +13,12 @@ from tests.kill.refusing import refuse_if
 from icecheck.client import Catalog
 from icecheck.conformance.lookalike_names import FAMILIES
 from icecheck.judge import judge
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Registries
-from icecheck.mock_server.context import Outcome as Result
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Outcome as Result
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
 from icecheck.verdict import Outcome, Verdict
 
 CHECKS = checks_of(

@@ -17,9 +17,9 @@ from tests.kill.killing import (
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending

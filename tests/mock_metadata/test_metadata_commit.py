@@ -7,14 +7,14 @@ import pytest
 from msgspec import structs
 
 from icecheck.contract import load
-from icecheck.mock_server.assertions import ASSERTIONS
-from icecheck.mock_server.commit import (
+from icecheck.mock_server.commits.assertions import ASSERTIONS
+from icecheck.mock_server.commits.commit import (
     apply_commit,
     decode_commit,
     decode_commit_transaction,
     default_registries,
 )
-from icecheck.mock_server.metadata import encode
+from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.updates import UPDATES
 
 UUID = "77777777-2222-4333-8444-555555555555"

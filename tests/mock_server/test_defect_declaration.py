@@ -2,13 +2,13 @@
 
 import pytest
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit import declaring
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, wrap
 from icecheck.mock_server.operations.served import default_registries
-from icecheck.mock_server.state import WarehouseState
 
 
 @pytest.fixture

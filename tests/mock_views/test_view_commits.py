@@ -9,7 +9,7 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.assertions import VIEW_ASSERTIONS
+from icecheck.mock_server.commits.assertions import VIEW_ASSERTIONS
 from icecheck.mock_server.updates import UPDATES
 from icecheck.mock_server.updates.views import VIEW_UPDATES
 

@@ -11,11 +11,11 @@ from icecheck.check import Check, check_of
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Call
-from icecheck.mock_server.context import Outcome as Answered
+from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.core.context import Outcome as Answered
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.state import WarehouseState
 from icecheck.session import open_session
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks

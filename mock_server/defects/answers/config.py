@@ -2,7 +2,7 @@
 
 import msgspec
 
-from icecheck.mock_server.context import Call, Registries
+from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import Json

@@ -4,12 +4,12 @@ import json
 
 import msgspec
 
-from icecheck.mock_server import publication
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.state import WarehouseState
 
 
 def _etag_headers(reply: Reply, tag: str) -> Reply:

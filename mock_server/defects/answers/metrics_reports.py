@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, refuse_as, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def _refuse_reports(registries: Registries, member: str, value: Any) -> None:

@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import NamespaceEntry, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, wrap
-from icecheck.mock_server.names import split_namespace
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import NamespaceEntry, WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.names import split_namespace
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def _of_refs(call: Call) -> bool:

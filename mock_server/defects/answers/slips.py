@@ -9,16 +9,16 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from msgspec import structs
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.places import call_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.token_requests import bearer_of
-from icecheck.mock_server.state import WarehouseState
 
 _SIGNATURE_BYTES = 12  # before the name in a token of the faithful server
 _ZEROS = {

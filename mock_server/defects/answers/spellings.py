@@ -7,14 +7,15 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import problem, publication
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import call_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, alter_call, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.problem import Problem
 
 _ACCESS = "x-iceberg-access-delegation"
 _JSON = "application/json"

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from icecheck.mock_server.assertions import ASSERTIONS
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.commits.assertions import ASSERTIONS
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import declare, defect
 from icecheck.mock_server.defects.kit.places import request_of, table_assertion
 from icecheck.mock_server.defects.kit.updating import AssertionCheck
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.problem import commit_failed
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol.problem import commit_failed
 
 _REF = "assert-ref-snapshot-id"
 _LOST = "Concurrent writers overwrite each other."

@@ -5,9 +5,10 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import publication
-from icecheck.mock_server.commit import decode_commit
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.commit import decode_commit
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
@@ -20,9 +21,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.updating import alter_version, keep_known
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.updates import UPDATES
 
 _VIEW_ACTIONS = ("add-view-version", "set-current-view-version")

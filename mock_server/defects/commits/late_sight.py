@@ -13,11 +13,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Delay, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Context, Delay, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 __all__ = ["LateSight", "Publish", "decide_late", "note_writes", "refuse_late"]
 

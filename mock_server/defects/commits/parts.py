@@ -4,15 +4,15 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, FileEffect, Outcome, Registries
+from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
+from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
-from icecheck.mock_server.problem import Problem, bad_request
-from icecheck.mock_server.state import TableEntry, WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 # ---- requirements and updates
 

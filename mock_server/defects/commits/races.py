@@ -2,8 +2,8 @@
 
 from msgspec import structs
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.commits.late_sight import (
     LateSight,
     decide_late,
@@ -13,7 +13,7 @@ from icecheck.mock_server.defects.commits.late_sight import (
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
 
 _TWO_OWNERS = "Two clients own one name; the work of the first one is gone."
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
-from icecheck.mock_server.publication import NAMESPACE_LOCATION
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
 
 
 @defect(

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, FileEffect, Outcome, Registries
+from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -13,8 +13,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.updates import UPDATES
 
 _HALF = "Tables that belong together differ for good."

@@ -8,13 +8,13 @@ import msgspec
 
 from icecheck.contract import Contract, Response, load
 from icecheck.contract.document import resolve
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 Path = tuple[str, ...]
 

@@ -8,8 +8,8 @@ import msgspec
 
 from icecheck.contract import load
 from icecheck.contract.document import resolve
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import Install, by, declare
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -19,8 +19,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 _CONTRACT = load()
 _BROKEN = replies.error_reply(500, "NullPointerException", "something that nobody thought of")

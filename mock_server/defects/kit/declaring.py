@@ -6,7 +6,7 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, TypeVarTuple
 
 import msgspec
 
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import Around, wrap
 
 __all__ = ["Defect", "Install", "Place", "by", "declare", "declared", "defect", "through"]

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call
+from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.declaring import Place, through
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_call, alter_request_body
 from icecheck.mock_server.defects.kit.updating import (
@@ -15,8 +14,9 @@ from icecheck.mock_server.defects.kit.updating import (
     alter_update,
     alter_view_update,
 )
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.view_builder import ViewDraft
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_builder import ViewDraft
 
 __all__ = [
     "answer_of",

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from icecheck.mock_server.context import Call
+from icecheck.mock_server.core.context import Call
 
 __all__ = [
     "Json",

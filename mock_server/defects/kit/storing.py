@@ -4,20 +4,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.mock_server import publication, replies
-from icecheck.mock_server.context import (
-    Call,
-    Context,
-    Outcome,
-    Registries,
-    Reply,
-)
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import TableEntry, ViewEntry, WarehouseState
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.metadata import encode
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.state import TableEntry, ViewEntry, WarehouseState
-from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.protocol import replies
 
 __all__ = [
     "store_otherwise",

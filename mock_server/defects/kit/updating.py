@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import publication
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.commit import AssertionCheck
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.commit import AssertionCheck
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
-from icecheck.mock_server.metadata import encode
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.view_builder import ViewDraft
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.protocol.problem import Problem
 
 __all__ = [
     "AssertionCheck",

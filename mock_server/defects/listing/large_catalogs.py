@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body
-from icecheck.mock_server.state import WarehouseState
 
 _PAGE_OF_THE_STORE = 1_000
 _BODY_BYTES_MAX = 1024 * 1024

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.mock_server import names, problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import Json, Levels
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -16,8 +16,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import names, problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def _parent(call: Call) -> Levels:

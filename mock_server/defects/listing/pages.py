@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -18,7 +18,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_call,
     wrap,
 )
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
 
 OnOperation = Callable[[Registries, str], None]
 

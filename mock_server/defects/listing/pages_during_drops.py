@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, with_answer, wrap
 from icecheck.mock_server.defects.listing.pages import LISTS, of_each
-from icecheck.mock_server.state import WarehouseState
 
 __all__ = ["paged_over"]
 

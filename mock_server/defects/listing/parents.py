@@ -5,7 +5,7 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call
+from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.declaring import by, declare
 from icecheck.mock_server.defects.kit.rewriting import alter_call
 

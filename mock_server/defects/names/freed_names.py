@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import Name, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
 
 Named = Callable[[Call], Iterable[Name]]
 

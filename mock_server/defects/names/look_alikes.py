@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.paging import PageRequest
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.paging import PageRequest
 
 Take = Callable[[WarehouseState, Call], Call]
 

@@ -6,8 +6,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-from icecheck.mock_server import names, problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -19,7 +19,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import names, problem
 
 Reading = Callable[[str], str]
 

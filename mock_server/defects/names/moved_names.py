@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import rename_ends
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
 from icecheck.mock_server.defects.scans.combinations import Place, place_of
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.problem import Problem
 
 _TABLE = "whereabouts.table"
 _VIEW = "whereabouts.view"

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call, Registries
+from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_call, alter_request_body

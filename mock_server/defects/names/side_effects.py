@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import Kind, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import (
     Json,
@@ -19,8 +20,7 @@ from icecheck.mock_server.defects.kit.requests import (
 )
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, with_answer, wrap
 from icecheck.mock_server.defects.kit.storing import with_metadata
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import Kind, WarehouseState
+from icecheck.mock_server.protocol.problem import Problem
 
 Done = Callable[[Context, WarehouseState, Call, WarehouseState], WarehouseState]
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.publication import NAMESPACE_LOCATION
-from icecheck.mock_server.state import WarehouseState
 
 _NAMESPACES = "states.namespaces"
 _FOREIGN = "A setting is on a namespace that nobody has given it to."

@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -16,8 +17,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     forget_effect,
     refuse_as,
 )
-from icecheck.mock_server.publication import NAMESPACE_LOCATION
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
 
 declare(
     "properties-update-forgotten",

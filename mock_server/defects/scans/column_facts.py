@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
@@ -18,8 +18,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
 _COUNTS = ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts")

@@ -4,19 +4,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import (
-    Call,
-    Outcome,
-    Registries,
-    Reply,
-)
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 Place = tuple[tuple[str, ...], str]
 

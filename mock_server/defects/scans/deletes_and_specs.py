@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
@@ -15,8 +15,8 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wra
 from icecheck.mock_server.defects.scans.combinations import Place, place_of, without
 from icecheck.mock_server.planning.scan import plan_files
 from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 _OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
 _LOST_ROWS = "Queries miss rows, and nothing says so."

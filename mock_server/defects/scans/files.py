@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
@@ -16,7 +16,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
 _TOO_MANY_ROWS = "Queries count rows that are not theirs, and nothing says so."

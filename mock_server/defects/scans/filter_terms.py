@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
@@ -14,8 +15,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol.problem import bad_request
 
 _HEXADECIMAL = re.compile("([0-9A-F]{2})+")
 _FRACTION = re.compile(r"(:[0-9]{2})\.[0-9]{6}")

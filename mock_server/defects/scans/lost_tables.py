@@ -4,16 +4,16 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.scans.combinations import Place, place_of
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def _answer_where_planned(registries: Registries, operation_id: str, reply: Reply) -> None:

@@ -1,7 +1,7 @@
 """Ways in which servers take or refuse requests to plan scans wrongly."""
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
@@ -12,8 +12,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
 _TOO_MANY_ROWS = "Queries count rows that are not theirs, and nothing says so."

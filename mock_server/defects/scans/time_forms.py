@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import declare
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 

@@ -6,18 +6,12 @@ from collections.abc import Callable
 import msgspec
 
 from icecheck.contract import load
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import (
-    Call,
-    Outcome,
-    Registries,
-    Reply,
-    Request,
-)
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Security
-from icecheck.mock_server.state import WarehouseState
 
 Opening = Callable[[Request], bool]
 

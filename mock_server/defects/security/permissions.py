@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Registries, Reply, Request
+from icecheck.mock_server.core.context import Registries, Reply, Request
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Caller, Security
 
 Chosen = Callable[[Request], bool]

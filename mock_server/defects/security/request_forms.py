@@ -5,21 +5,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import (
-    Call,
-    Outcome,
-    Registries,
-    Reply,
-    Request,
-)
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.defects.security.permissions import is_restricted
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.tokens import foreign_subject
-from icecheck.mock_server.state import WarehouseState
 
 _GATE = "authorization"
 _PREFIX_CHARACTERS = 40

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -15,7 +16,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.state import WarehouseState
 
 _CREDENTIALS = "storage-credentials"
 

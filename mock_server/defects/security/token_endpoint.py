@@ -4,13 +4,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
 
 _EXCHANGE = b"token-exchange"
 

@@ -5,14 +5,14 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import call_of
 from icecheck.mock_server.defects.kit.requests import with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.settings import Client
-from icecheck.mock_server.state import WarehouseState
 
 _FORM = "application/x-www-form-urlencoded"
 _KNOWN = frozenset(

@@ -7,15 +7,15 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import request_of, table_update
 from icecheck.mock_server.defects.kit.rewriting import Faithful, with_answer, wrap
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
-from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
-from icecheck.mock_server.names import split_namespace
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import MAIN_BRANCH, TableMetadata
+from icecheck.mock_server.protocol.names import split_namespace
 
 
 @defect(

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import request_of, table_update
 from icecheck.mock_server.defects.kit.rewriting import Faithful
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, ignore_update
-from icecheck.mock_server.model import MAIN_BRANCH
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.wire import Reply
+from icecheck.mock_server.metadata.model import MAIN_BRANCH
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.protocol.wire import Reply
 
 _PROPERTY_BYTES_MAX = 64 * 1024
 _COLUMNS_MAX = 500

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import request_of, table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
-from icecheck.mock_server.problem import Problem, bad_request
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 _COLUMNS_MAX = 500
 _PROPERTY_MAX = 65_535

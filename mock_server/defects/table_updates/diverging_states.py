@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import request_of, table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -14,8 +14,8 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wra
 from icecheck.mock_server.defects.kit.storing import with_metadata
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_version
 from icecheck.mock_server.defects.table_updates.combinations import alter_changes, updates_of
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
 
 __all__ = ["fields_of", "show"]
 

@@ -5,14 +5,14 @@ Every update of the contract is also forgotten once: accepted, and left out.
 
 from typing import Any
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, ignore_update
-from icecheck.mock_server.invariants import FORMAT_VERSION_MAX
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.invariants import FORMAT_VERSION_MAX
 from icecheck.mock_server.updates import UPDATES
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.places import request_of, table_update
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
 
 _NAME_LENGTH_MAX = 128
 _INT32_MAX = 2**31 - 1

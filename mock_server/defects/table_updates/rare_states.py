@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import json, structs
 
-from icecheck.mock_server.binding import highest_partition_field_id
-from icecheck.mock_server.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, table_assertion, table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -19,11 +19,11 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.kit.storing import store_otherwise, with_metadata
 from icecheck.mock_server.defects.kit.updating import AssertionCheck, FaithfulUpdate
 from icecheck.mock_server.defects.table_updates.combinations import alter_changes, updates_of
-from icecheck.mock_server.invariants import current_schema
-from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
-from icecheck.mock_server.problem import commit_failed
-from icecheck.mock_server.schemas import highest_field_id
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.binding import highest_partition_field_id
+from icecheck.mock_server.metadata.invariants import current_schema
+from icecheck.mock_server.metadata.model import MAIN_BRANCH, TableMetadata
+from icecheck.mock_server.metadata.schemas import highest_field_id
+from icecheck.mock_server.protocol.problem import commit_failed
 
 _REF = "assert-ref-snapshot-id"
 _LOST = "Concurrent writers overwrite each other."

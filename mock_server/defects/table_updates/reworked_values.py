@@ -5,17 +5,17 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits.view_publication import published_view
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
-from icecheck.mock_server.model import MAIN_BRANCH
-from icecheck.mock_server.schemas import highest_field_id, valid_schema
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.view_publication import published_view
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import MAIN_BRANCH
+from icecheck.mock_server.metadata.schemas import highest_field_id, valid_schema
 
 _SCHEMAS = ("createTable", "updateTable", "commitTransaction")
 _VIEWS = ("createView", "replaceView")

@@ -8,12 +8,12 @@ from urllib.parse import unquote
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.defects.kit.declaring import Install, by, declare
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
-from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
 
 Kept = Callable[[TableMetadata, Any], Json]
 """From the metadata after an update, and the update: the members that are something else."""

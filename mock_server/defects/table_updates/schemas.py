@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
@@ -10,8 +9,9 @@ from icecheck.mock_server.defects.kit.updating import (
     ignore_update,
     swallow_refusals,
 )
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.schemas import highest_field_id
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.schemas import highest_field_id
+from icecheck.mock_server.protocol.problem import bad_request
 
 _LAST_ADDED = -1
 

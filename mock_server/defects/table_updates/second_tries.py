@@ -5,10 +5,9 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.commit import decode_commit_transaction
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits.commit import decode_commit_transaction
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -21,9 +20,10 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_version
 from icecheck.mock_server.defects.table_updates.combinations import alter_changes, updates_of
 from icecheck.mock_server.defects.table_updates.diverging_states import fields_of, show
-from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import MAIN_BRANCH, TableMetadata
+from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.problem import Problem
 
 _WRITER_STUCK = "A writer that lost a race can never commit what it has written."
 

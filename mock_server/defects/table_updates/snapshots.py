@@ -4,7 +4,6 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
@@ -14,8 +13,9 @@ from icecheck.mock_server.defects.kit.updating import (
     ignore_update,
     swallow_refusals,
 )
-from icecheck.mock_server.model import MAIN_BRANCH, SnapshotRef, TableMetadata
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import MAIN_BRANCH, SnapshotRef, TableMetadata
+from icecheck.mock_server.protocol.problem import bad_request
 
 # ---- snapshots
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
@@ -12,7 +11,8 @@ from icecheck.mock_server.defects.kit.updating import (
     ignore_update,
     swallow_refusals,
 )
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.protocol.problem import bad_request
 
 _LAST_ADDED = -1
 _FIRST_PARTITION_FIELD_ID = 1000

@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.model import MAIN_BRANCH
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.model import MAIN_BRANCH
+from icecheck.mock_server.protocol.problem import Problem
 
 Updates = MutableMapping[str, Callable[[Any, Any], None]]
 Read = Callable[[Any], Any]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import (
     Levels,
@@ -16,8 +16,8 @@ from icecheck.mock_server.defects.kit.requests import (
     sent_name,
 )
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def tables_in(state: WarehouseState) -> Iterator[Name]:

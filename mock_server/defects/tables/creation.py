@@ -1,7 +1,7 @@
 """Ways in which servers answer and refuse creations of tables wrongly."""
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name, with_content
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -14,8 +14,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.storing import without_sent_table
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 

@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.column_types import StructField, StructType
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.defects.kit.storing import store_otherwise
-from icecheck.mock_server.model import PartitionField, PartitionSpec, TableMetadata
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.column_types import StructField, StructType
+from icecheck.mock_server.metadata.model import PartitionField, PartitionSpec, TableMetadata
+from icecheck.mock_server.protocol import problem
 
 
 def _create_from(registries: Registries, alter: Callable[[Json], Json]) -> None:

@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem, publication, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import Json, Name
@@ -17,7 +18,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
 
 
 def _metadata_as(registries: Registries, /, **members: Any) -> None:

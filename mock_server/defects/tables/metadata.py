@@ -5,16 +5,16 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_request_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_version
-from icecheck.mock_server.model import Snapshot, TableMetadata
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import Snapshot, TableMetadata
+from icecheck.mock_server.protocol.problem import bad_request
 
 _DOUBLE_EXACT_MAX = 2**53
 

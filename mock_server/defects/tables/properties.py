@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body

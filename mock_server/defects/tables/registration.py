@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem, publication, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
@@ -21,9 +22,9 @@ from icecheck.mock_server.defects.kit.storing import (
     with_metadata,
     without_sent_table,
 )
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 declare(
     "register-201",

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from icecheck.mock_server import publication
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.storing import store_otherwise, with_metadata
-from icecheck.mock_server.model import MAIN_BRANCH, TableMetadata
-from icecheck.mock_server.state import TableEntry, WarehouseState
+from icecheck.mock_server.metadata.model import MAIN_BRANCH, TableMetadata
 
 _AGAIN = "states.registered-again"
 _OVERWRITTEN = "states.overwritten"

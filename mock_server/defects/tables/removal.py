@@ -5,13 +5,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.mock_server import problem, publication, replies
-from icecheck.mock_server.context import (
-    Call,
-    Outcome,
-    Registries,
-    RemoveFile,
-)
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries, RemoveFile
+from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import call_of
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_name
@@ -23,8 +19,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import TableEntry, WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 declare(
     "drop-200",

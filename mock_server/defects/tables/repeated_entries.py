@@ -1,6 +1,6 @@
 """Joins that list the same thing of a table several times."""
 
-from icecheck.mock_server.context import Call
+from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_answer

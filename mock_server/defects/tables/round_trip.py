@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
-from icecheck.mock_server.state import WarehouseState
 
 _COLUMN_WIDTH = 4000
 _FIELDS = "fields"

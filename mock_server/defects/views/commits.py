@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
@@ -22,10 +22,10 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.defects.kit.updating import FaithfulViewUpdate, alter_view_update
-from icecheck.mock_server.problem import Problem, bad_request, commit_failed
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.view_builder import ViewDraft
-from icecheck.mock_server.view_metadata import ViewMetadata
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem, bad_request, commit_failed
 
 _UNREADABLE = "The view cannot be read any more."
 _UUID = "assert-view-uuid"

@@ -4,15 +4,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
 from icecheck.mock_server.defects.scans.combinations import Place, place_of
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.view_metadata import ViewHistoryEntry, ViewMetadata
+from icecheck.mock_server.metadata.view_metadata import ViewHistoryEntry, ViewMetadata
 
 
 @defect(

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import NamespaceEntry, ViewEntry, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_name
@@ -19,9 +19,9 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import NamespaceEntry, ViewEntry, WarehouseState
-from icecheck.mock_server.view_metadata import ViewMetadata, ViewVersion
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, ViewVersion
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 # What a status says, said otherwise: name, broken row, title, suffering, what to do.
 _STATUSES: tuple[tuple[str, str, str, str, Callable[[Registries], None]], ...] = (

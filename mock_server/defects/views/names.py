@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import Name, rename_end, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -18,8 +18,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.storing import view_with
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 _WRONG_KIND = "DROP or SELECT of a mistaken name meets the wrong kind of thing."
 

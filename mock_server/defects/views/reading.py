@@ -1,7 +1,7 @@
 """Ways in which servers show views that are not there, or not as they are."""
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json
@@ -11,7 +11,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
 
 _UNKNOWN_ID = 4711
 

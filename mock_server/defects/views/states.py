@@ -6,20 +6,20 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
 from icecheck.mock_server.defects.kit.updating import FaithfulViewUpdate, alter_view_update
-from icecheck.mock_server.model import Schema
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.requested import RequestedSchema
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.view_builder import ViewDraft, view_schema
-from icecheck.mock_server.view_metadata import ViewMetadata, ViewVersion
+from icecheck.mock_server.metadata.model import Schema
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.view_builder import ViewDraft, view_schema
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, ViewVersion
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 
 _LIFE = "states.view-life"
 _HISTORY = "states.view-history"
