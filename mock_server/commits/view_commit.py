@@ -16,7 +16,7 @@ from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.null_containers import COMMIT
 from icecheck.mock_server.protocol.problem import bad_request
-from icecheck.mock_server.updates.views import VIEW_UPDATES, ViewUpdate
+from icecheck.mock_server.updates import VIEW_UPDATES, ViewUpdate
 
 __all__ = [
     "CommitViewRequest",
