@@ -100,6 +100,7 @@ def test_a_negation_turns_and_and_or_around() -> None:
     assert said(json) == expected
 
 
+@settings(deadline=None)
 @given(filters(max_leaves=12))
 def test_what_is_written_means_what_was_read(json: Any) -> None:
     assert normal(said(json)) == normal(json)
@@ -346,7 +347,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(JSON | filters())
 def test_any_json_is_either_understood_or_refused(json: Any) -> None:
     try:
