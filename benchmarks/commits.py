@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.files import Files
-from icecheck.mock_server.metadata import encode
-from icecheck.mock_server.wire import Request
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.protocol.wire import Request
+from icecheck.mock_server.storage.files import Files
 
 ROUNDS = 15
 COMMITS = 200

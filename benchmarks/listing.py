@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.wire import Request
+from icecheck.mock_server.protocol.wire import Request
 
 TABLES = 100_000
 PAGE_SIZE = 100

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 import httpx
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.threaded import ThreadedServer
+from icecheck.mock_server.http.threaded import ThreadedServer
 
 ROUNDS = 7
 REQUESTS = 1500

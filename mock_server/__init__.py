@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
     from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
     from icecheck.mock_server.security.vending import VendingSettings
-    from icecheck.mock_server.warehouses import WarehouseDeclaration
+    from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 
 __all__ = [
     "Client",
@@ -30,7 +30,7 @@ _HOMES = {
     "PlanningMode": "icecheck.mock_server.planning.plans",
     "PlanningSettings": "icecheck.mock_server.planning.plans",
     "VendingSettings": "icecheck.mock_server.security.vending",
-    "WarehouseDeclaration": "icecheck.mock_server.warehouses",
+    "WarehouseDeclaration": "icecheck.mock_server.serving.warehouses",
 }
 
 

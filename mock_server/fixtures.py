@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from icecheck.mock_server.journal import Journal
+    from icecheck.mock_server.core.journal import Journal
     from icecheck.mock_server.mock import MockCatalog
     from icecheck.mock_server.mock_warehouse import MockWarehouse
 

@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from icecheck.contract import load
-from icecheck.mock_server.app import App
-from icecheck.mock_server.authorization import TOKEN_PATH
-from icecheck.mock_server.clock import Clock, clock_from
-from icecheck.mock_server.context import Context
-from icecheck.mock_server.faults import FaultRule, Faults
-from icecheck.mock_server.files import Files, check_writable
-from icecheck.mock_server.hosts import hosts_of
-from icecheck.mock_server.identity import Identities
-from icecheck.mock_server.journal import Journal
+from icecheck.mock_server.core.clock import Clock, clock_from
+from icecheck.mock_server.core.context import Context
+from icecheck.mock_server.core.identity import Identities
+from icecheck.mock_server.core.journal import Journal
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.mock_warehouse import MockWarehouse
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
-from icecheck.mock_server.root import Root
+from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.security.vending import VendingSettings
-from icecheck.mock_server.state import WarehouseState
-from icecheck.mock_server.warehouses import (
+from icecheck.mock_server.serving.app import App
+from icecheck.mock_server.serving.faults import FaultRule, Faults
+from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
     Warehouse,
     WarehouseDeclaration,
     Warehouses,
 )
+from icecheck.mock_server.storage.files import Files, check_writable
+from icecheck.mock_server.storage.root import Root
 
 if TYPE_CHECKING:
     import httpx
     from pyiceberg.catalog.rest import RestCatalog
     from requests.adapters import BaseAdapter
 
-    from icecheck.mock_server.asgi import AsgiApp
+    from icecheck.mock_server.http.asgi import AsgiApp
 
 IN_PROCESS_URI = "http://icecheck.invalid"
 """The address that in-process clients are given; nothing is ever sent to it."""
@@ -157,8 +157,8 @@ class MockCatalog:
         OSError if the address is taken, ValueError if tables cannot be written where they are
         to live.
         """
-        from icecheck.mock_server.asgi import asgi_app
-        from icecheck.mock_server.threaded import ThreadedServer
+        from icecheck.mock_server.http.asgi import asgi_app
+        from icecheck.mock_server.http.threaded import ThreadedServer
 
         if self._server is not None:
             raise RuntimeError("already started")
@@ -223,19 +223,19 @@ class MockCatalog:
 
     def asgi(self) -> "AsgiApp":
         """The catalog as an ASGI application."""
-        from icecheck.mock_server.asgi import asgi_app
+        from icecheck.mock_server.http.asgi import asgi_app
 
         return asgi_app(self.app)
 
     def httpx_transport(self) -> "httpx.BaseTransport":
         """A transport for httpx.Client that reaches the catalog without a socket."""
-        from icecheck.mock_server.httpx_transport import InProcessTransport
+        from icecheck.mock_server.clients.httpx_transport import InProcessTransport
 
         return InProcessTransport(self.app)
 
     def requests_adapter(self) -> "BaseAdapter":
         """An adapter for requests.Session.mount that reaches the catalog without a socket."""
-        from icecheck.mock_server.requests_adapter import InProcessAdapter
+        from icecheck.mock_server.clients.requests_adapter import InProcessAdapter
 
         return InProcessAdapter(self.app)
 
@@ -251,7 +251,7 @@ class MockCatalog:
 
         `credential` is `ID:SECRET`; by default the static token, else the first client's.
         """
-        from icecheck.mock_server.clients import pyiceberg_catalog
+        from icecheck.mock_server.clients.connections import pyiceberg_catalog
 
         adapter = self.requests_adapter() if in_process else None
         uri = IN_PROCESS_URI if in_process else self.uri
@@ -268,7 +268,7 @@ class MockCatalog:
         `icecheck[spark]`) its jar of the Iceberg runtime is among them, as `spark.jars`; else the
         runtime has to be put on the session's class path. A JVM that runs already loads no jar.
         """
-        from icecheck.mock_server.clients import spark_conf
+        from icecheck.mock_server.clients.connections import spark_conf
 
         return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
 

@@ -8,9 +8,9 @@ import msgspec
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
 
-    from icecheck.mock_server.faults import FaultRule, Faults
+    from icecheck.mock_server.core.state import WarehouseState
     from icecheck.mock_server.mock import MockCatalog
-    from icecheck.mock_server.state import WarehouseState
+    from icecheck.mock_server.serving.faults import FaultRule, Faults
 
 __all__ = ["MockWarehouse"]
 

@@ -1,11 +1,12 @@
 """updateTable: assertions, updates, one new version; also how staged tables come into being."""
 
-from icecheck.mock_server import names, problem, publication
-from icecheck.mock_server.commit import CommitRequest, apply_commit, decode_commit
-from icecheck.mock_server.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.commit import CommitRequest, apply_commit, decode_commit
+from icecheck.mock_server.core.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.state import TableEntry, WarehouseState
+from icecheck.mock_server.protocol import names, problem
 
 
 @operation("updateTable")

@@ -1,10 +1,10 @@
 """getConfig: what a client has to know before anything else."""
 
 from icecheck.contract import load
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
 
 
 @operation("getConfig")

@@ -1,11 +1,11 @@
 """loadCredentials: new credentials for a table's storage, when those that came with it end."""
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.operations.tables import existing_table
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.vending import storage_credentials
-from icecheck.mock_server.state import WarehouseState
 
 _UNCACHED = (("cache-control", "no-store"),)
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Reply
-from icecheck.mock_server.paging import PageRequest
-from icecheck.mock_server.sorted_map import SortedMap
-from icecheck.mock_server.state import NamespaceEntry, WarehouseState
+from icecheck.mock_server.core.context import Call, Context, Reply
+from icecheck.mock_server.core.sorted_map import SortedMap
+from icecheck.mock_server.core.state import NamespaceEntry, WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.paging import PageRequest
 
 __all__ = ["identifiers_reply"]
 

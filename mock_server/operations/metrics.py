@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.json_input import decode_json
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.operations.tables import existing_table
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.json_input import decode_json
 
 
 class MetricResult(msgspec.Struct, frozen=True, rename="kebab"):

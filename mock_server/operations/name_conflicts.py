@@ -1,9 +1,9 @@
 """Tables and views share one name space: what is said about a name that is taken."""
 
-from icecheck.mock_server import problem
-from icecheck.mock_server.commit import TableIdentifier
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import Kind, WarehouseState
+from icecheck.mock_server.commits.commit import TableIdentifier
+from icecheck.mock_server.core.state import Kind, WarehouseState
+from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.problem import Problem
 
 __all__ = ["check_free", "check_rename_target", "name_taken"]
 

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from icecheck.mock_server import names, problem, replies
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.json_input import decode_json
+from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION, namespace_location
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import NamespaceEntry, WarehouseState
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.paging import PageRequest
-from icecheck.mock_server.publication import NAMESPACE_LOCATION, namespace_location
-from icecheck.mock_server.state import NamespaceEntry, WarehouseState
+from icecheck.mock_server.protocol import names, problem, replies
+from icecheck.mock_server.protocol.json_input import decode_json
+from icecheck.mock_server.protocol.paging import PageRequest
 
 
 class CreateNamespaceRequest(msgspec.Struct, frozen=True):

@@ -1,11 +1,11 @@
 """getToken: tokens for clients and users, in the words of OAuth2 and not of Iceberg."""
 
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.grants import granted
 from icecheck.mock_server.security.token_requests import OAuthProblem
-from icecheck.mock_server.state import WarehouseState
 
 _UNCACHED = (("cache-control", "no-store"), ("pragma", "no-cache"))
 _CHALLENGE = (("www-authenticate", 'Basic realm="icecheck"'),)

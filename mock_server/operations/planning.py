@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.json_input import decode_json
-from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.planning.plans import PlanningMode, PlanOwner, PlanView
 from icecheck.mock_server.planning.scan import plan_files
 from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
 from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.json_input import decode_json
+from icecheck.mock_server.protocol.problem import Problem
 
 
 class FetchScanTasksRequest(msgspec.Struct, frozen=True, rename="kebab"):

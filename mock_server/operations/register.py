@@ -2,15 +2,16 @@
 
 import msgspec
 
-from icecheck.mock_server import names, problem, publication
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.json_input import decode_json
-from icecheck.mock_server.locations import check_places
-from icecheck.mock_server.metadata import decode, encode
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.locations import check_places
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.metadata.encoding import decode, encode
 from icecheck.mock_server.operations.name_conflicts import name_taken
 from icecheck.mock_server.operations.registry import operation
+from icecheck.mock_server.protocol import names, problem
+from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.security.vending import table_path, with_access
-from icecheck.mock_server.state import WarehouseState
 
 _FILE_NAME_PART = ".metadata.json"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from icecheck.mock_server.context import Operation
+from icecheck.mock_server.core.context import Operation
 
 _OPERATIONS: dict[str, Operation] = {}
 

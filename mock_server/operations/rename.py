@@ -2,13 +2,13 @@
 
 import msgspec
 
-from icecheck.mock_server import names, problem, replies
-from icecheck.mock_server.commit import TableIdentifier
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.json_input import decode_json
+from icecheck.mock_server.commits.commit import TableIdentifier
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.name_conflicts import check_rename_target
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import names, problem, replies
+from icecheck.mock_server.protocol.json_input import decode_json
 
 
 class RenameTableRequest(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """What a faithful server does: importing the operation modules registers them."""
 
-from icecheck.mock_server import authorization, commit, view_commit
-from icecheck.mock_server.context import Registries, RequestGate
+from icecheck.mock_server.commits import commit, view_commit
+from icecheck.mock_server.core.context import Registries, RequestGate
 from icecheck.mock_server.operations import (
     commits,
     config,
@@ -17,6 +17,7 @@ from icecheck.mock_server.operations import (
     transactions,
     views,
 )
+from icecheck.mock_server.security import authorization
 
 __all__ = ["default_registries"]
 

@@ -1,15 +1,16 @@
 """Tables: list, create, load, exists, drop."""
 
-from icecheck.mock_server import names, problem, publication, replies
-from icecheck.mock_server.context import Call, Context, Outcome, RemoveFiles, Reply
-from icecheck.mock_server.create import decode_create_table, new_table_metadata
-from icecheck.mock_server.locations import check_places
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.core.context import Call, Context, Outcome, RemoveFiles, Reply
+from icecheck.mock_server.core.locations import check_places
+from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free
+from icecheck.mock_server.operations.purge import purged_files
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.purge import purged_files
+from icecheck.mock_server.protocol import names, problem, replies
 from icecheck.mock_server.security.vending import table_path, with_access
-from icecheck.mock_server.state import TableEntry, WarehouseState
 
 _REPRESENTATIONS = (publication.ALL_SNAPSHOTS, publication.REFERENCED_SNAPSHOTS)
 _BOOLEANS = {"true": True, "false": False}

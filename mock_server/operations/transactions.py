@@ -1,11 +1,11 @@
 """commitTransaction: commits to several tables that all take effect, or none."""
 
-from icecheck.mock_server import names, replies
-from icecheck.mock_server.commit import decode_commit_transaction
-from icecheck.mock_server.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.commits.commit import decode_commit_transaction
+from icecheck.mock_server.core.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.commits import committed
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import names, replies
 
 
 @operation("commitTransaction")

@@ -1,16 +1,17 @@
 """Views: list, create, load, replace, exists, drop, rename."""
 
-from icecheck.mock_server import names, problem, publication, replies
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.locations import check_places
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.view_commit import apply_view_commit, decode_view_commit
+from icecheck.mock_server.commits.view_create import decode_create_view, new_view_metadata
+from icecheck.mock_server.commits.view_publication import published_view
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.locations import check_places
+from icecheck.mock_server.core.state import ViewEntry, WarehouseState
 from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free, check_rename_target
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.operations.rename import decode_rename
-from icecheck.mock_server.state import ViewEntry, WarehouseState
-from icecheck.mock_server.view_commit import apply_view_commit, decode_view_commit
-from icecheck.mock_server.view_create import decode_create_view, new_view_metadata
-from icecheck.mock_server.view_publication import published_view
+from icecheck.mock_server.protocol import names, problem, replies
 
 
 @operation("listViews")

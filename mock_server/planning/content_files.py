@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from icecheck.mock_server.planning.single_values import Value
+from icecheck.mock_server.planning.filters.single_values import Value
 
 __all__ = ["Bounds", "ContentFile", "Counts", "FieldSummary", "ManifestFile"]
 

@@ -4,11 +4,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from icecheck.mock_server.metadata.schemas import Column
 from icecheck.mock_server.planning.content_files import Bounds, ContentFile
 from icecheck.mock_server.planning.failure import PlanningFailure
-from icecheck.mock_server.planning.projection import BoundPartitionSpec
-from icecheck.mock_server.planning.single_values import Value, is_nan, value_of_bound
-from icecheck.mock_server.schemas import Column
+from icecheck.mock_server.planning.filters.projection import BoundPartitionSpec
+from icecheck.mock_server.planning.filters.single_values import Value, is_nan, value_of_bound
 
 __all__ = ["DeleteIndex"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.protocol.problem import Problem
 
 __all__ = ["PlanningFailure"]
 

@@ -5,14 +5,14 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from icecheck.mock_server.column_types import Int32, Int64
-from icecheck.mock_server.files import Files
-from icecheck.mock_server.model import Snapshot
+from icecheck.mock_server.metadata.column_types import Int32, Int64
+from icecheck.mock_server.metadata.model import Snapshot
 from icecheck.mock_server.planning.avro_reading import AvroFile, read_avro
 from icecheck.mock_server.planning.content_files import ContentFile, FieldSummary, ManifestFile
 from icecheck.mock_server.planning.failure import PlanningFailure
-from icecheck.mock_server.planning.projection import BoundPartitionSpec
-from icecheck.mock_server.planning.single_values import Value, value_of_avro
+from icecheck.mock_server.planning.filters.projection import BoundPartitionSpec
+from icecheck.mock_server.planning.filters.single_values import Value, value_of_avro
+from icecheck.mock_server.storage.files import Files
 
 __all__ = ["live_files", "manifests_of"]
 

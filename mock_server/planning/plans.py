@@ -13,7 +13,7 @@ import msgspec
 
 from icecheck.mock_server.planning.failure import PlanningFailure
 from icecheck.mock_server.planning.scan import FileScanTask, Scan
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.protocol.problem import Problem
 
 __all__ = [
     "Plan",

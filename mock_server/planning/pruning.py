@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from icecheck.mock_server.planning.content_files import ContentFile, FieldSummary, ManifestFile
-from icecheck.mock_server.planning.expressions import (
+from icecheck.mock_server.planning.filters.expressions import (
     ALWAYS_FALSE,
     ALWAYS_TRUE,
     Always,
@@ -18,8 +18,8 @@ from icecheck.mock_server.planning.expressions import (
     fold,
     mapped,
 )
-from icecheck.mock_server.planning.predicates import BoundExpression, BoundPredicate
-from icecheck.mock_server.planning.projection import (
+from icecheck.mock_server.planning.filters.predicates import BoundExpression, BoundPredicate
+from icecheck.mock_server.planning.filters.projection import (
     BoundPartitionSpec,
     PartitionColumn,
     PartitionTest,
@@ -27,8 +27,8 @@ from icecheck.mock_server.planning.projection import (
     passes,
     projected,
 )
-from icecheck.mock_server.planning.single_values import Value, value_of_bound
-from icecheck.mock_server.planning.value_ranges import ValueRange, could_hold, through
+from icecheck.mock_server.planning.filters.single_values import Value, value_of_bound
+from icecheck.mock_server.planning.filters.value_ranges import ValueRange, could_hold, through
 
 __all__ = ["SpecFilter", "spec_filter"]
 

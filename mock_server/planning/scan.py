@@ -5,16 +5,16 @@ from functools import partial
 
 from msgspec import Struct
 
-from icecheck.mock_server.files import Files
-from icecheck.mock_server.model import Snapshot
+from icecheck.mock_server.metadata.model import Snapshot
+from icecheck.mock_server.metadata.schemas import Column
 from icecheck.mock_server.planning.content_files import ContentFile, ManifestFile
 from icecheck.mock_server.planning.delete_index import DeleteIndex
-from icecheck.mock_server.planning.expressions import Expression
+from icecheck.mock_server.planning.filters.expressions import Expression
+from icecheck.mock_server.planning.filters.predicates import BoundExpression, unbound
+from icecheck.mock_server.planning.filters.projection import BoundPartitionSpec
 from icecheck.mock_server.planning.manifests import live_files, manifests_of
-from icecheck.mock_server.planning.predicates import BoundExpression, unbound
-from icecheck.mock_server.planning.projection import BoundPartitionSpec
 from icecheck.mock_server.planning.pruning import SpecFilter, spec_filter
-from icecheck.mock_server.schemas import Column
+from icecheck.mock_server.storage.files import Files
 
 __all__ = ["FileScanTask", "Scan", "plan_files"]
 

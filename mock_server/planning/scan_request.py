@@ -5,15 +5,15 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.column_types import FieldType, Int64
-from icecheck.mock_server.model import Schema, Snapshot, TableMetadata
-from icecheck.mock_server.planning.columns import ColumnNames
-from icecheck.mock_server.planning.expressions import parse_expression
-from icecheck.mock_server.planning.predicates import bind
-from icecheck.mock_server.planning.projection import bound_partition_spec
+from icecheck.mock_server.metadata.column_types import FieldType, Int64
+from icecheck.mock_server.metadata.model import Schema, Snapshot, TableMetadata
+from icecheck.mock_server.metadata.schemas import Column, columns_by_id
+from icecheck.mock_server.planning.filters.columns import ColumnNames
+from icecheck.mock_server.planning.filters.expressions import parse_expression
+from icecheck.mock_server.planning.filters.predicates import bind
+from icecheck.mock_server.planning.filters.projection import bound_partition_spec
 from icecheck.mock_server.planning.scan import Scan
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.schemas import Column, columns_by_id
+from icecheck.mock_server.protocol.problem import bad_request
 
 __all__ = ["PlanTableScanRequest", "requested_scan"]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from icecheck.mock_server.planning.content_files import Bounds, ContentFile, Counts
-from icecheck.mock_server.planning.expressions import expression_json
+from icecheck.mock_server.planning.filters.expressions import expression_json
+from icecheck.mock_server.planning.filters.single_values import is_nan, json_value, value_of_bound
 from icecheck.mock_server.planning.scan import FileScanTask, Scan
-from icecheck.mock_server.planning.single_values import is_nan, json_value, value_of_bound
 
 __all__ = ["scan_tasks_json"]
 

@@ -5,8 +5,8 @@ from enum import Enum
 
 import msgspec
 
-from icecheck.mock_server.clock import Clock
-from icecheck.mock_server.identity import Identities
+from icecheck.mock_server.core.clock import Clock
+from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.security.settings import (
     CATALOG_SCOPE,
     Client,

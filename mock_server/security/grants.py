@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from icecheck.mock_server.context import Request
+from icecheck.mock_server.core.context import Request
 from icecheck.mock_server.security import settings
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import CATALOG_SCOPE, Client

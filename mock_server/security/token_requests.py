@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote_plus
 
 import msgspec
 
-from icecheck.mock_server.context import Request
+from icecheck.mock_server.core.context import Request
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import Client
 

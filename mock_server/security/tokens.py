@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.identity import Identities
+from icecheck.mock_server.core.identity import Identities
 
 __all__ = ["AccessToken", "Tokens", "foreign_subject"]
 

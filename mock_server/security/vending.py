@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from icecheck.mock_server.context import Call, Context, Reply
-from icecheck.mock_server.model import TableMetadata
+from icecheck.mock_server.core.context import Call, Context, Reply
+from icecheck.mock_server.metadata.model import TableMetadata
 
 __all__ = [
     "REMOTE_SIGNING",

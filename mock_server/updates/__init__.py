@@ -1,71 +1,31 @@
-"""The 23 updates of a table: one class each, with its fields, documentation and behaviour."""
+"""The updates of tables and views: one class each, with its fields, documentation and behaviour.
 
-from typing import Any, TypeAlias, get_args
+A class under `@table_update` or `@view_update` in a module of this package is all that an update
+needs: the registries and what a commit is decoded to are made of the classes that there are.
+"""
 
-from icecheck.mock_server.updates.encryption_keys import (
-    AddEncryptionKeyUpdate,
-    RemoveEncryptionKeyUpdate,
-)
-from icecheck.mock_server.updates.partition_specs import (
-    AddPartitionSpecUpdate,
-    RemovePartitionSpecsUpdate,
-    SetDefaultSpecUpdate,
-)
-from icecheck.mock_server.updates.schemas import (
-    AddSchemaUpdate,
-    RemoveSchemasUpdate,
-    SetCurrentSchemaUpdate,
-)
-from icecheck.mock_server.updates.snapshots import (
-    AddSnapshotUpdate,
-    RemoveSnapshotRefUpdate,
-    RemoveSnapshotsUpdate,
-    SetSnapshotRefUpdate,
-)
-from icecheck.mock_server.updates.sort_orders import AddSortOrderUpdate, SetDefaultSortOrderUpdate
-from icecheck.mock_server.updates.statistics import (
-    RemovePartitionStatisticsUpdate,
-    RemoveStatisticsUpdate,
-    SetPartitionStatisticsUpdate,
-    SetStatisticsUpdate,
-)
-from icecheck.mock_server.updates.table import (
-    AssignUUIDUpdate,
-    RemovePropertiesUpdate,
-    SetLocationUpdate,
-    SetPropertiesUpdate,
-    UpgradeFormatVersionUpdate,
-)
+import functools
+import importlib
+import operator
+import pkgutil
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["UPDATES", "TableUpdate"]
+from icecheck.mock_server.updates import registry
 
-TableUpdate: TypeAlias = (
-    AssignUUIDUpdate
-    | UpgradeFormatVersionUpdate
-    | AddSchemaUpdate
-    | SetCurrentSchemaUpdate
-    | AddPartitionSpecUpdate
-    | SetDefaultSpecUpdate
-    | AddSortOrderUpdate
-    | SetDefaultSortOrderUpdate
-    | AddSnapshotUpdate
-    | SetSnapshotRefUpdate
-    | RemoveSnapshotsUpdate
-    | RemoveSnapshotRefUpdate
-    | SetLocationUpdate
-    | SetPropertiesUpdate
-    | RemovePropertiesUpdate
-    | SetStatisticsUpdate
-    | RemoveStatisticsUpdate
-    | SetPartitionStatisticsUpdate
-    | RemovePartitionStatisticsUpdate
-    | RemovePartitionSpecsUpdate
-    | RemoveSchemasUpdate
-    | AddEncryptionKeyUpdate
-    | RemoveEncryptionKeyUpdate
-)
+if TYPE_CHECKING:
+    from icecheck.mock_server.updates.registry import TableUpdate, ViewUpdate
 
-UPDATES: dict[str, type[Any]] = {
-    str(update.__struct_config__.tag): update for update in get_args(TableUpdate)
-}
+__all__ = ["UPDATES", "VIEW_UPDATES", "TableUpdate", "ViewUpdate"]
+
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
+
+UPDATES: dict[str, type[Any]] = registry.table_updates()
 """Action to class, for every update that a table accepts."""
+
+VIEW_UPDATES: dict[str, type[Any]] = registry.view_updates()
+"""Action to class, for every update that a view accepts."""
+
+if not TYPE_CHECKING:  # what msgspec decodes; a type checker knows what all of them can do
+    TableUpdate = functools.reduce(operator.or_, UPDATES.values())
+    ViewUpdate = functools.reduce(operator.or_, VIEW_UPDATES.values())

@@ -5,13 +5,15 @@ import binascii
 
 from msgspec import UNSET, Struct, structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.model import EncryptedKey
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import EncryptedKey
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddEncryptionKeyUpdate", "RemoveEncryptionKeyUpdate"]
 
 
+@table_update
 class AddEncryptionKeyUpdate(
     Struct, frozen=True, gc=False, tag="add-encryption-key", tag_field="action", rename="kebab"
 ):
@@ -32,6 +34,7 @@ class AddEncryptionKeyUpdate(
             draft.change(encryption_keys=(*keys, key))
 
 
+@table_update
 class RemoveEncryptionKeyUpdate(
     Struct, frozen=True, gc=False, tag="remove-encryption-key", tag_field="action", rename="kebab"
 ):

@@ -2,17 +2,19 @@
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.binding import bound_spec, highest_partition_field_id, same_spec
-from icecheck.mock_server.builder import Draft, next_id
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedPartitionSpec
+from icecheck.mock_server.metadata.binding import bound_spec, highest_partition_field_id, same_spec
+from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedPartitionSpec
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddPartitionSpecUpdate", "RemovePartitionSpecsUpdate", "SetDefaultSpecUpdate"]
 
 _LAST_ADDED = -1
 
 
+@table_update
 class AddPartitionSpecUpdate(Struct, frozen=True, gc=False, tag="add-spec", tag_field="action"):
     """Add a partition spec bound to the current schema, which does not make it the default.
 
@@ -45,6 +47,7 @@ class AddPartitionSpecUpdate(Struct, frozen=True, gc=False, tag="add-spec", tag_
         )
 
 
+@table_update
 class SetDefaultSpecUpdate(
     Struct, frozen=True, gc=False, tag="set-default-spec", tag_field="action", rename="kebab"
 ):
@@ -65,6 +68,7 @@ class SetDefaultSpecUpdate(
             draft.change(default_spec_id=spec_id)
 
 
+@table_update
 class RemovePartitionSpecsUpdate(
     Struct,
     frozen=True,

@@ -2,17 +2,19 @@
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.builder import Draft, next_id
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedSchema
-from icecheck.mock_server.schemas import highest_field_id, same_schema, valid_schema
+from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.schemas import highest_field_id, same_schema, valid_schema
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddSchemaUpdate", "RemoveSchemasUpdate", "SetCurrentSchemaUpdate"]
 
 _LAST_ADDED = -1
 
 
+@table_update
 class AddSchemaUpdate(
     Struct, frozen=True, gc=False, tag="add-schema", tag_field="action", rename="kebab"
 ):
@@ -44,6 +46,7 @@ class AddSchemaUpdate(
         )
 
 
+@table_update
 class SetCurrentSchemaUpdate(
     Struct, frozen=True, gc=False, tag="set-current-schema", tag_field="action", rename="kebab"
 ):
@@ -64,6 +67,7 @@ class SetCurrentSchemaUpdate(
             draft.change(current_schema_id=schema_id)
 
 
+@table_update
 class RemoveSchemasUpdate(
     Struct, frozen=True, gc=False, tag="remove-schemas", tag_field="action", rename="kebab"
 ):

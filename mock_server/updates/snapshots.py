@@ -4,11 +4,12 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.column_types import Int32, Int64
-from icecheck.mock_server.invariants import check_ref
-from icecheck.mock_server.model import Snapshot, SnapshotRef, TableMetadata
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.column_types import Int32, Int64
+from icecheck.mock_server.metadata.invariants import check_ref
+from icecheck.mock_server.metadata.model import Snapshot, SnapshotRef, TableMetadata
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import table_update
 
 __all__ = [
     "AddSnapshotUpdate",
@@ -22,6 +23,7 @@ _ROW_LINEAGE_SINCE = 3
 _INT64_MAX = 2**63 - 1
 
 
+@table_update
 class AddSnapshotUpdate(Struct, frozen=True, gc=False, tag="add-snapshot", tag_field="action"):
     """Add a snapshot, which makes no ref point at it."""
 
@@ -105,6 +107,7 @@ def _next_row_id(snapshot: Snapshot, metadata: TableMetadata) -> int:
     return first + added
 
 
+@table_update
 class RemoveSnapshotsUpdate(
     Struct, frozen=True, gc=False, tag="remove-snapshots", tag_field="action", rename="kebab"
 ):
@@ -120,6 +123,7 @@ class RemoveSnapshotsUpdate(
         draft.remove_snapshots(self.snapshot_ids)
 
 
+@table_update
 class SetSnapshotRefUpdate(
     Struct, frozen=True, gc=False, tag="set-snapshot-ref", tag_field="action", rename="kebab"
 ):
@@ -148,6 +152,7 @@ class SetSnapshotRefUpdate(
         draft.set_ref(self.ref_name, ref)
 
 
+@table_update
 class RemoveSnapshotRefUpdate(
     Struct, frozen=True, gc=False, tag="remove-snapshot-ref", tag_field="action", rename="kebab"
 ):

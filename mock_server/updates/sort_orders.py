@@ -2,11 +2,12 @@
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.binding import UNSORTED_ORDER_ID, bound_sort_order
-from icecheck.mock_server.builder import Draft, next_id
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedSortOrder
+from icecheck.mock_server.metadata.binding import UNSORTED_ORDER_ID, bound_sort_order
+from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedSortOrder
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddSortOrderUpdate", "SetDefaultSortOrderUpdate"]
 
@@ -14,6 +15,7 @@ _LAST_ADDED = -1
 _FIRST_SORTED_ORDER_ID = 1
 
 
+@table_update
 class AddSortOrderUpdate(
     Struct, frozen=True, gc=False, tag="add-sort-order", tag_field="action", rename="kebab"
 ):
@@ -41,6 +43,7 @@ class AddSortOrderUpdate(
         draft.change(sort_orders=(*orders, structs.replace(order, order_id=order_id)))
 
 
+@table_update
 class SetDefaultSortOrderUpdate(
     Struct,
     frozen=True,

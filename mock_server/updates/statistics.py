@@ -2,9 +2,10 @@
 
 from msgspec import Struct
 
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.column_types import Int64
-from icecheck.mock_server.model import PartitionStatisticsFile, StatisticsFile
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.column_types import Int64
+from icecheck.mock_server.metadata.model import PartitionStatisticsFile, StatisticsFile
+from icecheck.mock_server.updates.registry import table_update
 
 __all__ = [
     "RemovePartitionStatisticsUpdate",
@@ -14,6 +15,7 @@ __all__ = [
 ]
 
 
+@table_update
 class SetStatisticsUpdate(
     Struct, frozen=True, gc=False, tag="set-statistics", tag_field="action", rename="kebab"
 ):
@@ -31,6 +33,7 @@ class SetStatisticsUpdate(
         draft.change(statistics=(*kept, self.statistics))
 
 
+@table_update
 class RemoveStatisticsUpdate(
     Struct, frozen=True, gc=False, tag="remove-statistics", tag_field="action", rename="kebab"
 ):
@@ -45,6 +48,7 @@ class RemoveStatisticsUpdate(
             draft.change(statistics=kept)
 
 
+@table_update
 class SetPartitionStatisticsUpdate(
     Struct,
     frozen=True,
@@ -64,6 +68,7 @@ class SetPartitionStatisticsUpdate(
         draft.change(partition_statistics=(*kept, file))
 
 
+@table_update
 class RemovePartitionStatisticsUpdate(
     Struct,
     frozen=True,

@@ -4,10 +4,11 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from icecheck.mock_server.builder import Draft, canonical_location
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.invariants import check_format_version
-from icecheck.mock_server.problem import bad_request
+from icecheck.mock_server.metadata.builder import Draft, canonical_location
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.invariants import check_format_version
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import table_update, view_update
 
 __all__ = [
     "AssignUUIDUpdate",
@@ -37,6 +38,7 @@ class PropertiesDraft(Protocol):
         """Replace members of the metadata."""
 
 
+@table_update
 class AssignUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag_field="action"):
     """Give a new table its uuid; on an existing table only the uuid it has is accepted."""
 
@@ -55,6 +57,7 @@ class AssignUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag_fie
         draft.change(table_uuid=self.uuid)
 
 
+@table_update
 class UpgradeFormatVersionUpdate(
     Struct,
     frozen=True,
@@ -78,6 +81,7 @@ class UpgradeFormatVersionUpdate(
         draft.change(format_version=self.format_version)
 
 
+@table_update
 class SetLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_field="action"):
     """Move the table's base location; existing files stay where they are."""
 
@@ -90,6 +94,8 @@ class SetLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_f
             draft.change(location=location)
 
 
+@table_update
+@view_update
 class SetPropertiesUpdate(Struct, frozen=True, gc=False, tag="set-properties", tag_field="action"):
     """Add and overwrite properties; no key is special here."""
 
@@ -101,6 +107,8 @@ class SetPropertiesUpdate(Struct, frozen=True, gc=False, tag="set-properties", t
             draft.change(properties={**draft.metadata.properties, **self.updates})
 
 
+@table_update
+@view_update
 class RemovePropertiesUpdate(
     Struct, frozen=True, gc=False, tag="remove-properties", tag_field="action"
 ):

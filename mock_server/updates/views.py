@@ -1,31 +1,25 @@
-"""The 8 updates of a view: two as for tables, six of its own; one class each."""
-
-from typing import Any, TypeAlias, get_args
+"""The updates that a view has of its own; those of properties are the same as for tables."""
 
 from msgspec import Struct
 
-from icecheck.mock_server.column_types import Int32
-from icecheck.mock_server.problem import bad_request
-from icecheck.mock_server.requested import RequestedSchema
-from icecheck.mock_server.updates.table import (
-    RemovePropertiesUpdate,
-    SetPropertiesUpdate,
-)
-from icecheck.mock_server.view_builder import ViewDraft
-from icecheck.mock_server.view_metadata import ViewVersion, check_view_format_version
+from icecheck.mock_server.metadata.column_types import Int32
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.metadata.view_metadata import ViewVersion, check_view_format_version
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates.registry import view_update
 
 __all__ = [
-    "VIEW_UPDATES",
     "AddViewSchemaUpdate",
     "AddViewVersionUpdate",
     "AssignViewUUIDUpdate",
     "SetCurrentViewVersionUpdate",
     "SetViewLocationUpdate",
     "UpgradeViewFormatVersionUpdate",
-    "ViewUpdate",
 ]
 
 
+@view_update
 class AssignViewUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag_field="action"):
     """Name the uuid that the view has; it cannot get another one."""
 
@@ -38,6 +32,7 @@ class AssignViewUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag
             raise bad_request(f"Cannot reassign uuid: {actual} != {self.uuid}")
 
 
+@view_update
 class UpgradeViewFormatVersionUpdate(
     Struct,
     frozen=True,
@@ -58,6 +53,7 @@ class UpgradeViewFormatVersionUpdate(
         check_view_format_version(self.format_version)
 
 
+@view_update
 class AddViewSchemaUpdate(
     Struct, frozen=True, gc=False, tag="add-schema", tag_field="action", rename="kebab"
 ):
@@ -74,6 +70,7 @@ class AddViewSchemaUpdate(
         draft.add_schema(self.schema)
 
 
+@view_update
 class SetViewLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", tag_field="action"):
     """Move the view's base location; existing files stay where they are."""
 
@@ -87,6 +84,7 @@ class SetViewLocationUpdate(Struct, frozen=True, gc=False, tag="set-location", t
             draft.change(location=self.location)
 
 
+@view_update
 class AddViewVersionUpdate(
     Struct, frozen=True, gc=False, tag="add-view-version", tag_field="action", rename="kebab"
 ):
@@ -99,6 +97,7 @@ class AddViewVersionUpdate(
         draft.add_version(self.view_version)
 
 
+@view_update
 class SetCurrentViewVersionUpdate(
     Struct,
     frozen=True,
@@ -114,20 +113,3 @@ class SetCurrentViewVersionUpdate(
     def apply(self, draft: ViewDraft) -> None:
         """Move the pointer; refuse (400) an unknown id, and -1 if no version was added."""
         draft.set_current_version(self.view_version_id)
-
-
-ViewUpdate: TypeAlias = (
-    AssignViewUUIDUpdate
-    | UpgradeViewFormatVersionUpdate
-    | AddViewSchemaUpdate
-    | SetViewLocationUpdate
-    | SetPropertiesUpdate
-    | RemovePropertiesUpdate
-    | AddViewVersionUpdate
-    | SetCurrentViewVersionUpdate
-)
-
-VIEW_UPDATES: dict[str, type[Any]] = {
-    str(update.__struct_config__.tag): update for update in get_args(ViewUpdate)
-}
-"""Action to class, for every update that a view accepts."""

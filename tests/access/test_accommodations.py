@@ -10,11 +10,13 @@ import pytest
 from icecheck.accommodations import Accommodations, location_below
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.contract import load
-from icecheck.mock_server import MockCatalog, problem
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import alter_request_body, sent_json, wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.protocol import problem
 from icecheck.reports import run_json, summary
 from icecheck.target import Target, UsageError
 from icecheck.verdict import Group, Run
@@ -25,10 +27,10 @@ Refused = Callable[[Call], bool]
 
 
 def refuse(registries: Registries, operation_id: str, refused: Refused, status: int = 400) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if refused(call):
             raise problem.Problem(status, "BadRequestException", "not in this way")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, operation_id, around)
 

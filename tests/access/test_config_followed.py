@@ -10,7 +10,7 @@ from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.connection import TargetUnusable
 from icecheck.exchange import Exchange
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome

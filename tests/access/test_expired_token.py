@@ -3,8 +3,8 @@
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects.authorization import is_at
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.security.bearer_tokens import is_at
 
 
 def opened(registries: Registries, operation_id: str) -> None:

@@ -10,10 +10,11 @@ from tests.kill.lawful import LAWFUL, Install
 from tests.kill.lawful_tables import LAWFUL_TABLES
 from tests.kill.refusing import refuse_if, updates_in
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import alter_call, sent_json, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
+from icecheck.mock_server.protocol.problem import Problem
 
 Body = dict[str, Any]
 Unwanted = Callable[[Call], bool]
@@ -148,14 +149,14 @@ def _format_version(version: int, default: int = 2) -> Callable[[Spelling], Inst
 def _unreadable_snapshots(spelling: Spelling) -> Install:
     """A snapshot's manifest list must be there when it is added."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         for update in updates_in(call):
             snapshot = update.get("snapshot") if update.get("action") == "add-snapshot" else None
             if not isinstance(snapshot, dict):
                 continue
             try:
-                context.files.read(str(snapshot.get("manifest-list")))
+                faithful.context.files.read(str(snapshot.get("manifest-list")))
             except OSError:
                 raise Problem(spelling.status, spelling.type, "No such manifest list") from None
         return outcome
@@ -170,12 +171,12 @@ def _unreadable_snapshots(spelling: Spelling) -> Install:
 def _one_case(registries: Registries) -> None:
     """Names keep their case, and two that differ in nothing else are one."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         asked = [level.lower() for level in _levels(call)]
         taken = ([level.lower() for level in path] for path, _ in state.namespaces.after())
         if asked in taken:
             raise Problem(409, "AlreadyExistsException", "There is one with this name")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "createNamespace", around)
 

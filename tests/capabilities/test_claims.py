@@ -9,16 +9,16 @@ from tests.kill.lawful import Install
 
 from icecheck.check import Check
 from icecheck.contract import load
-from icecheck.mock_server.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import (
+from icecheck.mock_server.defects.kit.rewriting import (
     alter_body,
     answer_status,
     forget_effect,
     refuse_as,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.probes import CAPABILITIES
 from icecheck.verdict import Outcome as Ended
 

@@ -5,7 +5,7 @@ from tests.capabilities.designs import QUIET, REFUSED, SPELLINGS, designs
 from tests.capabilities.serving import every_check, said_of
 from tests.capabilities.watching import watched
 
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.probes import CAPABILITIES
 from icecheck.verdict import Outcome
 

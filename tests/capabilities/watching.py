@@ -14,10 +14,10 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.exchange import Exchange, Step
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.identity import Identities
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.core.identity import Identities
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.session import Session
 
 # Apart from reading, whose answers hold nothing that is made up for the occasion.

@@ -16,7 +16,7 @@ from icecheck.cli.closing import residue_lines
 from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import forget_effect
+from icecheck.mock_server.defects.kit.rewriting import forget_effect
 from icecheck.target import Target, UsageError
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
-from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as, wrap
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as, wrap
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def lines_of(result):
@@ -60,10 +60,10 @@ def test_an_open_catalog_is_asked_no_more_than_a_closed_one(icecheck, given):
 def test_a_catalog_that_wants_a_warehouse(icecheck):
     with MockCatalog() as mock:
 
-        def around(faithful, context, state, call):
+        def around(faithful, state, call):
             if "warehouse" not in call.query:
                 raise Problem(400, "BadRequestException", "Please specify a warehouse")
-            return faithful(context, state, call)
+            return faithful(state, call)
 
         wrap(mock.registries, "getConfig", around)
         result = icecheck("doctor", mock.uri)
@@ -80,7 +80,7 @@ def test_nothing_listens_there(icecheck):
 
 def test_a_catalog_without_endpoints_in_its_config(icecheck):
     with MockCatalog() as mock:
-        from icecheck.mock_server.defects.rewriting import alter_body
+        from icecheck.mock_server.defects.kit.rewriting import alter_body
 
         def without(body):
             return {name: value for name, value in body.items() if name != "endpoints"}
@@ -95,10 +95,10 @@ def test_a_catalog_that_takes_no_namespaces_at_the_top(icecheck):
     with MockCatalog() as mock:
         mock.pyiceberg(in_process=True).create_namespace("given")
 
-        def around(faithful, context, state, call):
+        def around(faithful, state, call):
             if b'["icecheck' in call.request.body:
                 raise Problem(403, "ForbiddenException", "Only below given")
-            return faithful(context, state, call)
+            return faithful(state, call)
 
         wrap(mock.registries, "createNamespace", around)
         assert "may not write" in icecheck("doctor", mock.uri).output

@@ -206,7 +206,7 @@ def watch_serving(monkeypatch, seen):
 
     monkeypatch.setattr(MockCatalog, "__init__", made)
     monkeypatch.setattr(MockCatalog, "serve_forever", served)
-    monkeypatch.setattr("icecheck.mock_server.faults.Faults.add", failing)
+    monkeypatch.setattr("icecheck.mock_server.serving.faults.Faults.add", failing)
     monkeypatch.setattr("icecheck.cli.serve._plant", lambda defect, _: seen.append(defect.name))
 
 

@@ -8,7 +8,7 @@ import pytest
 from icecheck.connection import Connection, Wire
 from icecheck.exchange import Step
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import answer_status
+from icecheck.mock_server.defects.kit.rewriting import answer_status
 from icecheck.target import Target
 
 

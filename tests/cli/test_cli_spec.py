@@ -6,7 +6,7 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import alter_body, refuse_as
+from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as
 
 
 @pytest.fixture

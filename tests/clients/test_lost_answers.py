@@ -13,10 +13,11 @@ from pyiceberg.exceptions import CommitStateUnknownException
 from pyiceberg.table import Table
 from requests.exceptions import ConnectionError as ConnectionLost
 
-from icecheck.mock_server import MockCatalog, replies
-from icecheck.mock_server.context import Call, Context, Outcome
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.mock import MockWarehouse
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import icecheck.spark_tests
+from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.mock import MockWarehouse
-from icecheck.mock_server.model import TableMetadata
 from icecheck.spark_tests.outcomes import Refusal
 from icecheck.spark_tests.script import read_scripts
 

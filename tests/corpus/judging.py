@@ -14,7 +14,7 @@ from tests.corpus.generated import contract_document
 
 from icecheck import schema as engine_schema
 from icecheck.contract import Level, load
-from icecheck.mock_server.context import Reply
+from icecheck.mock_server.core.context import Reply
 from icecheck.schema import schema_judge
 
 __all__ = ["Flaw", "flaws_of", "json_flaws", "json_of", "wrong_with"]

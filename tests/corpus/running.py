@@ -13,7 +13,7 @@ from tests.corpus.generated import corpus_of
 from tests.corpus.judging import flaws_of, json_of, wrong_with
 from tests.corpus.world import World, WorldFacts, new_world
 
-from icecheck.mock_server.context import Reply
+from icecheck.mock_server.core.context import Reply
 
 __all__ = ["OperationRun", "run_against", "run_of"]
 

@@ -8,9 +8,9 @@ import pytest
 from tests.corpus.running import run_against
 from tests.corpus.world import World, new_world
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Reply
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
 
 OPERATION = "createNamespace"
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.asgi import AsgiApp, Message, Receive, Send
-from icecheck.mock_server.threaded import ThreadedServer
+from icecheck.mock_server.http.asgi import AsgiApp, Message, Receive, Send
+from icecheck.mock_server.http.threaded import ThreadedServer
 
 STEP = "/step/"
 """A client program says what it begins with a GET below this path."""

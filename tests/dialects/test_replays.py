@@ -12,8 +12,8 @@ from icecheck.check import Check, check_of
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.scenarios import test_dialects
 from icecheck.scenarios.dialect import Dialect, Workflow, dialects
 from icecheck.session import open_session

@@ -7,7 +7,7 @@ import pytest
 from icecheck.assembly.collect import collect
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.target import Target
 from icecheck.verdict import Group
 

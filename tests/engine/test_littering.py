@@ -7,8 +7,8 @@ from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Registries
-from icecheck.mock_server.defects.rewriting import answer_status, forget_effect
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Run

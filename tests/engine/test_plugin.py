@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import alter_body
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.mock_server.protocol.problem import Problem
 
 TOKEN = "tok-canary-1"
 FEW = "icecheck.conformance.test_metrics"

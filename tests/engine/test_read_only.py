@@ -6,7 +6,7 @@ import pytest
 
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import answer_status
+from icecheck.mock_server.defects.kit.rewriting import answer_status
 from icecheck.target import Given, Target, UsageError
 from icecheck.target_sources import from_toml, given_from
 from icecheck.verdict import Group, Outcome, Run, SkipKind

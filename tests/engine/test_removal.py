@@ -7,9 +7,9 @@ from tests.kill.lawful import lawful_session
 
 from icecheck import bodies
 from icecheck.client import Catalog
-from icecheck.mock_server.context import Outcome, Registries, Reply
-from icecheck.mock_server.defects.rewriting import alter_error, refuse_as
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.core.context import Outcome, Registries, Reply
+from icecheck.mock_server.defects.kit.rewriting import alter_error, refuse_as
+from icecheck.mock_server.protocol.problem import Problem
 
 
 @pytest.mark.parametrize("status", [400, 409, 422])

@@ -11,8 +11,8 @@ from icecheck.card import card_of, witness_of
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Outcome, Reply
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.core.context import Outcome, Reply
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.rewriting import refuse_as
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.defects.kit.rewriting import refuse_as
+from icecheck.mock_server.protocol.problem import Problem
 
 TOKEN = "tok-canary-1"
 FEW = "icecheck.conformance.test_metrics"

@@ -9,9 +9,9 @@ from icecheck.check import check_of
 from icecheck.conformance import generated_requests
 from icecheck.conformance import test_generated as generated
 from icecheck.contract import Level
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Outcome
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.core.context import Outcome
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 
 CHECKS = {check_of(f).id: f for f in vars(generated).values() if check_of(f) is not None}
 

@@ -10,7 +10,7 @@ from icecheck.check import check_of
 from icecheck.conformance import hostile_values as hostile
 from icecheck.conformance import test_roundtrip_tables as tables
 from icecheck.conformance import test_roundtrip_updates as updates
-from icecheck.mock_server import problem, replies
+from icecheck.mock_server.protocol import problem, replies
 from icecheck.verdict import Group
 
 FUNCTIONS = [*vars(tables).values(), *vars(updates).values()]

@@ -17,12 +17,12 @@ Send = Callable[[httpx.Client], object]
 
 MOCK_SERVER = icecheck.mock_server.__path__[0]
 
-ON_FILES = {"files", "places", "root"}
+ON_FILES = {"storage/files", "storage/places", "storage/root"}
 """The modules of the mock that touch files: the two that decide, and the place of the root."""
 
 TYPES_ONLY = {"mock"}
 """The one that hands paths of its starter on."""
-OF_THE_STARTER = {"clients"}
+OF_THE_STARTER = {"clients/connections"}
 """Finds the jar that is installed here, or that the environment names: no client does."""
 
 # The law: no request makes the process open, make or remove a foreign file.

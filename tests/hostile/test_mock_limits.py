@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from icecheck.mock_server import MockCatalog, warehouses
-from icecheck.mock_server.warehouses import DEFAULT_WAREHOUSE, WAREHOUSE_NAME_BYTES_MAX
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.serving import warehouses
+from icecheck.mock_server.serving.warehouses import DEFAULT_WAREHOUSE, WAREHOUSE_NAME_BYTES_MAX
 
 MOST = 5
 

@@ -65,7 +65,7 @@ def checks_of(*modules: str) -> tuple[Check, ...]:
 def defects_of(*modules: str) -> tuple[str, ...]:
     """The names of the defects that these modules of the mock's defects folder declare."""
     homes = {f"icecheck.mock_server.defects.{module}" for module in modules}
-    return tuple(name for name, d in defects().items() if d.install.__module__ in homes)
+    return tuple(name for name, d in defects().items() if d.module in homes)
 
 
 @contextmanager

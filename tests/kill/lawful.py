@@ -9,30 +9,23 @@ from typing import Any
 import msgspec
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import (
-    Call,
-    Context,
-    Operation,
-    Outcome,
-    Registries,
-    Reply,
-    Request,
-)
-from icecheck.mock_server.defects.names import lower_cased
-from icecheck.mock_server.defects.pages_beside_drops import paged_over
-from icecheck.mock_server.defects.rewriting import (
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
     alter_body,
     alter_call,
     alter_error,
     alter_request_body,
-    sent_json,
     wrap,
 )
+from icecheck.mock_server.defects.listing.pages_during_drops import paged_over
+from icecheck.mock_server.defects.names.mangling import lower_cased
 from icecheck.mock_server.mock import MockCatalog
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
-from icecheck.mock_server.state import WarehouseState
 from icecheck.session import Session, open_session
 from icecheck.target import Target
 
@@ -43,8 +36,8 @@ Body = dict[str, Any]
 def _one_level(registries: Registries) -> None:
     """Namespaces have one level."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         if len(sent_json(call)["namespace"]) > 1:
             raise problem.bad_request("Namespaces have one level here")
         return outcome
@@ -55,11 +48,11 @@ def _one_level(registries: Registries) -> None:
 def _no_properties(registries: Registries) -> None:
     """Namespaces have no properties: null, and 406 for those who want to set some."""
 
-    def refuse(_faithful: Operation, _: Context, _state: WarehouseState, _call: Call) -> Outcome:
+    def refuse(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
         raise problem.unsupported("Namespace properties are not supported")
 
-    def create(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def create(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         namespace = sent_json(call)["namespace"]
         kept = outcome.state.with_namespace(tuple(namespace), {})
         return Outcome(kept, replies.json_reply({"namespace": namespace, "properties": {}}))
@@ -141,8 +134,8 @@ def _read_only(registries: Registries) -> None:
 def _narrow_names(registries: Registries) -> None:
     """Names are made of lower-case letters, digits and underscores."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         sent = sent_json(call)
         for name in (*sent.get("namespace", ()), sent.get("name", "x")):
             if re.fullmatch("[a-z0-9_]+", name) is None:

@@ -6,13 +6,15 @@ from typing import Any
 import msgspec
 from tests.kill.lawful import Install
 
-from icecheck.mock_server import problem, publication
-from icecheck.mock_server.builder import Draft
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import alter_body, sent_json, wrap
-from icecheck.mock_server.defects.versions import Faithful, alter_update, alter_version
-from icecheck.mock_server.model import TableMetadata
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, alter_version
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol import problem
 
 Body = dict[str, Any]
 ANSWERS = ("createTable", "loadTable", "updateTable")
@@ -23,7 +25,7 @@ def _sparse_ids(registries: Registries) -> None:
     """New schemas, specs and sort orders get ids with gaps between them."""
 
     def spread(action: str, members: str, id_member: str, added: str, last: str) -> None:
-        def apply(faithful: Faithful, update: Any, draft: Draft) -> None:
+        def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
             before = getattr(draft.metadata, members)
             faithful(update, draft)
             after = getattr(draft.metadata, members)
@@ -91,13 +93,15 @@ def _marks_versions(registries: Registries) -> None:
 def _empty_commit_is_a_version(registries: Registries) -> None:
     """A commit without updates makes a new version, with the same content."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         entry = state.table(call.namespace, call.name)
         if entry is None or outcome.state is not state:
             return outcome
-        later = msgspec.structs.replace(entry.metadata, last_updated_ms=context.clock.now_ms())
-        changed, effects = publication.published(context, later, entry)
+        later = msgspec.structs.replace(
+            entry.metadata, last_updated_ms=faithful.context.clock.now_ms()
+        )
+        changed, effects = publication.published(faithful.context, later, entry)
         return Outcome(
             state.with_table(call.namespace, call.name, changed),
             publication.commit_reply(changed),
@@ -110,7 +114,7 @@ def _empty_commit_is_a_version(registries: Registries) -> None:
 def _refs_guard_snapshots(registries: Registries) -> None:
     """A snapshot that a branch or tag names cannot be removed."""
 
-    def guarded(faithful: Faithful, update: Any, draft: Draft) -> None:
+    def guarded(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         named = {ref.snapshot_id for ref in draft.metadata.refs.values()}
         if named & set(update.snapshot_ids):
             raise problem.bad_request("A ref names this snapshot")
@@ -122,7 +126,7 @@ def _refs_guard_snapshots(registries: Registries) -> None:
 def _fixed_location(registries: Registries) -> None:
     """A table stays where it was made."""
 
-    def fixed(faithful: Faithful, update: Any, draft: Draft) -> None:
+    def fixed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         if not draft.is_new_table:
             raise problem.bad_request("The location of a table cannot be changed")
         faithful(update, draft)
@@ -133,12 +137,12 @@ def _fixed_location(registries: Registries) -> None:
 def _views_are_unsupported(registries: Registries) -> None:
     """Updates of views are refused as unsupported, not as bad."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         updates = sent_json(call).get("updates")
         sent = updates if isinstance(updates, list) else []
         if any(isinstance(u, dict) and u.get("action") in VIEW_ACTIONS for u in sent):
             raise problem.unsupported("Views are not supported")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "updateTable", around)
 
@@ -146,13 +150,13 @@ def _views_are_unsupported(registries: Registries) -> None:
 def _one_change_a_table(registries: Registries) -> None:
     """A transaction names every table once."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         changes = sent_json(call).get("table-changes")
         sent = changes if isinstance(changes, list) else []
         named = [str(c.get("identifier")) for c in sent if isinstance(c, dict)]
         if len(set(named)) < len(named):
             raise problem.bad_request("A table is named twice")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "commitTransaction", around)
 

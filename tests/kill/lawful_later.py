@@ -8,10 +8,10 @@ import msgspec
 from tests.kill.lawful import Install
 
 from icecheck.contract import load
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries, Reply
-from icecheck.mock_server.defects.rewriting import alter_body, alter_error, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_error, wrap
+from icecheck.mock_server.protocol.problem import Problem
 
 Body = dict[str, Any]
 TABLES = ("createTable", "loadTable", "registerTable", "updateTable")
@@ -51,13 +51,11 @@ def _safe_repetition(registries: Registries) -> None:
     answers: dict[tuple[str, str], Reply] = {}
 
     def once(operation_id: str) -> None:
-        def around(
-            faithful: Operation, context: Context, state: WarehouseState, call: Call
-        ) -> Outcome:
+        def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
             key = call.request.headers.get("idempotency-key")
             if key is not None and (operation_id, key) in answers:
                 return Outcome(state, answers[operation_id, key])
-            outcome = faithful(context, state, call)
+            outcome = faithful(state, call)
             if key is not None:
                 answers[operation_id, key] = outcome.reply
             return outcome
@@ -72,11 +70,11 @@ def _safe_repetition(registries: Registries) -> None:
 def _tags_commits(registries: Registries) -> None:
     """Every answer with a table's metadata has a tag, and each selection of snapshots its own."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         headers = dict(call.request.headers)
         offered = headers.pop("if-none-match", None)
         request = msgspec.structs.replace(call.request, headers=headers)
-        outcome = faithful(context, state, msgspec.structs.replace(call, request=request))
+        outcome = faithful(state, msgspec.structs.replace(call, request=request))
         body = json.loads(outcome.reply.body)
         # The tag is that of the whole answer, credentials and all (RFC 9110, 8.8.1).
         asked = call.request.headers.get("x-iceberg-access-delegation")
@@ -123,10 +121,10 @@ def _plans_with_credentials(registries: Registries) -> None:
     for operation_id in PLANS[:2]:
         alter_body(registries, operation_id, completed)
 
-    def named(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def named(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if call.parameters["plan-id"] not in known:
             raise Problem(404, "NoSuchPlanIdException", "The plan does not exist")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "cancelPlanning", named)
 

@@ -9,18 +9,19 @@ from tests.kill.killing import TOKEN
 from tests.kill.lawful import Install
 from tests.kill.refusing import refuse_if
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.create import CreateTableRequest
-from icecheck.mock_server.defects.rewriting import (
+from icecheck.mock_server.commits.create import CreateTableRequest
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
     alter_body,
     alter_request_body,
-    sent_json,
     wrap,
 )
-from icecheck.mock_server.defects.storing import sent_name, store_otherwise
-from icecheck.mock_server.model import SortOrder, TableMetadata
-from icecheck.mock_server.schemas import columns_by_id, valid_schema
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.defects.kit.storing import store_otherwise
+from icecheck.mock_server.metadata.model import SortOrder, TableMetadata
+from icecheck.mock_server.metadata.schemas import columns_by_id, valid_schema
 
 Body = dict[str, Any]
 ANSWERS = ("createTable", "loadTable", "registerTable", "updateTable")
@@ -121,10 +122,10 @@ def _unsorted_too(registries: Registries) -> None:
 
 
 def _tags(registries: Registries, tag: Callable[[], str | None]) -> None:
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
         request = msgspec.structs.replace(call.request, headers=headers)
-        outcome = faithful(context, state, msgspec.structs.replace(call, request=request))
+        outcome = faithful(state, msgspec.structs.replace(call, request=request))
         kept = [header for header in outcome.reply.headers if header[0] != "etag"]
         new = tag()
         tagged = (*kept, *([] if new is None else [("etag", new)]))
@@ -187,8 +188,8 @@ def _one_table_a_location(registries: Registries) -> None:
     """A name that was renamed away leads to a place that is taken."""
     left: set[tuple[tuple[str, ...], str]] = set()
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         source, destination = (sent_json(call)[end] for end in ("source", "destination"))
         left.add((tuple(source["namespace"]), source["name"]))
         left.discard((tuple(destination["namespace"]), destination["name"]))
@@ -300,9 +301,9 @@ LAWFUL_TABLES: dict[str, Install] = {
 def forgetful(registries: Registries) -> None:
     """A drop always removes the table's files: lawful, but for a SHOULD."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         query = {"purgeRequested": "true"} | dict(call.query)
-        return faithful(context, state, msgspec.structs.replace(call, query=query))
+        return faithful(state, msgspec.structs.replace(call, query=query))
 
     wrap(registries, "dropTable", around)
 

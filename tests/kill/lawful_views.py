@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from tests.kill.lawful import Install
 from tests.kill.refusing import refuse_if
 
-from icecheck.mock_server.context import Call, Registries, Reply
-from icecheck.mock_server.defects.rewriting import alter_body, alter_error, sent_json
-from icecheck.mock_server.defects.storing import store_view_otherwise
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.view_metadata import ViewMetadata
+from icecheck.mock_server.core.context import Call, Registries, Reply
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_error
+from icecheck.mock_server.defects.kit.storing import store_view_otherwise
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.protocol.problem import Problem
 
 Body = dict[str, Any]
 OPERATIONS = (

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def refuse_if(
@@ -18,11 +19,11 @@ def refuse_if(
 ) -> None:
     """Refuse the calls that are not wanted; what is malformed or not there is so already."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if not unwanted(call):
-            return faithful(context, state, call)
+            return faithful(state, call)
         try:
-            faithful(context, state, call)
+            faithful(state, call)
         except Problem as problem:
             if problem.status in {400, 404}:
                 raise

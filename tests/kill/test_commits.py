@@ -13,11 +13,11 @@ from icecheck.causes import causes_of
 from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.judge import judge
-from icecheck.mock_server.context import Call, Context, Registries
-from icecheck.mock_server.context import Outcome as Decided
-from icecheck.mock_server.defects.rewriting import forget_effect, refuse_as
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Context, Registries
+from icecheck.mock_server.core.context import Outcome as Decided
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.probes import has_capability
 from icecheck.verdict import Outcome
 

@@ -8,9 +8,9 @@ from tests.kill.killing import checks_of, run_check
 from icecheck.assembly.defective import defective_session
 from icecheck.client import Catalog
 from icecheck.judge import judge
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Registries, Reply, Request
-from icecheck.mock_server.defects.authorization import is_at
+from icecheck.mock_server.core.context import Registries, Reply, Request
+from icecheck.mock_server.defects.security.bearer_tokens import is_at
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Security
 from icecheck.verdict import Outcome, SkipKind, Verdict
 

@@ -23,21 +23,21 @@ from tests.kill.lawful_tables import LAWFUL_TABLES
 
 from icecheck.client import Catalog
 from icecheck.judge import judge
-from icecheck.mock_server import replies
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.late_sight import LateSight
-from icecheck.mock_server.defects.rewriting import wrap
+from icecheck.mock_server.defects.commits.late_sight import LateSight
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.session import Session, open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending
 from icecheck.verdict import SkipKind, Verdict
 
 CHECKS = checks_of("test_races", "test_races_on_names")
-NAMES = defects_of("races")
+NAMES = defects_of("commits.races")
 CONTENDED = (
     "createNamespace",
     "createTable",
@@ -134,14 +134,14 @@ def _trouble_for_losers(registries: Registries, status: int, *, applied: bool) -
     """Answer so whoever comes while another request is under way, whether or not it took effect."""
     sight = LateSight(window_ms=10)
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if sight.state(context, state) is state:
-            return sight.wrote(context, state, faithful(context, state, call))
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if sight.state(faithful.context, state) is state:
+            return sight.wrote(faithful.context, state, faithful(state, call))
         trouble = replies.error_reply(status, "Trouble", "Not now")
         if not applied:
             return Outcome(state, trouble)
         try:
-            return structs.replace(faithful(context, state, call), reply=trouble)
+            return structs.replace(faithful(state, call), reply=trouble)
         except Problem:
             return Outcome(state, trouble)
 
@@ -164,10 +164,10 @@ def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed() -> None:
     """Optimistic locking of the whole warehouse: a conflict is a conflict, whoever it is with."""
     sight = LateSight(window_ms=10)
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        if sight.state(context, state) is not state:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if sight.state(faithful.context, state) is not state:
             raise Problem(409, "CommitFailedException", "Somebody else is faster")
-        return sight.wrote(context, state, faithful(context, state, call))
+        return sight.wrote(faithful.context, state, faithful(state, call))
 
     with mock_session() as (mock, session):
         for operation_id in CONTENDED:
@@ -177,7 +177,7 @@ def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed() -> None:
 
 
 def test_a_catalog_without_renaming_or_views_is_not_blamed() -> None:
-    def refuse(_: Operation, _context: Context, _state: WarehouseState, _call: Call) -> Outcome:
+    def refuse(_: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
         raise Problem(406, "UnsupportedOperationException", "Not here")
 
     with mock_session() as (mock, session):
@@ -192,7 +192,7 @@ def test_a_catalog_without_renaming_or_views_is_not_blamed() -> None:
 
 
 def test_where_nobody_succeeds_nothing_is_proven() -> None:
-    def refuse(_: Operation, _context: Context, _state: WarehouseState, _call: Call) -> Outcome:
+    def refuse(_: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
         raise Problem(409, "AlreadyExistsException", "Not now")
 
     with mock_session() as (mock, session):

@@ -18,10 +18,10 @@ from icecheck.client import Catalog
 from icecheck.conformance.forged_tokens import claims_of, forged_tokens, own_token, unsigned_jwt
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import wrap
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Level, SkipKind, Verdict
@@ -94,10 +94,10 @@ def test_a_catalog_that_is_open_to_anybody_is_not_asked_for_strangers(check_id: 
 def _without_signing(registries: Registries) -> None:
     """Remote signing is unheard of."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if "remote-signing" in call.request.headers.get("x-iceberg-access-delegation", ""):
             raise Problem(400, "BadRequestException", "Unsupported access delegation mode")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     wrap(registries, "loadTable", around)
 

@@ -13,11 +13,12 @@ from tests.kill.refusing import refuse_if
 from icecheck.client import Catalog
 from icecheck.conformance.lookalike_names import FAMILIES
 from icecheck.judge import judge
-from icecheck.mock_server import problem
-from icecheck.mock_server.context import Call, Context, Operation, Registries
-from icecheck.mock_server.context import Outcome as Result
-from icecheck.mock_server.defects.rewriting import sent_json, wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Outcome as Result
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol import problem
 from icecheck.verdict import Outcome, Verdict
 
 CHECKS = checks_of(
@@ -60,11 +61,11 @@ def _refuses_the_odd(registries: Registries) -> None:
 def _plain_paths_only(registries: Registries) -> None:
     """The web server in front refuses paths with anything but letters, digits and underscores."""
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Result:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Result:
         levels = "".join((*call.namespace, call.name))
         if levels and not re.fullmatch("[A-Za-z0-9_]+", levels):
             raise problem.bad_request("Ambiguous path")
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     for operation_id in [*registries.operations]:
         wrap(registries, operation_id, around)

@@ -14,8 +14,8 @@ from tests.kill.refusing import refuse_if
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import POSITION_DELETES, PlannedFile, given_files
 from icecheck.judge import judge
-from icecheck.mock_server.context import Call, Registries
-from icecheck.mock_server.defects.rewriting import alter_body, alter_request_body
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_request_body
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 from icecheck.session import Session, open_session

@@ -17,9 +17,9 @@ from tests.kill.killing import (
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
-from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
-from icecheck.mock_server.defects.rewriting import alter_body, wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending
@@ -140,8 +140,8 @@ def _fresh_each_time(registries: Registries) -> None:
     """Every load vends new credentials, and then has no entity tag."""
     turn = iter(range(10_000))
 
-    def around(faithful: Operation, context: Context, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(context, state, call)
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         headers = tuple(h for h in outcome.reply.headers if h[0] != "etag")
         reply = outcome.reply
         return Outcome(

@@ -12,7 +12,7 @@ from tests.kill.lawful_tables import LAWFUL_TABLES, forgetful, secretive
 from icecheck.client import Catalog
 from icecheck.contract import Level
 from icecheck.judge import judge
-from icecheck.mock_server.defects.rewriting import answer_status
+from icecheck.mock_server.defects.kit.rewriting import answer_status
 from icecheck.verdict import Outcome, Verdict
 
 CHECKS = checks_of(

@@ -22,7 +22,7 @@ from icecheck.contract import load
 from icecheck.expect import NotOffered
 from icecheck.judge import judge
 from icecheck.ledger import Entry
-from icecheck.mock_server.defects.rewriting import forget_effect
+from icecheck.mock_server.defects.kit.rewriting import forget_effect
 from icecheck.passive import observe, passive_verdicts
 from icecheck.verdict import Outcome, SkipKind, Verdict
 

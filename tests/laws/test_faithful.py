@@ -19,7 +19,7 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.conformance.viewing import given_view
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
-from icecheck.mock_server.warehouses import WarehouseDeclaration
+from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 from icecheck.session import open_session
 from icecheck.target import Given, Target
 from icecheck.verdict import Group, Outcome, Run

@@ -20,6 +20,7 @@ WORKFLOWS = "workflow_kills.txt"
 SPARK = "spark_kills.txt"
 """As above, for the checks with Spark: tests/spark proves them."""
 DATA = "proven_by.json"
+HOME = "icecheck.mock_server.defects"
 PART_MAX = 60
 """Defects in one test: so that several workers share them evenly."""
 
@@ -33,7 +34,7 @@ def families() -> dict[str, list[Defect]]:
     """The defects by the module that declares them, large modules in parts."""
     found: dict[str, list[Defect]] = {}
     for defect in defects().values():
-        found.setdefault(defect.install.__module__.rpartition(".")[2], []).append(defect)
+        found.setdefault(defect.module.removeprefix(f"{HOME}."), []).append(defect)
     parts = range(0, max(map(len, found.values())), PART_MAX)
     return {
         f"{family}-{start // PART_MAX + 1}" if len(every) > PART_MAX else family: part

@@ -9,7 +9,7 @@ from icecheck.assembly.collect import collect
 from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.judge import judge
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.passive import observe, passive_verdicts
 from icecheck.verdict import Group, Outcome, Verdict
 

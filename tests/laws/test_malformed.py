@@ -11,7 +11,7 @@ from tests.laws.test_faithful import EVERY_CELL
 from icecheck.assembly.collect import collect
 from icecheck.client import Catalog
 from icecheck.judge import judge
-from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.verdict import Group, Outcome
 
 Alter = Callable[[Any], Any]

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from icecheck.mock_server.commit import apply_commit, decode_commit, default_registries
-from icecheck.mock_server.create import decode_create_table, new_table_metadata
-from icecheck.mock_server.metadata import TableMetadata
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.commits.commit import apply_commit, decode_commit, default_registries
+from icecheck.mock_server.commits.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.metadata.encoding import TableMetadata
+from icecheck.mock_server.protocol.problem import Problem
 
 NOW_MS = 1_700_000_000_000
 UUID = "11111111-2222-4333-8444-555555555555"

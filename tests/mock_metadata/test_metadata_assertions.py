@@ -3,7 +3,7 @@
 import pytest
 
 from icecheck.contract import load
-from icecheck.mock_server.assertions import ASSERTIONS, AssertCreate, AssertTableUUID
+from icecheck.mock_server.commits.assertions import ASSERTIONS, AssertCreate, AssertTableUUID
 
 UUID = "11111111-2222-4333-8444-555555555555"
 HOLDING = [

@@ -1,21 +1,25 @@
 """Commits as a whole: reading, order, creation, logs, registries."""
 
+import importlib
 import json
+import pkgutil
+from typing import get_args
 
 import msgspec
 import pytest
 from msgspec import structs
 
 from icecheck.contract import load
-from icecheck.mock_server.assertions import ASSERTIONS
-from icecheck.mock_server.commit import (
+from icecheck.mock_server import updates
+from icecheck.mock_server.commits.assertions import ASSERTIONS
+from icecheck.mock_server.commits.commit import (
     apply_commit,
     decode_commit,
     decode_commit_transaction,
     default_registries,
 )
-from icecheck.mock_server.metadata import encode
-from icecheck.mock_server.updates import UPDATES
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.updates import UPDATES, registry
 
 UUID = "77777777-2222-4333-8444-555555555555"
 
@@ -37,6 +41,23 @@ def test_every_table_update_is_registered_under_its_action():
         assert update.__struct_config__.tag == name
         assert update.__doc__
         assert update.apply.__doc__
+
+
+def test_every_class_with_an_action_is_an_update():
+    classes = [
+        value
+        for found in pkgutil.iter_modules(updates.__path__, f"{updates.__name__}.")
+        for value in vars(importlib.import_module(found.name)).values()
+        if getattr(getattr(value, "__struct_config__", None), "tag_field", None) == "action"
+    ]
+    accepted = {*updates.UPDATES.values(), *updates.VIEW_UPDATES.values()}
+    assert {each.__name__ for each in classes} == {each.__name__ for each in accepted}
+    assert {*get_args(updates.TableUpdate), *get_args(updates.ViewUpdate)} == accepted
+
+
+def test_an_action_has_one_class():
+    with pytest.raises(ValueError, match="set-location"):
+        registry.table_update(updates.UPDATES["set-location"])
 
 
 def test_registries_are_fresh_each_time():

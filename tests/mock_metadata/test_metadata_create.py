@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from icecheck.mock_server.create import decode_create_table, new_table_metadata
-from icecheck.mock_server.metadata import (
+from icecheck.mock_server.commits.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.metadata.encoding import (
     PartitionField,
     PartitionSpec,
     SortField,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.mock_server.metadata import decode, encode
+from icecheck.mock_server.metadata.encoding import decode, encode
 
 CREATE = ({"type": "assert-create"},)
 UUID = "77777777-2222-4333-8444-555555555555"

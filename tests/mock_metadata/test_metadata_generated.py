@@ -6,16 +6,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET, inspect
 
-from icecheck.mock_server.assertions import ASSERTIONS
-from icecheck.mock_server.commit import (
+from icecheck.mock_server.commits.assertions import ASSERTIONS
+from icecheck.mock_server.commits.commit import (
     apply_commit,
     decode_commit,
     decode_commit_transaction,
     default_registries,
 )
-from icecheck.mock_server.create import decode_create_table
-from icecheck.mock_server.invariants import check_metadata
-from icecheck.mock_server.metadata import (
+from icecheck.mock_server.commits.create import decode_create_table
+from icecheck.mock_server.metadata.encoding import (
     EncryptedKey,
     MetadataLogEntry,
     PartitionField,
@@ -31,9 +30,10 @@ from icecheck.mock_server.metadata import (
     decode,
     encode,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.requested import RequestedSchema
-from icecheck.mock_server.schemas import assign_fresh_ids, highest_field_id, valid_schema
+from icecheck.mock_server.metadata.invariants import check_metadata
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.schemas import assign_fresh_ids, highest_field_id, valid_schema
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.updates import UPDATES
 
 # How long an example takes says nothing about the engine.

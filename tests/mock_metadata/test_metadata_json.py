@@ -8,7 +8,7 @@ import pytest
 from pyiceberg.table.metadata import TableMetadataUtil
 
 from icecheck.contract import load
-from icecheck.mock_server.metadata import (
+from icecheck.mock_server.metadata.encoding import (
     decode,
     encode,
     encode_with_snapshots,

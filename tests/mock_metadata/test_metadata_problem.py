@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.mock_server import problem
+from icecheck.mock_server.protocol import problem
 
 NAMESPACE = ("sales", "eu")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.mock_server.metadata import to_builtins
+from icecheck.mock_server.metadata.encoding import to_builtins
 
 
 def test_row_ids_are_counted_on_version_3(new_table, commit, add_main):

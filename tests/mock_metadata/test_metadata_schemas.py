@@ -3,16 +3,16 @@
 import msgspec
 import pytest
 
-from icecheck.mock_server.column_types import ListType, MapType, StructField, StructType
-from icecheck.mock_server.json_input import DEPTH_MAX
-from icecheck.mock_server.requested import RequestedSchema
-from icecheck.mock_server.schemas import (
+from icecheck.mock_server.metadata.column_types import ListType, MapType, StructField, StructType
+from icecheck.mock_server.metadata.requested import RequestedSchema
+from icecheck.mock_server.metadata.schemas import (
     assign_fresh_ids,
     columns_by_id,
     highest_field_id,
     same_schema,
     valid_schema,
 )
+from icecheck.mock_server.protocol.json_input import DEPTH_MAX
 
 
 def field(field_id, name, kind, *, required=False, **members):

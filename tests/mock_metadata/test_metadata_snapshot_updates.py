@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from icecheck.mock_server.metadata import SnapshotRef, to_builtins
+from icecheck.mock_server.metadata.encoding import SnapshotRef, to_builtins
 
 MINUTE_MS = 60_000
 

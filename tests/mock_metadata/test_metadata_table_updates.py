@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.mock_server.metadata import to_builtins
+from icecheck.mock_server.metadata.encoding import to_builtins
 
 UUID = "11111111-2222-4333-8444-555555555555"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.mock_server.column_types import (
+from icecheck.mock_server.metadata.column_types import (
     ListType,
     MapType,
     StructType,
@@ -12,8 +12,8 @@ from icecheck.mock_server.column_types import (
     is_primitive,
     minimum_format_version,
 )
-from icecheck.mock_server.defaults import canonical_default
-from icecheck.mock_server.transforms import applies_to, canonical_transform
+from icecheck.mock_server.metadata.defaults import canonical_default
+from icecheck.mock_server.metadata.transforms import applies_to, canonical_transform
 
 VERSION_1 = (
     "boolean", "int", "long", "float", "double", "decimal(9, 2)", "date", "time", "timestamp",

@@ -7,7 +7,7 @@ import httpx
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.planning.expressions import (
+from icecheck.mock_server.planning.filters.expressions import (
     Combined,
     Expression,
     Predicate,

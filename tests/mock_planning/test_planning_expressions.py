@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from tests.mock_planning.serving import normal
 from tests.mock_planning.wide_table import SCHEMA, filters
 
-from icecheck.mock_server.json_input import decode_json
-from icecheck.mock_server.model import Schema
-from icecheck.mock_server.planning.columns import ColumnNames
-from icecheck.mock_server.planning.expressions import (
+from icecheck.mock_server.metadata.model import Schema
+from icecheck.mock_server.planning.filters.columns import ColumnNames
+from icecheck.mock_server.planning.filters.expressions import (
     ALWAYS_FALSE,
     ALWAYS_TRUE,
     Always,
@@ -21,8 +20,9 @@ from icecheck.mock_server.planning.expressions import (
     expression_json,
     parse_expression,
 )
-from icecheck.mock_server.planning.predicates import bind, unbound
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.planning.filters.predicates import bind, unbound
+from icecheck.mock_server.protocol.json_input import decode_json
+from icecheck.mock_server.protocol.problem import Problem
 
 EQ = {"type": "eq", "term": "id", "value": 1}
 IS_NULL = {"type": "is-null", "term": "word"}
@@ -100,6 +100,7 @@ def test_a_negation_turns_and_and_or_around() -> None:
     assert said(json) == expected
 
 
+@settings(deadline=None)
 @given(filters(max_leaves=12))
 def test_what_is_written_means_what_was_read(json: Any) -> None:
     assert normal(said(json)) == normal(json)
@@ -346,7 +347,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(JSON | filters())
 def test_any_json_is_either_understood_or_refused(json: Any) -> None:
     try:

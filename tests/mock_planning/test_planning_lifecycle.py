@@ -9,7 +9,7 @@ from tests.mock_planning.handmade import File, Handmade, Manifest, make_table
 from tests.mock_planning.serving import all_tasks, checked, paths, plan, planning_server
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 
 SCHEMA = {

@@ -15,10 +15,10 @@ from tests.mock_planning.test_planning_expressions import names
 from tests.mock_planning.test_planning_pyiceberg import expression
 from tests.mock_planning.wide_table import BY_NAME, DAY, Column, compares, literal_json
 
-from icecheck.mock_server.model import PartitionField, PartitionSpec
-from icecheck.mock_server.planning.expressions import parse_expression
-from icecheck.mock_server.planning.predicates import bind
-from icecheck.mock_server.planning.projection import (
+from icecheck.mock_server.metadata.model import PartitionField, PartitionSpec
+from icecheck.mock_server.planning.filters.expressions import parse_expression
+from icecheck.mock_server.planning.filters.predicates import bind
+from icecheck.mock_server.planning.filters.projection import (
     ProjectedLeaf,
     bound_partition_spec,
     passes,

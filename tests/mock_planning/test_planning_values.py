@@ -14,17 +14,17 @@ from pyiceberg.transforms import parse_transform
 from pyiceberg.types import DecimalType, NestedField
 from tests.mock_planning.wide_table import BY_NAME, COLUMNS, EPOCH, Column, literal_json
 
-from icecheck.mock_server.planning import civil_time
-from icecheck.mock_server.planning.murmur3 import murmur3_32
-from icecheck.mock_server.planning.partition_transforms import transform_of, transformed
-from icecheck.mock_server.planning.single_values import (
+from icecheck.mock_server.metadata.transforms import applies_to
+from icecheck.mock_server.planning.filters import civil_time
+from icecheck.mock_server.planning.filters.murmur3 import murmur3_32
+from icecheck.mock_server.planning.filters.partition_transforms import transform_of, transformed
+from icecheck.mock_server.planning.filters.single_values import (
     json_value,
     literal_of,
     value_of_avro,
     value_of_bound,
 )
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.transforms import applies_to
+from icecheck.mock_server.protocol.problem import Problem
 
 VALUES = [(column, value) for column in COLUMNS for value in column.values]
 

@@ -8,7 +8,7 @@ import pytest
 from tests.mock_security.serving import CLIENTS, NOW_MS, client_of
 
 from icecheck.mock_server import MockCatalog, OAuth2Settings
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 
 
 @pytest.fixture

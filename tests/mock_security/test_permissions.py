@@ -9,7 +9,7 @@ from tests.mock_security.serving import SCHEMA, client_of
 
 from icecheck.contract import load
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
-from icecheck.mock_server.security.permissions import WRITING
+from icecheck.mock_server.serving.permissions import WRITING
 
 As = Callable[[str], httpx.Client]
 VIEW = {

@@ -13,7 +13,7 @@ from icecheck.mock_server import (
     VendingSettings,
     WarehouseDeclaration,
 )
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64())})
 HOUR_MS = 3_600_000

@@ -12,7 +12,7 @@ from icecheck.mock_server import (
     VendingSettings,
     WarehouseDeclaration,
 )
-from icecheck.mock_server.clock import SystemClock, VirtualClock
+from icecheck.mock_server.core.clock import SystemClock, VirtualClock
 from icecheck.spark import SparkWorkbench
 
 pytestmark = pytest.mark.spark

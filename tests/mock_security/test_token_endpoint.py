@@ -17,7 +17,7 @@ from tests.mock_security.serving import (
 )
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 
 
 def test_a_client_gets_a_token_for_its_secret(http: httpx.Client) -> None:

@@ -18,7 +18,7 @@ from tests.mock_security.serving import (
 )
 
 from icecheck.mock_server import MockCatalog, Permissions
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 TYPE = "urn:ietf:params:oauth:token-type:"

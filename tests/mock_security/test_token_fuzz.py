@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.mock_security.serving import CLIENTS, NOW_MS, TOKENS
 
 from icecheck.mock_server import MockCatalog, OAuth2Settings
-from icecheck.mock_server.clock import VirtualClock
-from icecheck.mock_server.context import Reply, Request
+from icecheck.mock_server.core.clock import VirtualClock
+from icecheck.mock_server.core.context import Reply, Request
 
 MOCK = MockCatalog(
     seed=7,

@@ -8,7 +8,7 @@ import pytest
 from tests.mock_security.serving import CLIENTS, NOW, NOW_MS, ROOT, TOKENS, bearer, client_of
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.mock_server.security.callers import Caller
 
 NewMock = Callable[..., MockCatalog]

@@ -8,7 +8,7 @@ import pytest
 from tests.mock_security.serving import NOW_MS, SCHEMA, client_of
 
 from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
-from icecheck.mock_server.clock import VirtualClock
+from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.mock_server.security.vending import Storage
 
 ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}

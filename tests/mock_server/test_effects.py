@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import (
+from icecheck.mock_server.core.context import (
     Call,
     Context,
     Delay,
@@ -24,8 +24,8 @@ from icecheck.mock_server.context import (
     Truncate,
     WriteFile,
 )
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.namespaces import create_namespace
-from icecheck.mock_server.state import WarehouseState
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.types import LongType
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
-from icecheck.mock_server.clock import SystemClock, VirtualClock, clock_from
-from icecheck.mock_server.files import Files, HeldFiles
-from icecheck.mock_server.places import local_path
+from icecheck.mock_server.core.clock import SystemClock, VirtualClock, clock_from
+from icecheck.mock_server.storage.files import Files, HeldFiles
+from icecheck.mock_server.storage.places import local_path
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}]}
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", "b", "c"]})

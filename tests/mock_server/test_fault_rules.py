@@ -5,7 +5,7 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.faults import FAULTS, Faults, UnknownFault, parse_fault
+from icecheck.mock_server.serving.faults import FAULTS, Faults, UnknownFault, parse_fault
 
 SCHEMA = {
     "type": "struct",

@@ -4,9 +4,9 @@ import httpx
 import pytest
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
-from icecheck.mock_server.app import BODY_BYTES_MAX
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 
 def client(mock: MockCatalog, **headers: str) -> httpx.Client:

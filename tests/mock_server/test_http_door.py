@@ -10,7 +10,7 @@ from typing import Self
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.app import BODY_BYTES_MAX
+from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from tests.mock_server.asking import SCHEMA, create, error_of
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.names import is_absolute
+from icecheck.mock_server.protocol.names import is_absolute
 
 BASE = "memory://root/wh"
 VERSION = {

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.names import NAME_BYTES_MAX
+from icecheck.mock_server.protocol.names import NAME_BYTES_MAX
 
 LONGEST = "€" * (NAME_BYTES_MAX // 3) + "~"
 TOO_LONG = LONGEST + "~"

@@ -11,7 +11,7 @@ import pytest
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.served import default_registries
-from icecheck.mock_server.request_bodies import BODY_VALUES_MAX
+from icecheck.mock_server.protocol.request_bodies import BODY_VALUES_MAX
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]}
 VERSION = {

@@ -11,7 +11,7 @@ from typing import IO
 import httpx
 import pytest
 
-from icecheck.mock_server.app import BODY_BYTES_MAX
+from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 PEAK_BYTES_MAX = 6 * BODY_BYTES_MAX
 """What one request of the largest size may cost; measured were 1 to 4 times its size.
@@ -23,8 +23,8 @@ bytes for a character once more.
 CHILD = """
 import sys
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.app import BODY_BYTES_MAX
-from icecheck.mock_server.in_process import exchange
+from icecheck.mock_server.serving.app import BODY_BYTES_MAX
+from icecheck.mock_server.clients.in_process import exchange
 
 def peak():
     with open("/proc/self/status") as status:

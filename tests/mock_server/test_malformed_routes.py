@@ -7,8 +7,8 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Reply
-from icecheck.mock_server.in_process import exchange
+from icecheck.mock_server.clients.in_process import exchange
+from icecheck.mock_server.core.context import Reply
 from icecheck.mock_server.operations.served import default_registries
 
 OPERATIONS = {

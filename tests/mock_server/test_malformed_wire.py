@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.app import BODY_BYTES_MAX
+from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 GET = b"GET /v1/config HTTP/1.1\r\nhost: localhost\r\n"
 POST = b"POST /v1/namespaces HTTP/1.1\r\nhost: localhost\r\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.mock_server.places import local_path
+from icecheck.mock_server.storage.places import local_path
 
 
 @pytest.mark.parametrize(

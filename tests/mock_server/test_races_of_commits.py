@@ -14,9 +14,9 @@ import pytest
 from tests.mock_server.together import together
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Call, Context, Outcome
-from icecheck.mock_server.in_process import exchange
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.clients.in_process import exchange
+from icecheck.mock_server.core.context import Call, Context, Outcome
+from icecheck.mock_server.core.state import WarehouseState
 
 NOW_MS = 1_700_000_000_000
 THREADS = 16

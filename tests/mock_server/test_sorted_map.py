@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icecheck.mock_server import sorted_map
-from icecheck.mock_server.sorted_map import SortedMap
+from icecheck.mock_server.core import sorted_map
+from icecheck.mock_server.core.sorted_map import SortedMap
 
 KEYS = st.text(alphabet="abü\U0001f600", max_size=3)
 CHANGES = st.lists(st.tuples(st.booleans(), KEYS), max_size=120)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.mock_server import MockCatalog, clients
-from icecheck.mock_server.clients import iceberg_runtime
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.clients import connections as clients
+from icecheck.mock_server.clients.connections import iceberg_runtime
 
 
 def test_the_spark_settings_name_catalog_warehouse_and_token() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.mock_server.asking import error_of
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.files import Files
+from icecheck.mock_server.storage.files import Files
 
 TABLES = "/namespaces/ns/tables"
 TRANSACTION = "/transactions/commit"

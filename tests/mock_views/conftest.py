@@ -9,7 +9,7 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Operation
+from icecheck.mock_server.core.context import Operation
 from icecheck.mock_server.operations import registry
 from icecheck.schema import schema_judge
 

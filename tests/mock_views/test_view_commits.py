@@ -9,9 +9,8 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.assertions import VIEW_ASSERTIONS
-from icecheck.mock_server.updates import UPDATES
-from icecheck.mock_server.updates.views import VIEW_UPDATES
+from icecheck.mock_server.commits.assertions import VIEW_ASSERTIONS
+from icecheck.mock_server.updates import UPDATES, VIEW_UPDATES
 
 Json = dict[str, Any]
 Respond = Callable[..., httpx.Response]

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.updates.views import VIEW_UPDATES
-from icecheck.mock_server.view_commit import (
+from icecheck.mock_server.commits.view_commit import (
     apply_view_commit,
     decode_view_commit,
     default_view_registries,
 )
-from icecheck.mock_server.view_create import decode_create_view, new_view_metadata
-from icecheck.mock_server.view_metadata import ViewMetadata, check_view, encode_view
+from icecheck.mock_server.commits.view_create import decode_create_view, new_view_metadata
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, check_view, encode_view
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.updates import VIEW_UPDATES
 
 # How long an example takes says nothing about the engine.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.problem import Problem
-from icecheck.mock_server.view_commit import (
+from icecheck.mock_server.commits.view_commit import (
     apply_view_commit,
     decode_view_commit,
     default_view_registries,
 )
-from icecheck.mock_server.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.spark import SparkWorkbench
 
 pytestmark = pytest.mark.spark

@@ -11,8 +11,8 @@ from icecheck.client import Catalog
 from icecheck.connection import Connection
 from icecheck.expect import Unreachable, Violation
 from icecheck.judge import judge
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.core.context import Outcome
+from icecheck.mock_server.protocol import problem, replies
 from icecheck.scenarios.machine import play
 from icecheck.scenarios.replaying import SHRINKING_REQUESTS_MAX, replay
 from icecheck.scenarios.steps import (

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from icecheck.expect import Violation
-from icecheck.mock_server import problem, replies
-from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.core.context import Outcome
+from icecheck.mock_server.protocol import problem, replies
 from icecheck.scenarios.machine import play
 from icecheck.scenarios.replaying import replay
 from icecheck.scenarios.steps import (

@@ -20,8 +20,8 @@ from tests.sick.chaos import (
 
 from icecheck.connection import TargetUnusable
 from icecheck.mock_server import Client, OAuth2Settings
-from icecheck.mock_server.clock import VirtualClock
-from icecheck.mock_server.context import Outcome as Answer
+from icecheck.mock_server.core.clock import VirtualClock
+from icecheck.mock_server.core.context import Outcome as Answer
 from icecheck.verdict import Outcome, Run
 
 

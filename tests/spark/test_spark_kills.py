@@ -11,11 +11,11 @@ from icecheck.check import Check, check_of
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Call, Context, Operation
-from icecheck.mock_server.context import Outcome as Answered
+from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.core.context import Outcome as Answered
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import wrap
-from icecheck.mock_server.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.session import open_session
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks
@@ -73,12 +73,10 @@ def record_requests(mock: MockCatalog) -> list[tuple[str, bytes]]:
     """Return a list that the path and body of every request are put into, Spark's among them."""
     heard: list[tuple[str, bytes]] = []
 
-    def record(
-        faithful: Operation, context: Context, state: WarehouseState, call: Call
-    ) -> Answered:
+    def record(faithful: Faithful, state: WarehouseState, call: Call) -> Answered:
         url = f"{call.request.raw_path}?{call.request.query_string}"
         heard.append((url, call.request.body))
-        return faithful(context, state, call)
+        return faithful(state, call)
 
     for operation_id in mock.registries.operations:
         wrap(mock.registries, operation_id, record)

@@ -7,7 +7,7 @@ from icecheck.assembly.defective import defective_session
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.judge import judge
-from icecheck.mock_server.context import Registries
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects import Defect
 from icecheck.mock_server.operations.served import default_registries
 

@@ -186,7 +186,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         Permissions,
         VendingSettings,
     )
-    from icecheck.mock_server.clock import VirtualClock
+    from icecheck.mock_server.core.clock import VirtualClock
     from icecheck.target import Principal
 
     seed = options["seed"]

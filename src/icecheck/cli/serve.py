@@ -131,7 +131,7 @@ def command(
     """
     from icecheck.cli.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
-    from icecheck.mock_server.faults import parse_fault
+    from icecheck.mock_server.serving.faults import parse_fault
 
     planted = named_defects(defect_globs)
     declared = []

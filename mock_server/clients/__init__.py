@@ -1,0 +1,1 @@
+"""Real clients that reach a mock catalog, with a socket or without one."""

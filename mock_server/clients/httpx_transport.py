@@ -1,0 +1,26 @@
+"""An httpx transport that reaches a mock catalog without a socket."""
+
+import httpx
+
+from icecheck.mock_server.clients.in_process import ConnectionCut, exchange
+from icecheck.mock_server.serving.app import App
+
+
+class InProcessTransport(httpx.BaseTransport):
+    """Hands every request, for whatever host, to one server's core."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer; httpx.RemoteProtocolError where the server cuts the connection."""
+        target = request.url.raw_path.decode("latin-1")
+        try:
+            reply = exchange(
+                self._app, request.method, target, request.headers.items(), request.read()
+            )
+        except ConnectionCut as cut:
+            raise httpx.RemoteProtocolError(str(cut), request=request) from cut
+        return httpx.Response(
+            reply.status, headers=list(reply.headers), content=reply.body, request=request
+        )

@@ -1,0 +1,47 @@
+"""What both in-process transports share: a request in, an answer out, door effects carried out."""
+
+import threading
+import time
+from collections.abc import Iterable
+
+from icecheck.mock_server.core.context import Delay, Drop, Hold, Reply, Request, Truncate
+from icecheck.mock_server.serving.app import App
+
+_BODILESS_STATUSES = frozenset({204, 304})
+
+
+class ConnectionCut(Exception):
+    """The server closed the connection instead of answering, or in the middle of it."""
+
+
+def exchange(
+    app: App, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes
+) -> Reply:
+    """Answer one request; `target` is path and query as sent. ConnectionCut if there is no answer.
+
+    The reply has the `content-length` that it would have had on a socket.
+    """
+    raw_path, _, query_string = target.partition("?")
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.lower(), []).append(value)
+    joined = {name: ", ".join(lines) for name, lines in values.items()}
+    answer = app.handle(Request(method, raw_path, query_string, joined, body))
+    reply = answer.reply
+    for effect in answer.effects:
+        match effect:
+            case Delay(milliseconds):
+                time.sleep(milliseconds / 1000)
+            case Hold(gate):
+                opened = threading.Event()
+                gate.when_open(opened.set)
+                opened.wait()
+            case Drop():
+                raise ConnectionCut("closed without an answer")
+            case Truncate(body_bytes):
+                if body_bytes < len(reply.body):
+                    raise ConnectionCut(f"closed after {body_bytes} bytes of the body")
+    if method == "HEAD" or reply.status in _BODILESS_STATUSES:
+        return reply
+    length = (("content-length", str(len(reply.body))),)
+    return Reply(reply.status, reply.headers + length, reply.body)

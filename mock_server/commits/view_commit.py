@@ -1,0 +1,81 @@
+"""A commit to a view decoded and applied: assertions against the base, then updates on a draft."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from icecheck.mock_server.commits.assertions import (
+    VIEW_ASSERTIONS,
+    AssertViewUUID,
+    TableRequirement,
+)
+from icecheck.mock_server.commits.commit import TableIdentifier
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.protocol.json_input import decode_json
+from icecheck.mock_server.protocol.null_containers import COMMIT
+from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.updates import VIEW_UPDATES, ViewUpdate
+
+__all__ = [
+    "CommitViewRequest",
+    "ViewAssertionCheck",
+    "ViewUpdateApply",
+    "apply_view_commit",
+    "decode_view_commit",
+    "default_view_registries",
+]
+
+ViewAssertionCheck = Callable[[Any, ViewMetadata], None]
+ViewUpdateApply = Callable[[Any, ViewDraft], None]
+
+
+class CommitViewRequest(Struct, frozen=True, gc=False, kw_only=True):
+    """The body of replaceView; assertions about tables can be read, and are refused later."""
+
+    identifier: TableIdentifier | None = None
+    requirements: tuple[AssertViewUUID | TableRequirement, ...] | None = None
+    updates: tuple[ViewUpdate, ...]
+
+
+def default_view_registries() -> tuple[dict[str, ViewAssertionCheck], dict[str, ViewUpdateApply]]:
+    """Give fresh dictionaries: requirement type to check, update action to apply."""
+    assertions: dict[str, ViewAssertionCheck] = {
+        name: assertion.check for name, assertion in VIEW_ASSERTIONS.items()
+    }
+    updates: dict[str, ViewUpdateApply] = {
+        name: update.apply for name, update in VIEW_UPDATES.items()
+    }
+    return assertions, updates
+
+
+def decode_view_commit(body: bytes) -> CommitViewRequest:
+    """Read a replaceView body; anything malformed or unfit for a view is a 400 Problem."""
+    return decode_json(CommitViewRequest, body, COMMIT)
+
+
+def apply_view_commit(
+    base: ViewMetadata,
+    commit: CommitViewRequest,
+    *,
+    assertions: Mapping[str, ViewAssertionCheck],
+    updates: Mapping[str, ViewUpdateApply],
+    now_ms: int,
+) -> ViewMetadata | None:
+    """Give the next metadata, or None when the commit changes nothing.
+
+    Raises Problem 400 or 409; nothing is ever half applied.
+    """
+    for requirement in commit.requirements or ():
+        tag = str(requirement.__struct_config__.tag)
+        if tag not in assertions:
+            raise bad_request(f"Not a requirement of a view: {tag}")
+        assertions[tag](requirement, base)
+    draft = ViewDraft(base, now_ms=now_ms)
+    for update in commit.updates:
+        tag = str(update.__struct_config__.tag)
+        if tag not in updates:
+            raise bad_request(f"Unknown update action: {tag}")
+        updates[tag](update, draft)
+    return draft.build()

@@ -1,0 +1,35 @@
+"""From view metadata to a published view version: file, entry, answer."""
+
+import msgspec
+
+from icecheck.mock_server.commits.publication import metadata_file
+from icecheck.mock_server.core.context import Context, Reply, WriteFile
+from icecheck.mock_server.core.locations import check_places
+from icecheck.mock_server.core.state import ViewEntry
+from icecheck.mock_server.metadata.builder import canonical_location
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.protocol import replies
+
+__all__ = ["published_view"]
+
+
+def published_view(
+    context: Context, metadata: ViewMetadata, previous: ViewEntry | None = None
+) -> tuple[ViewEntry, WriteFile]:
+    """The entry of a new view version with its LoadViewResult, and the file to write for it.
+
+    Problem 400 for a compression codec that does not exist, or a place that is not allowed.
+    Earlier files stay: a view's metadata keeps no list of them.
+    """
+    check_places(context, canonical_location(metadata.location), metadata.properties)
+    content = encode_view(metadata)
+    file = metadata_file(
+        context,
+        canonical_location(metadata.location),
+        metadata.properties,
+        None if previous is None else previous.metadata_location,
+        content,
+    )
+    body = b'{"metadata-location":%b,"metadata":%b}' % (msgspec.json.encode(file.location), content)
+    reply = Reply(200, replies.JSON_CONTENT, body)
+    return ViewEntry(metadata, file.location, reply), file

@@ -1,0 +1,1 @@
+"""What a catalog knows, and what an operation gets and gives back."""

@@ -1,0 +1,197 @@
+"""What an operation gets and what it gives back, as values: requests, replies, effects, context."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import msgspec
+
+from icecheck.mock_server.core.clock import Clock
+from icecheck.mock_server.core.identity import Identities
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.protocol.wire import Reply, Request
+from icecheck.mock_server.storage.files import Files
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.planning.plans import Plans
+    from icecheck.mock_server.security.callers import Security
+    from icecheck.mock_server.security.vending import VendingSettings
+    from icecheck.mock_server.serving.warehouses import Warehouses
+
+
+__all__ = [
+    "Answer",
+    "Call",
+    "Context",
+    "Delay",
+    "DoorEffect",
+    "Drop",
+    "FileEffect",
+    "Gate",
+    "Hold",
+    "MakeDirectory",
+    "Operation",
+    "Outcome",
+    "Registries",
+    "RemoveFile",
+    "RemoveFiles",
+    "Reply",
+    "Request",
+    "RequestGate",
+    "Truncate",
+    "WriteFile",
+]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A routed request: the operation, the decoded names of its path, and its first query values.
+
+    `namespace` and `name` (of a table or a view) are empty where the path has none; other path
+    parameters are in `parameters` under the contract's names.
+    """
+
+    operation_id: str
+    request: Request
+    namespace: tuple[str, ...] = ()
+    name: str = ""
+    parameters: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+
+
+class Gate:
+    """Holds requests until somebody releases it; released once, it stays open."""
+
+    __slots__ = ("_lock", "_open", "_waiting")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open = False
+        self._waiting: list[Callable[[], None]] = []
+
+    def when_open(self, callback: Callable[[], None]) -> None:
+        """Call back as soon as the gate is open: at once, or from the releasing thread."""
+        with self._lock:
+            if not self._open:
+                self._waiting.append(callback)
+                return
+        callback()
+
+    def release(self) -> None:
+        """Let everything pass that waits and everything that comes later."""
+        with self._lock:
+            self._open = True
+            waiting, self._waiting = self._waiting, []
+        for callback in waiting:
+            callback()
+
+
+class WriteFile(msgspec.Struct, frozen=True):
+    """Write a file before the new state is published; a failure refuses the request."""
+
+    location: str
+    content: bytes
+
+
+class MakeDirectory(msgspec.Struct, frozen=True):
+    """Make sure that a directory exists before the new state is published."""
+
+    location: str
+
+
+class RemoveFile(msgspec.Struct, frozen=True):
+    """Remove a file once the new state is published; a missing file is no failure."""
+
+    location: str
+
+
+class Delay(msgspec.Struct, frozen=True):
+    """Send the answer later."""
+
+    milliseconds: int
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Send the answer when the gate is released."""
+
+    gate: Gate
+
+
+class Drop(msgspec.Struct, frozen=True):
+    """Close the connection instead of answering."""
+
+
+class Truncate(msgspec.Struct, frozen=True):
+    """Close the connection after the head and this many bytes of the body."""
+
+    body_bytes: int
+
+
+class RemoveFiles(msgspec.Struct, frozen=True):
+    """Remove files once the new state is published; which ones is found out then, unlocked."""
+
+    find: Callable[[Files], Iterable[str]]
+
+
+FileEffect: TypeAlias = WriteFile | MakeDirectory | RemoveFile | RemoveFiles
+DoorEffect: TypeAlias = Delay | Hold | Drop | Truncate
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What an operation decided: the state to publish, the answer, and what else has to happen."""
+
+    state: WarehouseState
+    reply: Reply
+    effects: tuple[FileEffect | DoorEffect, ...] = ()
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What the core hands to a door: the reply and the effects that only a door can carry out."""
+
+    reply: Reply
+    effects: tuple[DoorEffect, ...] = ()
+
+
+class Operation(Protocol):
+    """A pure function behind one operationId; raises Problem to refuse."""
+
+    def __call__(self, context: "Context", state: WarehouseState, call: Call, /) -> Outcome:
+        """Decide."""
+
+
+RequestGate: TypeAlias = "Callable[[Request, Security], Reply | None]"
+
+
+class Registries(msgspec.Struct, frozen=True):
+    """The behaviour of one server, by name: replace or remove an entry to misbehave.
+
+    `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by
+    type: (assertion, metadata or None) -> None; `gates`: (request, who is let in) -> the
+    refusal of a request before it is routed, or None. `view_updates` and `view_assertions` are
+    those of replaceView: six actions have the same name for tables and for views.
+    """
+
+    operations: MutableMapping[str, Operation]
+    updates: MutableMapping[str, Callable[[Any, Any], None]]
+    assertions: MutableMapping[str, Callable[[Any, Any], None]]
+    gates: MutableMapping[str, RequestGate]
+    view_updates: MutableMapping[str, Callable[[Any, Any], None]]
+    view_assertions: MutableMapping[str, Callable[[Any, Any], None]]
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What an operation may use besides the state: time, identities, files, behaviour, ...
+
+    `vending` None: the tables of this warehouse come without credentials.
+    """
+
+    clock: Clock
+    identities: Identities
+    files: Files
+    registries: Registries
+    warehouses: "Warehouses"
+    plans: "Plans"
+    security: "Security"
+    vending: "VendingSettings | None"
+    warehouse: str
+    location: str
+    page_size_max: int

@@ -1,0 +1,31 @@
+"""Where a client may put a table or view: judged before anything is written or promised."""
+
+from collections.abc import Mapping
+
+from icecheck.mock_server.core.context import Context
+from icecheck.mock_server.protocol.problem import bad_request
+
+__all__ = ["METADATA_PATH", "check_places"]
+
+METADATA_PATH = "write.metadata.path"
+"""The property of a table or view that puts its metadata files elsewhere than its location."""
+
+
+def check_places(context: Context, location: str, properties: Mapping[str, str]) -> None:
+    """Problem 400 if a table or view with this location and these properties cannot be here.
+
+    That is so if its location, or the place of its metadata files, is a path on disk that the
+    warehouse may not use. The files that its metadata names otherwise (manifests, statistics)
+    may be anywhere: the server touches those only where it may.
+    """
+    _check_location(context, location)
+    elsewhere = properties.get(METADATA_PATH)
+    if elsewhere:
+        _check_location(context, elsewhere)
+
+
+def _check_location(context: Context, location: str) -> None:
+    try:
+        context.files.check(location)
+    except OSError as error:
+        raise bad_request(f"Invalid location: {error}") from error

@@ -1,0 +1,134 @@
+"""Everything a catalog knows: one immutable value per warehouse, which shares with its past."""
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from icecheck.mock_server.core.sorted_map import SortedMap
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.protocol.wire import Reply
+
+Kind: TypeAlias = Literal["table", "view"]
+"""What a name in a namespace can stand for."""
+
+
+class TableEntry(msgspec.Struct, frozen=True):
+    """One version of a table.
+
+    `version` is never reused by a server, also not after a restore. `replies` remembers the
+    encoded answers of this version by representation ("all", "refs"): a memo, not state.
+    """
+
+    metadata: TableMetadata
+    metadata_location: str
+    version: int
+    replies: dict[str, Reply]
+
+
+class ViewEntry(msgspec.Struct, frozen=True):
+    """One version of a view, and the answer to whoever loads it."""
+
+    metadata: ViewMetadata
+    metadata_location: str
+    reply: Reply
+
+
+class NamespaceEntry(msgspec.Struct, frozen=True):
+    """A namespace: its properties, and its tables and views, which never share a name."""
+
+    properties: dict[str, str] = {}
+    tables: SortedMap[str, TableEntry] = SortedMap()
+    views: SortedMap[str, ViewEntry] = SortedMap()
+
+
+class WarehouseState(msgspec.Struct, frozen=True):
+    """All namespaces of one warehouse; every ancestor of a namespace is one too."""
+
+    namespaces: SortedMap[tuple[str, ...], NamespaceEntry] = SortedMap()
+
+    def namespace(self, namespace: tuple[str, ...]) -> NamespaceEntry | None:
+        """The namespace with this path, or None."""
+        return self.namespaces.get(namespace)
+
+    def table(self, namespace: tuple[str, ...], name: str) -> TableEntry | None:
+        """The table of this name, or None, also when the namespace is missing."""
+        entry = self.namespaces.get(namespace)
+        return None if entry is None else entry.tables.get(name)
+
+    def view(self, namespace: tuple[str, ...], name: str) -> ViewEntry | None:
+        """The view of this name, or None, also when the namespace is missing."""
+        entry = self.namespaces.get(namespace)
+        return None if entry is None else entry.views.get(name)
+
+    def kind_of(self, namespace: tuple[str, ...], name: str) -> Kind | None:
+        """What has this name, or None if it is free."""
+        if self.table(namespace, name) is not None:
+            return "table"
+        return None if self.view(namespace, name) is None else "view"
+
+    def children(
+        self, parent: tuple[str, ...], after: str | None = None
+    ) -> Iterator[tuple[str, ...]]:
+        """The direct children of a namespace (of the root for ()), by name, after a given one."""
+        depth = len(parent)
+        start = parent if after is None else (*parent, after + "\0")
+        while True:
+            found = next(self.namespaces.after(start), None)
+            if found is None or found[0][:depth] != parent:
+                return
+            child = found[0][: depth + 1]
+            yield child
+            # No name contains NUL, so this is the first possible key after the child's subtree.
+            start = (*child[:depth], child[depth] + "\0")
+
+    def with_namespace(
+        self, namespace: tuple[str, ...], properties: dict[str, str]
+    ) -> "WarehouseState":
+        """A state in which the namespace exists with these properties, all else kept."""
+        namespaces = self.namespaces
+        for depth in range(1, len(namespace)):
+            if namespace[:depth] not in namespaces:
+                namespaces = namespaces.with_item(namespace[:depth], NamespaceEntry())
+        entry = namespaces.get(namespace) or NamespaceEntry()
+        changed = msgspec.structs.replace(entry, properties=properties)
+        return WarehouseState(namespaces.with_item(namespace, changed))
+
+    def without_namespace(self, namespace: tuple[str, ...]) -> "WarehouseState":
+        """A state without the namespace; KeyError if there is none."""
+        return WarehouseState(self.namespaces.without(namespace))
+
+    def with_table(
+        self, namespace: tuple[str, ...], name: str, table: TableEntry
+    ) -> "WarehouseState":
+        """A state in which the name stands for this table version; the namespace must exist."""
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, tables=entry.tables.with_item(name, table))
+
+    def without_table(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
+        """A state without the table; KeyError if there is none."""
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, tables=entry.tables.without(name))
+
+    def with_view(self, namespace: tuple[str, ...], name: str, view: ViewEntry) -> "WarehouseState":
+        """A state in which the name stands for this view version; the namespace must exist."""
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, views=entry.views.with_item(name, view))
+
+    def without_view(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
+        """A state without the view; KeyError if there is none."""
+        entry = self._existing(namespace)
+        return self._with_entry(namespace, entry, views=entry.views.without(name))
+
+    def _existing(self, namespace: tuple[str, ...]) -> NamespaceEntry:
+        entry = self.namespaces.get(namespace)
+        if entry is None:
+            raise KeyError(namespace)
+        return entry
+
+    def _with_entry(
+        self, namespace: tuple[str, ...], entry: NamespaceEntry, **changed: SortedMap[str, Any]
+    ) -> "WarehouseState":
+        changed_entry = msgspec.structs.replace(entry, **changed)
+        return WarehouseState(self.namespaces.with_item(namespace, changed_entry))

@@ -1,0 +1,1 @@
+"""Ways in which answers go wrong, whatever they are about."""

@@ -1,0 +1,114 @@
+"""Ways in which servers get the entity tags of tables wrong."""
+
+import json
+
+import msgspec
+
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import defect
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+
+
+def _etag_headers(reply: Reply, tag: str) -> Reply:
+    kept = [header for header in reply.headers if header[0] != "etag"]
+    return msgspec.structs.replace(reply, headers=(*kept, ("etag", tag)))
+
+
+@defect(
+    "etag-304-with-body",
+    on="loadTable",
+    breaks="loadTable.304",
+    suffering="The next answer on the connection is read from the wrong place.",
+)
+def _304_with_body(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A 304 carries the metadata that the client has."""
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    if outcome.reply.status != 304 or entry is None:
+        return outcome
+    whole = publication.load_reply(entry)
+    reply = msgspec.structs.replace(whole, status=304)
+    return msgspec.structs.replace(outcome, reply=reply)
+
+
+@defect(
+    "etag-of-the-table",
+    on="loadTable",
+    breaks="etag.changes-with-commit",
+    suffering="Clients that cache tables take old metadata for current.",
+)
+def _etag_of_the_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The ETag is the table's uuid."""
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    uuid = "" if entry is None else entry.metadata.table_uuid
+    reply = _etag_headers(outcome.reply, f'"{uuid}"')
+    return msgspec.structs.replace(outcome, reply=reply)
+
+
+@defect(
+    "etag-always-current",
+    on="loadTable",
+    breaks="etag.stale-is-not-304",
+    suffering="Clients that cache tables never see a commit.",
+)
+def _etag_always_current(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Every If-None-Match is answered 304."""
+    outcome = faithful(state, call)
+    if "if-none-match" not in call.request.headers:
+        return outcome
+    return msgspec.structs.replace(outcome, reply=Reply(304))
+
+
+@defect(
+    "etag-counts-commits",
+    breaks="second-life.table",
+    suffering="A client goes on reading a table that was dropped: what has its name has its tag.",
+)
+def _etag_counts_commits(registries: Registries) -> None:
+    """The ETag is made of the table's name and of a version that begins at 0."""
+
+    def tagged(call: Call, name: str, reply: Reply, query: str = "") -> Reply:
+        if not reply.body:
+            return reply
+        metadata = json.loads(reply.body)["metadata"]
+        # As a server would: names beyond ASCII are not for headers.
+        stem = ascii(".".join((*call.namespace, name))).strip("'").replace("\\", "")
+        return _etag_headers(reply, f'"{stem}-{len(metadata.get("metadata-log", ()))}{query}"')
+
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+        request = msgspec.structs.replace(call.request, headers=headers)
+        outcome = faithful(state, msgspec.structs.replace(call, request=request))
+        reply = tagged(call, call.name, outcome.reply, call.query.get("snapshots", ""))
+        asked = call.request.headers.get("if-none-match")
+        if asked is not None:
+            reply = publication.not_modified(reply, asked) or reply
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    def made(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if not any(key == "etag" for key, _ in outcome.reply.headers):
+            return outcome
+        reply = tagged(call, str(sent_json(call).get("name")), outcome.reply)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, "loadTable", load)
+    wrap(registries, "createTable", made)
+
+
+@defect(
+    "etag-not-told-with-304",
+    on="loadTable",
+    breaks="etag.told-with-not-modified",
+    suffering="Clients that hold several versions of a table cannot tell which one is current.",
+)
+def _304_without_tag(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A 304 comes without the tag of what has not changed."""
+    outcome = faithful(state, call)
+    if outcome.reply.status != 304:
+        return outcome
+    return msgspec.structs.replace(outcome, reply=Reply(304))

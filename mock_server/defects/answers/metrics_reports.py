@@ -1,0 +1,196 @@
+"""Ways in which servers take or refuse metrics reports wrongly."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.requests import sent_json, with_content
+from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, refuse_as, wrap
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
+
+
+def _refuse_reports(registries: Registries, member: str, value: Any) -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if sent_json(call).get(member) == value:
+            raise problem.bad_request(f"Cannot read {member}: {value}")
+        return faithful(state, call)
+
+    wrap(registries, "reportMetrics", around)
+
+
+declare(
+    "metrics-200",
+    "A report is answered 200.",
+    by(answer_status, "reportMetrics", 200),
+    breaks="reportMetrics.204",
+    suffering="Strict clients take the report for lost.",
+)
+
+declare(
+    "metrics-of-commits-only",
+    "Scan reports are refused.",
+    by(_refuse_reports, "report-type", "scan-report"),
+    breaks="reportMetrics.scan-report",
+    suffering="Every query of a client logs a warning.",
+)
+
+declare(
+    "metrics-of-scans-only",
+    "Commit reports are refused.",
+    by(_refuse_reports, "report-type", "commit-report"),
+    breaks="reportMetrics.commit-report",
+    suffering="Every write of a client logs a warning.",
+)
+
+
+@defect(
+    "metrics-filter-must-be-an-object",
+    on="reportMetrics",
+    breaks="reportMetrics.unfiltered-scan",
+    suffering="Every scan of Spark without a filter logs a warning.",
+)
+def _filter_must_be_an_object(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The filter is validated by its schema to the letter, which knows no bare booleans."""
+    if isinstance(sent_json(call).get("filter"), bool):
+        raise problem.bad_request("True is not of type 'object'")
+    return faithful(state, call)
+
+
+declare(
+    "metrics-unread",
+    "Reports are thrown away unread, whatever they are.",
+    by(refuse_as, "reportMetrics", 400, 204),
+    breaks="reportMetrics.400",
+    suffering="Reports that mean nothing are stored.",
+)
+
+declare(
+    "metrics-malformed-500",
+    "The parser's error is caught by nobody.",
+    by(refuse_as, "reportMetrics", 400, 500, "InternalServerError"),
+    breaks="reportMetrics.400",
+    suffering="A client's mistake is reported as a failure of the server.",
+)
+
+
+@defect(
+    "metrics-type-unread",
+    on="reportMetrics",
+    breaks="reportMetrics.mismatched-report",
+    suffering="Commits are counted as scans.",
+)
+def _type_unread(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The members of a report are not compared with its type."""
+    body = sent_json(call)
+    if "report-type" not in body:
+        return faithful(state, call)
+    kind = "scan-report" if "filter" in body else "commit-report"
+    raw = msgspec.json.encode(body | {"report-type": kind})
+    return faithful(state, with_content(call, raw))
+
+
+@defect(
+    "metrics-of-any-table",
+    on="reportMetrics",
+    breaks="reportMetrics.404",
+    suffering="A misspelled table name fills the statistics with nothing.",
+)
+def _of_any_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Whether the table exists is not looked at."""
+    if state.table(call.namespace, call.name) is None:
+        return Outcome(state, replies.NO_CONTENT)
+    return faithful(state, call)
+
+
+def _refuse_where(registries: Registries, unread: Callable[[dict[str, Any]], bool]) -> None:
+    """Refuse (400) the reports of which this holds."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if unread(sent_json(call)):
+            raise problem.bad_request("Cannot read the report")
+        return faithful(state, call)
+
+    wrap(registries, "reportMetrics", around)
+
+
+def _metrics_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    metrics = body.get("metrics")
+    return [*metrics.values()] if isinstance(metrics, dict) else []
+
+
+@defect(
+    "metrics-timers-in-32-bits",
+    on=through(_refuse_where),
+    breaks="reportMetrics.every-value",
+    suffering="Reports of scans that took longer than two seconds are lost.",
+)
+def _timers_in_32_bits(body: dict[str, Any]) -> bool:
+    """Numbers of metrics are read into 32 bits."""
+    numbers = [n for each in _metrics_of(body) for n in each.values() if isinstance(n, int)]
+    return any(n > 2**32 for n in numbers)
+
+
+declare(
+    "metrics-nanoseconds-only",
+    "Timers are understood in nanoseconds only.",
+    by(
+        _refuse_where,
+        lambda body: any(
+            m.get("time-unit", "nanoseconds") != "nanoseconds" for m in _metrics_of(body)
+        ),
+    ),
+    breaks="reportMetrics.every-value",
+    suffering="Clients that measure otherwise log a warning for each report.",
+)
+
+
+@defect(
+    "metrics-filter-of-columns-only",
+    on=through(_refuse_where),
+    breaks="reportMetrics.every-value",
+    suffering="Scans that filter by a function of a column log a warning.",
+)
+def _filter_of_columns_only(body: dict[str, Any]) -> bool:
+    """A filter with a transformed column is not understood."""
+    filter_ = body.get("filter")
+    return isinstance(filter_, dict) and isinstance(filter_.get("term"), dict)
+
+
+@defect(
+    "metrics-once",
+    breaks="reportMetrics.twice",
+    suffering="A client that repeats a report after a timeout logs a warning.",
+)
+def _once(registries: Registries) -> None:
+    """A report that was taken before is a conflict."""
+    seen: set[bytes] = set()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if call.request.body in seen:
+            raise Problem(409, "ConflictException", "The report exists")
+        seen.add(call.request.body)
+        return outcome
+
+    wrap(registries, "reportMetrics", around)
+
+
+@defect(
+    "metrics-of-the-current-schema-only",
+    on="reportMetrics",
+    breaks="reportMetrics.every-value",
+    suffering="Nobody sees who reads a table with columns that it had before.",
+)
+def _current_schema_only(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A scan report of another schema than the table's current one is refused."""
+    entry = state.table(call.namespace, call.name)
+    named = sent_json(call).get("schema-id")
+    older = [] if entry is None else [each.schema_id for each in entry.metadata.schemas]
+    if entry is not None and named in older and named != entry.metadata.current_schema_id:
+        raise problem.bad_request(f"Unknown schema: {named}")
+    return faithful(state, call)

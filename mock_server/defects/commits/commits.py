@@ -1,0 +1,264 @@
+"""Ways in which servers get commits wrong, whatever the updates are."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.commit import decode_commit
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import answer_of, request_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    answer_status,
+    refuse_as,
+    wrap,
+)
+from icecheck.mock_server.defects.kit.updating import alter_version, keep_known
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.updates import UPDATES
+
+_VIEW_ACTIONS = ("add-view-version", "set-current-view-version")
+_LARGEST = 2**63 - 1
+
+
+# ---- statuses
+
+
+declare(
+    "commit-created",
+    "A commit is answered 201, as if it had created something.",
+    by(answer_status, "updateTable", 201),
+    breaks="updateTable.200",
+    suffering="Java takes 201 for an error.",
+)
+
+declare(
+    "commit-malformed-is-500",
+    "What cannot be parsed ends in the framework's own error page.",
+    by(refuse_as, "updateTable", 400, 500, "InternalServerError"),
+    breaks="updateTable.400",
+    suffering="Writers take the outcome for unknown and keep their files for ever.",
+)
+
+declare(
+    "commit-missing-table-is-conflict",
+    "A table that is gone is reported as changed.",
+    by(refuse_as, "updateTable", 404, 409, "CommitFailedException"),
+    breaks="updateTable.404",
+    suffering="Writers retry for ever on a table that was dropped.",
+)
+
+declare(
+    "commit-conflict-is-400",
+    "A failed requirement is a bad request.",
+    by(refuse_as, "updateTable", 409, 400, "ValidationException"),
+    breaks="updateTable.409",
+    suffering="Concurrent writers fail instead of retrying.",
+)
+
+
+# ---- what is not understood
+
+
+declare(
+    "commit-skips-unknown-updates",
+    "Updates that the server does not know are skipped.",
+    by(keep_known, "updates", "action", UPDATES),
+    breaks="commit.unknown-update",
+    suffering="A change that a newer client asked for is lost in silence.",
+)
+
+
+@defect(
+    "commit-skips-view-updates",
+    on=request_of("updateTable"),
+    breaks="commit.view-update-refused",
+    suffering="A client's mistake goes unnoticed.",
+)
+def _skips_view_updates(body: Json) -> Json:
+    """Updates that only views have are skipped on a table."""
+    sent = body.get("updates")
+    if not isinstance(sent, list):
+        return body
+    kept = [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
+    return {**body, "updates": kept}
+
+
+@defect(
+    "commit-skips-unknown-requirements",
+    breaks="commit.unknown-assertion",
+    suffering="A condition that a newer client relies on is ignored.",
+)
+def _skips_unknown_requirements(registries: Registries) -> None:
+    """Requirements that the server does not know count as satisfied."""
+    keep_known(registries, "requirements", "type", registries.assertions)
+
+
+@defect(
+    "commit-skips-malformed-requirements",
+    breaks="commit.malformed-assertion",
+    suffering="A condition that a client relies on is ignored.",
+)
+def _skips_malformed_requirements(registries: Registries) -> None:
+    """Requirements that cannot be parsed count as satisfied."""
+
+    def parses(call: Call, requirement: Any) -> bool:
+        try:
+            decode_commit(with_members(call, requirements=[requirement], updates=[]).request.body)
+        except Problem:
+            return False
+        return True
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        kept = [r for r in sent_json(call)["requirements"] if parses(call, r)]
+        return faithful(state, with_members(call, requirements=kept))
+
+    wrap(registries, "updateTable", around)
+
+
+# ---- versions
+
+
+@defect(
+    "commit-answers-version-before",
+    on="updateTable",
+    breaks="commit.answer-is-the-table",
+    suffering="A writer does not see its own write.",
+)
+def _answers_version_before(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The answer comes from a cache that the commit did not refresh."""
+    before = state.table(call.namespace, call.name)
+    outcome = faithful(state, call)
+    if before is None:
+        return outcome
+    return structs.replace(outcome, reply=publication.commit_reply(before))
+
+
+declare(
+    "commit-overwrites-metadata-file",
+    "Every version is written over the one before it.",
+    by(alter_version, lambda _, after: after, same_location=True),
+    breaks="commit.new-metadata-location",
+    suffering="Spark keeps its old metadata: it compares locations.",
+)
+
+
+@defect(
+    "commit-time-in-seconds",
+    breaks="commit.last-updated",
+    suffering="Tables seem to be fifty years old.",
+)
+def _time_in_seconds(registries: Registries) -> None:
+    """last-updated-ms is counted in seconds, in what is told after the creation."""
+
+    def in_seconds(body: Json) -> Json:
+        metadata = body["metadata"]
+        seconds = metadata["last-updated-ms"] // 1000
+        return {**body, "metadata": {**metadata, "last-updated-ms": seconds}}
+
+    for operation_id in ("updateTable", "loadTable"):
+        alter_body(registries, operation_id, in_seconds)
+
+
+@defect(
+    "commit-answers-time-before",
+    on=answer_of("updateTable"),
+    breaks="commit.last-updated",
+    suffering="A client takes the new version for an older one than it knows.",
+)
+def _answers_time_before(body: Json) -> Json:
+    """The answer to a commit has the time at which the server was installed."""
+    return {**body, "metadata": {**body["metadata"], "last-updated-ms": 1_000_000_000_000}}
+
+
+@defect(
+    "commit-forgets-snapshot-log",
+    on=through(alter_version),
+    breaks="commit.snapshot-log",
+    suffering="Time travel by timestamp finds nothing.",
+)
+def _forgets_snapshot_log(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
+    """The snapshot log keeps its last entry only."""
+    return structs.replace(after, snapshot_log=after.snapshot_log[-1:])
+
+
+declare(
+    "commit-forgets-metadata-log",
+    "Nothing is entered in the metadata log.",
+    by(alter_version, lambda _, after: structs.replace(after, metadata_log=())),
+    breaks="commit.metadata-log",
+    suffering="The history of a table's metadata is lost.",
+)
+
+
+@defect(
+    "commit-numbers-through-doubles",
+    breaks="commit.int64-exact",
+    suffering="Snapshot ids are rounded, and name nothing.",
+)
+def _numbers_through_doubles(registries: Registries) -> None:
+    """Numbers of JSON pass through doubles."""
+
+    def rounded(value: Any) -> Any:
+        match value:
+            case dict():
+                return {k: rounded(v) for k, v in value.items()}
+            case list():
+                return [rounded(v) for v in value]
+            case int() if not isinstance(value, bool):
+                return min(int(float(value)), _LARGEST)
+        return value
+
+    alter_request_body(registries, "updateTable", rounded)
+
+
+# ---- creation
+
+
+def _alter_creation(registries: Registries, keep: Callable[[Json], bool]) -> None:
+    """Leave updates out of commits that create a table."""
+
+    def altered(body: Json) -> Json:
+        if {"type": "assert-create"} not in body["requirements"]:
+            return body
+        return {**body, "updates": [u for u in body["updates"] if keep(u)]}
+
+    alter_request_body(registries, "updateTable", altered)
+
+
+declare(
+    "create-commit-forgets-properties",
+    "The commit that completes a staged table ignores its properties.",
+    by(_alter_creation, lambda update: update["action"] != "set-properties"),
+    breaks="createTable.stage-then-commit",
+    suffering="CREATE TABLE AS SELECT loses its TBLPROPERTIES.",
+)
+
+declare(
+    "create-commit-forgets-data",
+    "The commit that completes a staged table ignores its first snapshot.",
+    by(_alter_creation, lambda update: "snapshot" not in update["action"]),
+    breaks="createTable.stage-then-commit-with-data",
+    suffering="CREATE TABLE AS SELECT makes an empty table.",
+)
+
+
+@defect(
+    "create-commit-makes-namespace",
+    on="updateTable",
+    breaks="commit.create-missing-namespace",
+    suffering="A misspelt namespace comes into being.",
+)
+def _creation_makes_namespace(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A commit that creates a table creates its namespace on the way."""
+    if call.namespace not in state.namespaces:
+        state = state.with_namespace(call.namespace, {})
+    return faithful(state, call)

@@ -1,0 +1,101 @@
+"""Building blocks for defects that lose races: operations that see others' writes too late.
+
+A server that checks and then writes, without a lock around both, decides on a state that somebody
+else may be replacing. Here the replacing is immediate and the seeing is late: for a while after a
+write, the operations that share a `LateSight` decide as if it had not happened. The answer to the
+write is held back for as long, so whoever sends one request after another never notices: it takes
+requests that overlap. Nothing waits on a thread or inside the server's lock, so the same requests
+lose the same races in process and on a server that handles one request at a time.
+"""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Context, Delay, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+
+__all__ = ["LateSight", "Publish", "decide_late", "note_writes", "refuse_late"]
+
+Publish = Callable[[WarehouseState, WarehouseState, Call], WarehouseState]
+"""Puts what a late decision made (second) into the present state (first)."""
+
+_WINDOW_MS = 50
+# An event loop may wake up a little early; a client must not be answered inside the window.
+_MARGIN_MS = 10
+
+
+class LateSight:
+    """For each warehouse, the states that were replaced less than a window ago, oldest first.
+
+    Only who holds the warehouse's lock writes; readers see one list or the next.
+    """
+
+    __slots__ = ("_replaced", "_window_ms")
+
+    def __init__(self, window_ms: int = _WINDOW_MS) -> None:
+        self._window_ms = window_ms
+        self._replaced: dict[str, list[tuple[float, WarehouseState]]] = {}
+
+    def state(self, context: Context, present: WarehouseState) -> WarehouseState:
+        """The state as it was a window ago: what an operation sees that is too late."""
+        recent = self._recent(context)
+        return recent[0][1] if recent else present
+
+    def wrote(self, context: Context, before: WarehouseState, outcome: Outcome) -> Outcome:
+        """Note a write, and hold its answer back until everybody sees it."""
+        if outcome.state is before:
+            return outcome
+        moment = (time.monotonic(), before)
+        self._replaced[context.warehouse] = [*self._recent(context), moment]
+        held = (*outcome.effects, Delay(self._window_ms + _MARGIN_MS))
+        return msgspec.structs.replace(outcome, effects=held)
+
+    def _recent(self, context: Context) -> list[tuple[float, WarehouseState]]:
+        since = time.monotonic() - self._window_ms / 1000
+        return [each for each in self._replaced.get(context.warehouse, []) if each[0] >= since]
+
+
+def decide_late(
+    registries: Registries, operation_id: str, publish: Publish, sight: LateSight | None = None
+) -> None:
+    """Let an operation decide on what it sees late, and write over what is there by then."""
+    seen = LateSight() if sight is None else sight
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(seen.state(faithful.context, state), call)
+        published = publish(state, outcome.state, call)
+        return seen.wrote(
+            faithful.context, state, msgspec.structs.replace(outcome, state=published)
+        )
+
+    wrap(registries, operation_id, around)
+
+
+def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> None:
+    """Let an operation notice a conflict only after it has written: refused, and done."""
+    seen = LateSight()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return seen.wrote(faithful.context, state, faithful(state, call))
+        except Problem as problem:
+            late = faithful(seen.state(faithful.context, state), call)
+            published = publish(state, late.state, call)
+            reply = replies.problem_reply(problem)
+            return msgspec.structs.replace(late, state=published, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+def note_writes(registries: Registries, operation_id: str, sight: LateSight) -> None:
+    """Let others see late what a faithful operation writes."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return sight.wrote(faithful.context, state, faithful(state, call))
+
+    wrap(registries, operation_id, around)

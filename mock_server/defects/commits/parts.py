@@ -1,0 +1,226 @@
+"""Ways in which servers treat the parts of a commit, and its rivals, one by one."""
+
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
+from icecheck.mock_server.core.state import TableEntry, WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.places import request_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem, bad_request
+
+# ---- requirements and updates
+
+
+@defect(
+    "commit-keeps-updates-of-a-conflict",
+    on="updateTable",
+    breaks="commit.atomic-on-failed-requirement",
+    suffering="A writer that was refused has overwritten another one.",
+)
+def _keeps_updates_of_a_conflict(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Updates are stored before the requirements are checked, and stay."""
+    try:
+        return faithful(state, call)
+    except Problem as problem:
+        if problem.status != 409:
+            raise
+        stored = faithful(state, with_members(call, requirements=[]))
+        return structs.replace(stored, reply=replies.problem_reply(problem))
+
+
+@defect(
+    "commit-keeps-updates-before-a-refused-one",
+    on="updateTable",
+    breaks="commit.atomic-on-refused-update",
+    suffering="Half a commit is visible.",
+)
+def _keeps_updates_before_a_refused_one(
+    faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
+    """Each update is stored by itself; one that fails leaves those before it."""
+    effects: list[FileEffect] = []
+    reply = None
+    for update in sent_json(call)["updates"]:
+        try:
+            outcome = faithful(state, with_members(call, updates=[update]))
+        except Problem as problem:
+            return Outcome(state, replies.problem_reply(problem), tuple(effects))
+        state, reply = outcome.state, outcome.reply
+        effects += [e for e in outcome.effects if isinstance(e, FileEffect)]
+    return faithful(state, call) if reply is None else Outcome(state, reply, (*effects,))
+
+
+@defect(
+    "commit-checks-updates-first",
+    on="updateTable",
+    breaks="commit.requirements-before-updates",
+    suffering="Writers give up where they should have retried.",
+)
+def _checks_updates_first(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Updates are validated before requirements."""
+    if state.table(call.namespace, call.name) is not None:
+        faithful(state, with_members(call, requirements=[]))
+    return faithful(state, call)
+
+
+@defect(
+    "commit-checks-the-result",
+    on="updateTable",
+    breaks="commit.requirements-against-base",
+    suffering="Every schema evolution conflicts with itself.",
+)
+def _checks_the_result(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Requirements are checked against the table as the updates leave it."""
+    outcome = faithful(state, with_members(call, requirements=[]))
+    faithful(outcome.state, with_members(call, updates=[]))
+    return outcome
+
+
+declare(
+    "commit-checks-one-requirement",
+    "The first requirement decides.",
+    by(
+        alter_request_body,
+        "updateTable",
+        lambda body: {**body, "requirements": body["requirements"][:1]},
+    ),
+    breaks="commit.every-requirement-counts",
+    suffering="Concurrent writers overwrite each other.",
+)
+
+
+@defect(
+    "commit-groups-updates",
+    on=request_of("updateTable"),
+    breaks="commit.updates-in-order",
+    suffering="What a client removed last is there again.",
+)
+def _groups_updates(body: Json) -> Json:
+    """Updates are applied kind by kind."""
+    return {**body, "updates": sorted(body["updates"], key=lambda u: str(u["action"]))}
+
+
+declare(
+    "commit-applies-one-update",
+    "Only the first update of a commit is applied.",
+    by(alter_request_body, "updateTable", lambda body: {**body, "updates": body["updates"][:1]}),
+    breaks="commit.several-updates",
+    suffering="Most of a commit is lost.",
+)
+
+
+@defect(
+    "commit-wants-identifier",
+    on=request_of("updateTable"),
+    breaks="commit.identifier-optional",
+    suffering="Clients that leave out what the path says already cannot commit.",
+)
+def _wants_identifier(body: Json) -> Json:
+    """A commit without an identifier in its body is refused."""
+    if "identifier" not in body:
+        raise bad_request("Malformed request: identifier is missing")
+    return body
+
+
+@defect(
+    "commit-refuses-nothing",
+    on=request_of("updateTable"),
+    breaks="commit.nothing-to-do",
+    suffering="A client that found nothing to change gets an error.",
+)
+def _refuses_nothing(body: Json) -> Json:
+    """A commit without updates is refused."""
+    if not body["updates"]:
+        raise bad_request("Malformed request: updates must not be empty")
+    return body
+
+
+# ---- other writers
+
+
+@defect(
+    "commit-asserts-nothing",
+    breaks="commit.one-winner",
+    suffering="Of two writers, the slower one wins and the other one's rows are gone.",
+)
+def _asserts_nothing(registries: Registries) -> None:
+    """Requirements are parsed and then forgotten."""
+    for name in registries.assertions:
+        registries.assertions[name] = lambda _assertion, _metadata: None
+
+
+@defect(
+    "commit-forgets-other-writers",
+    breaks="commit.independent-writers",
+    suffering="Acknowledged commits are lost.",
+)
+def _forgets_other_writers(registries: Registries) -> None:
+    """Commits start from a cached table that nothing refreshes."""
+    cache: dict[tuple[tuple[str, ...], str], TableEntry] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is not None:
+            cached = cache.setdefault((call.namespace, call.name), entry)
+            state = state.with_table(call.namespace, call.name, cached)
+        return faithful(state, call)
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-accepts-replays",
+    breaks="commit.same-commit-twice",
+    suffering="A writer whose answer was lost cannot tell whether it wrote once or twice.",
+)
+def _accepts_replays(registries: Registries) -> None:
+    """A commit seen before is answered as then, whatever its requirements say now."""
+    seen: dict[bytes, Outcome] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        earlier = seen.get(call.request.body)
+        if earlier is not None:
+            return Outcome(state, earlier.reply)
+        seen[call.request.body] = outcome = faithful(state, call)
+        return outcome
+
+    wrap(registries, "updateTable", around)
+
+
+@defect(
+    "commit-moves-main-once",
+    on="updateTable",
+    breaks="commit.updates-in-order",
+    suffering="A transaction with two steps on one table can never be committed.",
+)
+def _moves_main_once(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A commit may name each branch once."""
+    actions = (u for u in sent_json(call)["updates"] if u["action"] == "set-snapshot-ref")
+    named = [update["ref-name"] for update in actions]
+    if len(set(named)) < len(named):
+        raise bad_request("A ref is set twice")
+    return faithful(state, call)
+
+
+@defect(
+    "commit-expiry-empties-the-log",
+    breaks="commit.snapshot-log-after-removal",
+    suffering="After snapshots expired, no query finds the table as it was at a time.",
+)
+def _expiry_empties_the_log(registries: Registries) -> None:
+    """With a snapshot that is removed, the whole history of main is."""
+    faithful = registries.updates["remove-snapshots"]
+
+    def remove(update: Any, draft: Draft) -> None:
+        before = draft.metadata.snapshots
+        faithful(update, draft)
+        if draft.metadata.snapshots != before:
+            draft.change(snapshot_log=())
+
+    registries.updates["remove-snapshots"] = remove

@@ -1,0 +1,259 @@
+"""Ways in which servers go wrong only when clients work at once: check first, write afterwards."""
+
+from msgspec import structs
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.commits.late_sight import (
+    LateSight,
+    decide_late,
+    note_writes,
+    refuse_late,
+)
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.requests import sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol import problem
+
+_TWO_OWNERS = "Two clients own one name; the work of the first one is gone."
+
+
+# ---- one name
+
+
+def _publish_namespace(
+    present: WarehouseState, decided: WarehouseState, call: Call
+) -> WarehouseState:
+    namespace = tuple(sent_json(call)["namespace"])
+    entry = decided.namespace(namespace)
+    return present if entry is None else present.with_namespace(namespace, entry.properties)
+
+
+def _publish_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put the table that a request names, in its path or in its body, into the present state."""
+    name = call.name or sent_json(call)["name"]
+    entry = decided.table(call.namespace, name)
+    if entry is None or call.namespace not in present.namespaces:
+        return present
+    return present.with_table(call.namespace, name, entry)
+
+
+def _publish_view(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    name = call.name or sent_json(call)["name"]
+    entry = decided.view(call.namespace, name)
+    if entry is None or call.namespace not in present.namespaces:
+        return present
+    return present.with_view(call.namespace, name, entry)
+
+
+def _insert_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put a new table into the present state, where its name is a key among tables."""
+    if present.table(call.namespace, sent_json(call)["name"]) is not None:
+        raise problem.already_exists("duplicate key value violates unique constraint")
+    return _publish_table(present, decided, call)
+
+
+def _insert_view(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    if present.view(call.namespace, sent_json(call)["name"]) is not None:
+        raise problem.already_exists("duplicate key value violates unique constraint")
+    return _publish_view(present, decided, call)
+
+
+def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    source, target = (sent_json(call)[end] for end in ("source", "destination"))
+    moved = decided.table(tuple(target["namespace"]), target["name"])
+    if moved is None:
+        return present
+    if present.table(tuple(source["namespace"]), source["name"]) is not None:
+        present = present.without_table(tuple(source["namespace"]), source["name"])
+    return present.with_table(tuple(target["namespace"]), target["name"], moved)
+
+
+declare(
+    "race-namespace-created-twice",
+    "Whether a namespace exists is looked up before it is inserted, without a lock.",
+    by(decide_late, "createNamespace", _publish_namespace),
+    breaks="race.create-namespace",
+    suffering="Two clients take themselves for the owner of one namespace.",
+)
+
+declare(
+    "race-table-created-twice",
+    "Whether a table exists is looked up before it is inserted, without a lock.",
+    by(decide_late, "createTable", _publish_table),
+    breaks="race.create-table",
+    suffering=_TWO_OWNERS,
+)
+
+declare(
+    "race-loser-replaces-table",
+    "A conflict is noticed after the row was written, and nothing takes it back.",
+    by(refuse_late, "createTable", _publish_table),
+    breaks="race.create-table",
+    suffering="A client that was refused has replaced the table of the one that was not.",
+)
+
+declare(
+    "race-view-created-twice",
+    "Whether a view exists is looked up before it is inserted, without a lock.",
+    by(decide_late, "createView", _publish_view),
+    breaks="race.create-view",
+    suffering=_TWO_OWNERS,
+)
+
+
+@defect(
+    "race-staged-table-over-another",
+    breaks="race.create-and-commit",
+    suffering="A CREATE TABLE AS SELECT replaces the table that somebody else has just created.",
+)
+def _staged_table_over_another(registries: Registries) -> None:
+    """A creating commit checks that the table is missing on a replica that lags behind."""
+    sight = LateSight()
+    decide_late(registries, "createTable", _publish_table, sight)
+    decide_late(registries, "updateTable", _publish_table, sight)
+
+
+declare(
+    "race-registered-twice",
+    "Whether a name is free is looked up before the metadata file is read.",
+    by(decide_late, "registerTable", _publish_table),
+    breaks="race.register-table",
+    suffering=_TWO_OWNERS,
+)
+
+declare(
+    "race-renamed-over-another",
+    "A rename checks its target first, and then overwrites it.",
+    by(decide_late, "renameTable", _publish_rename),
+    breaks="race.rename-table",
+    suffering="A table is gone: another one was renamed over it.",
+)
+
+
+# ---- one table
+
+
+@defect(
+    "race-requirements-before-lock",
+    breaks="race.commits-on-one-base",
+    suffering="Of two writers, the slower one wins and the other one's rows are gone.",
+)
+def _requirements_before_lock(registries: Registries) -> None:
+    """Requirements are checked before the lock is taken under which updates are applied."""
+    sight = LateSight()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        faithful(sight.state(faithful.context, state), call)
+        return sight.wrote(
+            faithful.context, state, faithful(state, with_members(call, requirements=[]))
+        )
+
+    wrap(registries, "updateTable", around)
+
+
+declare(
+    "race-last-writer-wins",
+    "The new metadata replaces whatever is there, not only what it was made from.",
+    by(decide_late, "updateTable", _publish_table),
+    breaks="race.independent-commits",
+    suffering="Acknowledged commits are lost.",
+)
+
+
+@defect(
+    "race-commit-undoes-drop",
+    breaks="race.drop-and-commit",
+    suffering="A dropped table is there again, without its files if they were purged.",
+)
+def _commit_undoes_drop(registries: Registries) -> None:
+    """A commit writes the table that it has loaded, whether or not it is still there."""
+    sight = LateSight()
+    note_writes(registries, "dropTable", sight)
+    decide_late(registries, "updateTable", _publish_table, sight)
+
+
+# ---- several tables
+
+
+def _first_only(before: WarehouseState, after: WarehouseState, call: Call) -> WarehouseState:
+    """The state in which only the first table of a transaction is as the transaction left it."""
+    changes = sent_json(call)["table-changes"]
+    first = changes[0]["identifier"]
+    entry = after.table(tuple(first["namespace"]), first["name"])
+    if entry is None:
+        return before
+    return before.with_table(tuple(first["namespace"]), first["name"], entry)
+
+
+def _publish_nothing(
+    present: WarehouseState, _decided: WarehouseState, _call: Call
+) -> WarehouseState:
+    return present
+
+
+@defect(
+    "race-transaction-table-by-table",
+    breaks="race.half-visible-transaction",
+    suffering="A query joins a table from after a transaction with one from before it.",
+)
+def _transaction_table_by_table(registries: Registries) -> None:
+    """The tables of a transaction are published one after another."""
+    sight = LateSight()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        half = _first_only(state, outcome.state, call)
+        noted = sight.wrote(faithful.context, half, outcome)
+        return structs.replace(noted, state=outcome.state)
+
+    wrap(registries, "commitTransaction", around)
+    decide_late(registries, "loadTable", _publish_nothing, sight)
+
+
+# ---- one namespace
+
+
+def _publish_properties(
+    present: WarehouseState, decided: WarehouseState, call: Call
+) -> WarehouseState:
+    entry = decided.namespace(call.namespace)
+    return present if entry is None else present.with_namespace(call.namespace, entry.properties)
+
+
+def _publish_drop(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    gone = call.namespace in present.namespaces and call.namespace not in decided.namespaces
+    return present.without_namespace(call.namespace) if gone else present
+
+
+@defect(
+    "race-table-and-view-of-one-name",
+    breaks="race.table-or-view",
+    suffering="One name is a table and a view: which one a query gets depends on who asks.",
+)
+def _table_and_view_of_one_name(registries: Registries) -> None:
+    """Tables and views are two tables of a database, and each is looked up before the insert."""
+    sight = LateSight()
+    decide_late(registries, "createTable", _insert_table, sight)
+    decide_late(registries, "createView", _insert_view, sight)
+
+
+declare(
+    "race-properties-replaced-whole",
+    "A change reads all properties of a namespace, and writes all of them back.",
+    by(decide_late, "updateProperties", _publish_properties),
+    breaks="race.namespace-properties",
+    suffering="Acknowledged changes of a namespace's properties are lost.",
+)
+
+
+@defect(
+    "race-table-in-dropped-namespace",
+    breaks="race.create-in-dropped-namespace",
+    suffering="A table that was just created is in no namespace any more.",
+)
+def _table_in_dropped_namespace(registries: Registries) -> None:
+    """Whether a namespace is empty is looked up before it is deleted, without a lock."""
+    sight = LateSight()
+    decide_late(registries, "dropNamespace", _publish_drop, sight)
+    decide_late(registries, "createTable", _publish_table, sight)

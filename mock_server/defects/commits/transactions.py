@@ -1,0 +1,216 @@
+"""Ways in which servers get transactions over several tables wrong."""
+
+from collections.abc import Callable
+
+from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_request_body,
+    answer_status,
+    refuse_as,
+    wrap,
+)
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.updates import UPDATES
+
+_HALF = "Tables that belong together differ for good."
+
+
+def _alter_changes(registries: Registries, alter: Callable[[list[Json]], list[Json]]) -> None:
+    """Let commitTransaction see other changes than were sent."""
+
+    def altered(body: Json) -> Json:
+        changes = body.get("table-changes")
+        if not isinstance(changes, list) or not all(isinstance(c, dict) for c in changes):
+            return body
+        return {**body, "table-changes": alter(changes)}
+
+    alter_request_body(registries, "commitTransaction", altered)
+
+
+declare(
+    "transaction-200",
+    "A transaction is answered 200 with an empty object.",
+    by(answer_status, "commitTransaction", 200),
+    breaks="commitTransaction.204",
+    suffering="Strict clients only: Java takes it.",
+)
+
+declare(
+    "transaction-malformed-is-500",
+    "What cannot be parsed ends in the framework's own error page.",
+    by(refuse_as, "commitTransaction", 400, 500, "InternalServerError"),
+    breaks="commitTransaction.400",
+    suffering="Writers take the outcome for unknown and keep their files for ever.",
+)
+
+declare(
+    "transaction-missing-table-is-conflict",
+    "A table that is gone is reported as changed.",
+    by(refuse_as, "commitTransaction", 404, 409, "CommitFailedException"),
+    breaks="commitTransaction.404",
+    suffering="Writers retry for ever on a table that was dropped.",
+)
+
+declare(
+    "transaction-conflict-is-400",
+    "A failed requirement is a bad request.",
+    by(refuse_as, "commitTransaction", 409, 400, "ValidationException"),
+    breaks="commitTransaction.409",
+    suffering="Concurrent writers fail instead of retrying.",
+)
+
+
+@defect(
+    "transaction-checks-first-table",
+    on=through(_alter_changes),
+    breaks="commitTransaction.409",
+    suffering="A writer to the second table is overwritten.",
+)
+def _checks_first_table(changes: list[Json]) -> list[Json]:
+    """Only the requirements of the first table are checked."""
+    return [*changes[:1], *({**change, "requirements": []} for change in changes[1:])]
+
+
+@defect(
+    "transaction-last-requirement-decides",
+    on=through(_alter_changes),
+    breaks="commitTransaction.409",
+    suffering="A writer to a table that was made anew changes the new one.",
+)
+def _last_requirement_decides(changes: list[Json]) -> list[Json]:
+    """Of the requirements on a table the last one decides."""
+    sent = [(change, change.get("requirements")) for change in changes]
+    return [
+        {**change, "requirements": asserted[-1:]} if isinstance(asserted, list) else change
+        for change, asserted in sent
+    ]
+
+
+@defect(
+    "transaction-skips-unknown-updates",
+    on=through(_alter_changes),
+    breaks="transaction.unknown-update",
+    suffering="A change that a newer client asked for is lost in silence.",
+)
+def _skips_unknown_updates(changes: list[Json]) -> list[Json]:
+    """Updates that the server does not know are skipped."""
+    return [
+        {**c, "updates": [u for u in c["updates"] if u.get("action") in UPDATES]} for c in changes
+    ]
+
+
+@defect(
+    "transaction-skips-unknown-requirements",
+    breaks="transaction.unknown-assertion",
+    suffering="A condition that a newer client relies on is ignored.",
+)
+def _skips_unknown_requirements(registries: Registries) -> None:
+    """Requirements that the server does not know count as satisfied."""
+
+    def known(changes: list[Json]) -> list[Json]:
+        types = registries.assertions
+        return [
+            {**c, "requirements": [r for r in c["requirements"] if r.get("type") in types]}
+            for c in changes
+        ]
+
+    _alter_changes(registries, known)
+
+
+declare(
+    "transaction-skips-nameless-changes",
+    "A change that names no table is skipped.",
+    by(_alter_changes, lambda changes: [c for c in changes if "identifier" in c]),
+    breaks="transaction.identifier-required",
+    suffering="A client's mistake loses one of its changes.",
+)
+
+declare(
+    "transaction-first-table-only",
+    "Only the first table changes.",
+    by(_alter_changes, lambda changes: changes[:1]),
+    breaks="transaction.every-table-changes",
+    suffering=_HALF,
+)
+
+
+@defect(
+    "transaction-second-change-lost",
+    on=through(_alter_changes),
+    breaks="transaction.same-table-twice",
+    suffering="Acknowledged data is lost.",
+)
+def _second_change_lost(changes: list[Json]) -> list[Json]:
+    """Of several changes of one table the first one is applied, as in the reference."""
+    kept: dict[str, Json] = {}
+    for change in changes:
+        kept.setdefault(str(change.get("identifier")), change)
+    return list(kept.values())
+
+
+def _one_after_another(registries: Registries, status: int) -> None:
+    """Commit table by table; where one fails with the status, those before it stay."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as problem:
+            if problem.status != status:
+                raise
+            changes = sent_json(call)["table-changes"]
+        effects: list[FileEffect] = []
+        for change in changes:
+            try:
+                outcome = faithful(state, with_members(call, **{"table-changes": [change]}))
+            except Problem as problem:
+                return Outcome(state, replies.problem_reply(problem), tuple(effects))
+            state = outcome.state
+            effects += [e for e in outcome.effects if isinstance(e, FileEffect)]
+        return Outcome(state, replies.NO_CONTENT, tuple(effects))
+
+    wrap(registries, "commitTransaction", around)
+
+
+declare(
+    "transaction-half-done-on-conflict",
+    "Tables before the one whose requirement fails stay committed.",
+    by(_one_after_another, 409),
+    breaks="transaction.atomic-on-failed-requirement",
+    suffering=_HALF,
+)
+
+declare(
+    "transaction-half-done-on-missing-table",
+    "Tables before the one that is missing stay committed.",
+    by(_one_after_another, 404),
+    breaks="transaction.atomic-on-missing-table",
+    suffering=_HALF,
+)
+
+declare(
+    "transaction-half-done-on-refused-update",
+    "Tables before the one whose update cannot be applied stay committed.",
+    by(_one_after_another, 400),
+    breaks="transaction.atomic-on-refused-update",
+    suffering=_HALF,
+)
+
+
+@defect(
+    "transaction-in-one-namespace",
+    on=through(_alter_changes),
+    breaks="transaction.several-namespaces",
+    suffering="A transaction over tables of two databases fails.",
+)
+def _in_one_namespace(changes: list[Json]) -> list[Json]:
+    """All tables are looked for in the namespace of the first one."""
+    named = [c["identifier"] for c in changes if isinstance(c.get("identifier"), dict)]
+    if len(named) != len(changes) or not named:
+        return changes
+    first = named[0].get("namespace")
+    return [{**c, "identifier": {**c["identifier"], "namespace": first}} for c in changes]

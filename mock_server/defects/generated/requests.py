@@ -1,0 +1,183 @@
+"""Ways in which servers meet requests that nobody writes by hand; one for each operation."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from icecheck.contract import load
+from icecheck.contract.document import resolve
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import Install, by, declare
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_call,
+    alter_request_body,
+    refuse_as,
+    wrap,
+)
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+
+_CONTRACT = load()
+_BROKEN = replies.error_reply(500, "NullPointerException", "something that nobody thought of")
+_UNIONS = ("allOf", "anyOf", "oneOf")
+# Whoever arranges a request needs these: they break down where they should have refused.
+_ARRANGING = frozenset({"createNamespace", "createTable", "createView", "updateTable"})
+
+
+def _operations(kind: str) -> Iterator[str]:
+    for requirement in _CONTRACT.requirements:
+        family, _, rest = requirement.partition(".")
+        operation_id, _, each = rest.partition(".")
+        if family == "generated" and each == kind:
+            yield operation_id
+
+
+def _malformed_is_a_breakdown(operation_id: str) -> None:
+
+    declare(
+        f"malformed-500-{operation_id}",
+        f"{operation_id} answers 500 where the request is malformed.",
+        by(refuse_as, operation_id, 400, 500),
+        breaks=f"generated.{operation_id}.refused",
+        suffering="A mistake of a client looks like a failure of the catalog, and is tried again.",
+    )
+
+
+for _operation in _operations("refused"):
+    _malformed_is_a_breakdown(_operation)
+
+
+# ---- values of another type are taken for text
+
+
+def _types(node: Mapping[str, Any]) -> set[str]:
+    """The types that a value may have by a schema."""
+    node = resolve(_CONTRACT.raw, node)
+    parts = [part for union in _UNIONS for part in node.get(union, ())]
+    own = {str(node["type"])} if "type" in node else set()
+    return own.union(*map(_types, parts))
+
+
+def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
+    """Return a value with text for every scalar, at any depth, where the schema wants text."""
+    if isinstance(value, int | float):
+        return json.dumps(value) if _types(node) == {"string"} else value
+    node = resolve(_CONTRACT.raw, node)
+    for union in _UNIONS:
+        for part in node.get(union, ()):
+            value = _as_text(value, part)
+    if isinstance(value, list) and "items" in node:
+        return [_as_text(each, node["items"]) for each in value]
+    if isinstance(value, dict):
+        known = node.get("properties", {})
+        others = node.get("additionalProperties")
+        others = others if isinstance(others, dict) else {}
+        return {name: _as_text(each, known.get(name, others)) for name, each in value.items()}
+    return value
+
+
+def _scalars_are_text(operation_id: str) -> None:
+    schema = _CONTRACT.operations[operation_id].request_schema or {}
+
+    title = f"{operation_id} reads numbers and booleans as text where text is due."
+    _declare_mistyped(
+        operation_id,
+        title,
+        by(alter_request_body, operation_id, lambda body: _as_text(body, schema)),
+    )
+
+
+def _odd_page_sizes_are_none(operation_id: str) -> None:
+    def lenient(call: Call) -> Call:
+        kept = {k: v for k, v in call.query.items() if k != "pageSize" or v.isdigit()}
+        return msgspec.structs.replace(call, query=kept)
+
+    title = f"{operation_id} overlooks a page size that is no number."
+    _declare_mistyped(operation_id, title, by(alter_call, operation_id, lenient))
+
+
+def _odd_plan_switches_are_off(operation_id: str) -> None:
+    switches = ("case-sensitive", "use-snapshot-schema")
+
+    def lenient(body: dict[str, Any]) -> dict[str, Any]:
+        odd = {name for name in switches if not isinstance(body.get(name), bool)}
+        return {name: value for name, value in body.items() if name not in odd}
+
+    title = f"{operation_id} overlooks a switch that is no boolean."
+    _declare_mistyped(operation_id, title, by(alter_request_body, operation_id, lenient))
+
+
+def _odd_tasks_are_empty(operation_id: str) -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if not isinstance(sent_json(call).get("plan-task"), int | float):
+            return faithful(state, call)
+        return Outcome(state, replies.json_reply({"file-scan-tasks": []}))
+
+    title = f"{operation_id} answers that a task which is a number has no files."
+    _declare_mistyped(operation_id, title, by(wrap, operation_id, around))
+
+
+def _bare_changes_are_empty(operation_id: str) -> None:
+    def lenient(body: dict[str, Any]) -> dict[str, Any]:
+        empty: dict[str, Any] = {"requirements": [], "updates": []}
+        changes = body.get("table-changes")
+        if not isinstance(changes, list):
+            return body
+        filled = [empty | each if isinstance(each, dict) else each for each in changes]
+        return {**body, "table-changes": filled}
+
+    title = f"{operation_id} reads requirements and updates that are missing as none."
+    _declare_mistyped(operation_id, title, by(alter_request_body, operation_id, lenient))
+
+
+def _declare_mistyped(operation_id: str, title: str, install: Install) -> None:
+    declare(
+        f"mistyped-accepted-{operation_id}",
+        title,
+        install,
+        breaks=f"generated.{operation_id}.mistyped",
+        suffering="Nobody learns of a mistake in a client until another catalog refuses it.",
+    )
+
+
+_LENIENT = {
+    "planTableScan": _odd_plan_switches_are_off,
+    "fetchScanTasks": _odd_tasks_are_empty,
+    "commitTransaction": _bare_changes_are_empty,
+    **dict.fromkeys(("listNamespaces", "listTables", "listViews"), _odd_page_sizes_are_none),
+}
+
+for _operation in _operations("mistyped"):
+    _LENIENT.get(_operation, _scalars_are_text)(_operation)
+
+
+# ---- requests that are only unusual
+
+
+def _unusual_is_a_breakdown(operation_id: str) -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            outcome = faithful(state, call)
+        except Problem:
+            return Outcome(state, _BROKEN)
+        if operation_id in _ARRANGING:
+            return outcome
+        return msgspec.structs.replace(outcome, reply=_BROKEN)
+
+    how = "whatever it refuses" if operation_id in _ARRANGING else "everything, and does it"
+    declare(
+        f"breakdown-{operation_id}",
+        f"{operation_id} answers 500 to {how}.",
+        by(wrap, operation_id, around),
+        breaks=f"generated.{operation_id}.accepted",
+        suffering="A request that is only unusual meets a stack trace.",
+    )
+
+
+for _operation in _operations("accepted"):
+    _unusual_is_a_breakdown(_operation)

@@ -1,0 +1,1 @@
+"""What the defects of several families are made of."""

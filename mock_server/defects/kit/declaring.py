@@ -1,0 +1,113 @@
+"""How a defect is declared: under which name, what it breaks, who suffers, what it replaces."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, TypeVarTuple, overload
+
+import msgspec
+
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.rewriting import Around, wrap
+
+__all__ = ["Defect", "Install", "Place", "by", "declare", "declared", "defect", "through"]
+
+F = TypeVar("F", bound=Callable[..., object])
+P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
+
+Install: TypeAlias = Callable[[Registries], None]
+Place: TypeAlias = Callable[[F], Install]
+"""Where a function takes effect, such as an update: makes an installation of the function."""
+
+_DEFECTS: dict[str, "Defect"] = {}
+
+
+class Defect(msgspec.Struct, frozen=True):
+    """One way in which real servers go wrong.
+
+    `breaks` is the id of a requirement of the contract; `suffering` says what users notice;
+    `install` replaces entries of one server's registries; `module` declares it.
+    """
+
+    name: str
+    title: str
+    breaks: str
+    suffering: str
+    install: Install
+    module: str = ""
+
+
+def declared() -> dict[str, Defect]:
+    """Return the defects of all modules that have been imported, by name."""
+    return _DEFECTS
+
+
+@overload
+def defect(
+    name: str, *, breaks: str, suffering: str, on: None = None
+) -> Callable[[Install], Install]: ...
+@overload
+def defect(
+    name: str, *, breaks: str, suffering: str, on: str | tuple[str, ...]
+) -> Callable[[Around], Around]: ...
+@overload
+def defect(name: str, *, breaks: str, suffering: str, on: Place[F]) -> Callable[[F], F]: ...
+def defect(
+    name: str, *, breaks: str, suffering: str, on: str | tuple[str, ...] | Place[F] | None = None
+) -> Callable[..., object]:
+    """Declare a function to be a defect; the first line of its docstring is the title.
+
+    The function is what is done instead of the operations that `on` names, or what the place
+    that `on` is expects (`table_update("add-schema")`, `answer_of("loadTable")`, ...). Without
+    `on` it gets the registries of a server and replaces entries itself. ValueError if another
+    defect has the name.
+    """
+
+    def declare_function(function: Callable[..., object]) -> Callable[..., object]:
+        title = (function.__doc__ or name).strip().splitlines()[0]
+        _add(name, title, _place_of(on)(function), breaks, suffering, function.__module__)
+        return function
+
+    return declare_function
+
+
+def declare(name: str, title: str, install: Install, *, breaks: str, suffering: str) -> None:
+    """Declare a defect that building blocks make; ValueError if another one has the name."""
+    frame = inspect.currentframe()
+    caller = None if frame is None else frame.f_back
+    module = "" if caller is None else str(caller.f_globals["__name__"])
+    _add(name, title, install, breaks, suffering, module)
+
+
+def by(
+    block: Callable[Concatenate[Registries, P], None], *args: P.args, **kwargs: P.kwargs
+) -> Install:
+    """Return an installation that calls a building block with these arguments."""
+    return lambda registries: block(registries, *args, **kwargs)
+
+
+def through(block: Callable[[Registries, *Ts, F], None], *args: *Ts) -> Place[F]:
+    """Return the place where a building block puts the function that it gets last."""
+    return lambda function: lambda registries: block(registries, *args, function)
+
+
+def _place_of(on: str | tuple[str, ...] | Place[Any] | None) -> Place[Any]:
+    match on:
+        case None:
+            return lambda install: install
+        case str():
+            return through(wrap, on)
+        case tuple():
+            return through(_wrap_each, on)
+    return on
+
+
+def _wrap_each(registries: Registries, operation_ids: tuple[str, ...], around: Around) -> None:
+    for operation_id in operation_ids:
+        wrap(registries, operation_id, around)
+
+
+def _add(name: str, title: str, install: Install, breaks: str, suffering: str, module: str) -> None:
+    if name in _DEFECTS:
+        raise ValueError(f"two defects are called {name}")
+    _DEFECTS[name] = Defect(name, title.rstrip("."), breaks, suffering, install, module)

@@ -1,0 +1,58 @@
+"""Where the function of a defect takes effect: `@defect(..., on=table_update("add-schema"))`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.defects.kit.declaring import Place, through
+from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_call, alter_request_body
+from icecheck.mock_server.defects.kit.updating import (
+    AssertionCheck,
+    FaithfulUpdate,
+    FaithfulViewUpdate,
+    alter_assertion,
+    alter_update,
+    alter_view_update,
+)
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+
+__all__ = [
+    "answer_of",
+    "call_of",
+    "request_of",
+    "table_assertion",
+    "table_update",
+    "view_update",
+]
+
+
+def answer_of(operation_id: str) -> Place[Callable[[Any], Any]]:
+    """In place of the JSON body of an operation's successful answers: body -> body."""
+    return through(alter_body, operation_id)
+
+
+def request_of(operation_id: str) -> Place[Callable[[dict[str, Any]], dict[str, Any]]]:
+    """In place of the JSON object that is sent to an operation: body -> body."""
+    return through(alter_request_body, operation_id)
+
+
+def call_of(operation_id: str) -> Place[Callable[[Call], Call]]:
+    """In place of the call that an operation gets: call -> call."""
+    return through(alter_call, operation_id)
+
+
+def table_update(action: str) -> Place[Callable[[FaithfulUpdate, Any, Draft], None]]:
+    """In place of an update of a table: (faithful, update, draft) -> None."""
+    return through(alter_update, action)
+
+
+def view_update(action: str) -> Place[Callable[[FaithfulViewUpdate, Any, ViewDraft], None]]:
+    """In place of an update of a view: (faithful, update, draft) -> None."""
+    return through(alter_view_update, action)
+
+
+def table_assertion(type_: str) -> Place[Callable[[AssertionCheck, Any, TableMetadata], None]]:
+    """In place of an assertion on an existing table: (faithful, assertion, metadata) -> None."""
+    return through(alter_assertion, type_)

@@ -1,0 +1,170 @@
+"""Building blocks for defects: wrap an operation and change what it answers or what it keeps."""
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json, with_json
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+
+__all__ = [
+    "Around",
+    "Faithful",
+    "alter_answer",
+    "alter_body",
+    "alter_call",
+    "alter_error",
+    "alter_request_body",
+    "answer_status",
+    "forget_effect",
+    "refuse_as",
+    "with_answer",
+    "wrap",
+]
+
+
+class Faithful(msgspec.Struct, frozen=True):
+    """The operation that a defect replaces, in the context of the warehouse that was asked."""
+
+    operation: Operation
+    context: Context
+
+    def __call__(self, state: WarehouseState, call: Call) -> Outcome:
+        """Answer as the faithful server would in this state; raises Problem to refuse."""
+        return self.operation(self.context, state, call)
+
+
+Around: TypeAlias = Callable[[Faithful, WarehouseState, Call], Outcome]
+"""What is done in place of an operation: gets the faithful one, the state and the call."""
+
+
+def with_answer(outcome: Outcome, body: Any) -> Outcome:
+    """Return an outcome that is answered with another JSON body; all else stays as it is."""
+    reply = msgspec.structs.replace(outcome.reply, body=json.dumps(body).encode())
+    return msgspec.structs.replace(outcome, reply=reply)
+
+
+def wrap(registries: Registries, operation_id: str, around: Around) -> None:
+    """Replace an operation by a function that gets the faithful one as its first argument."""
+    faithful = registries.operations[operation_id]
+
+    def wrapped(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
+        return around(Faithful(faithful, context), state, call)
+
+    registries.operations[operation_id] = wrapped
+
+
+def answer_status(registries: Registries, operation_id: str, status: int) -> None:
+    """Answer successes with another status, effect and body unchanged."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        reply = msgspec.structs.replace(outcome.reply, status=status)
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, operation_id, around)
+
+
+def forget_effect(registries: Registries, operation_id: str) -> None:
+    """Answer as if all had gone well, and keep nothing."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        return msgspec.structs.replace(outcome, state=state, effects=())
+
+    wrap(registries, operation_id, around)
+
+
+def refuse_as(
+    registries: Registries,
+    operation_id: str,
+    status: int,
+    new_status: int,
+    new_type: str | None = None,
+) -> None:
+    """Refuse with another status (and type) where the faithful server refuses with `status`.
+
+    A `new_status` below 300 is answered as a success without effect.
+    """
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as problem:
+            if problem.status != status:
+                raise
+            if new_status < 300:
+                content = () if new_status == 204 else (("content-type", "application/json"),)
+                body = b"" if new_status == 204 else b"{}"
+                return Outcome(state, Reply(new_status, content, body))
+            raise Problem(new_status, new_type or problem.type, problem.message) from None
+
+    wrap(registries, operation_id, around)
+
+
+def alter_body(registries: Registries, operation_id: str, alter: Callable[[Any], Any]) -> None:
+    """Change the JSON body of successful answers; `alter` gets and returns parsed JSON."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if not outcome.reply.body:
+            return outcome
+        return with_answer(outcome, alter(json.loads(outcome.reply.body)))
+
+    wrap(registries, operation_id, around)
+
+
+def alter_answer(
+    registries: Registries, operation_id: str, alter: Callable[[Call, Any], Any]
+) -> None:
+    """Change the JSON body of successful answers, knowing what was asked."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if not outcome.reply.body:
+            return outcome
+        return with_answer(outcome, alter(call, json.loads(outcome.reply.body)))
+
+    wrap(registries, operation_id, around)
+
+
+def alter_error(
+    registries: Registries, operation_id: str, alter: Callable[[Problem, Reply], Reply]
+) -> None:
+    """Change how refusals look; `alter` gets the faithful error reply."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as problem:
+            return Outcome(state, alter(problem, replies.problem_reply(problem)))
+
+    wrap(registries, operation_id, around)
+
+
+def alter_request_body(
+    registries: Registries, operation_id: str, alter: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Let the faithful operation see another JSON object than was sent; all else stays as it is."""
+
+    def altered(call: Call) -> Call:
+        body = sent_json(call)
+        if not body:
+            return call
+        return with_json(call, alter(body))
+
+    alter_call(registries, operation_id, altered)
+
+
+def alter_call(registries: Registries, operation_id: str, alter: Callable[[Call], Call]) -> None:
+    """Let the faithful operation see another call than was sent."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return faithful(state, alter(call))
+
+    wrap(registries, operation_id, around)

@@ -1,0 +1,97 @@
+"""Building blocks for defects: keep another table or view than was asked for."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import TableEntry, ViewEntry, WarehouseState
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.protocol import replies
+
+__all__ = [
+    "store_otherwise",
+    "store_view_otherwise",
+    "view_with",
+    "with_metadata",
+    "without_sent_table",
+]
+
+
+def without_sent_table(state: WarehouseState, call: Call) -> WarehouseState:
+    """The state without the table that a creation names, if there is one."""
+    if state.table(call.namespace, sent_name(call)) is None:
+        return state
+    return state.without_table(call.namespace, sent_name(call))
+
+
+def with_metadata(
+    context: Context, entry: TableEntry, metadata: TableMetadata, location: str | None = None
+) -> TableEntry:
+    """A table version that says something else than its metadata file does."""
+    where = entry.metadata_location if location is None else location
+    return publication.entry_of(context, metadata, where, encode(metadata))
+
+
+def store_otherwise(
+    registries: Registries,
+    operation_id: str,
+    change: Callable[[TableMetadata, Json], TableMetadata],
+) -> None:
+    """Let an operation that makes a table keep, and answer, changed metadata.
+
+    `change` gets what the faithful server would keep and the body that was sent.
+    """
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        entry = outcome.state.table(call.namespace, sent_name(call))
+        if entry is None:
+            return outcome
+        changed = with_metadata(faithful.context, entry, change(entry.metadata, sent_json(call)))
+        kept = outcome.state.with_table(call.namespace, sent_name(call), changed)
+        return Outcome(kept, publication.load_reply(changed), outcome.effects)
+
+    wrap(registries, operation_id, around)
+
+
+def view_with(entry: ViewEntry, metadata: ViewMetadata, location: str | None = None) -> ViewEntry:
+    """A view version that says something else than its metadata file does."""
+    where = entry.metadata_location if location is None else location
+    said = msgspec.json.encode(where)
+    body = b'{"metadata-location":%b,"metadata":%b}' % (said, encode_view(metadata))
+    return ViewEntry(metadata, where, Reply(200, replies.JSON_CONTENT, body))
+
+
+def store_view_otherwise(
+    registries: Registries,
+    operation_id: str,
+    change: Callable[[ViewMetadata | None, ViewMetadata, Json], ViewMetadata],
+    *,
+    same_location: bool = False,
+) -> None:
+    """Let createView or replaceView keep, and answer, changed metadata.
+
+    `change` gets the view before, what the faithful server would keep, and the body that was
+    sent. With `same_location` the new version stands at the metadata location of the old one.
+    """
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        name = call.name or sent_name(call)
+        before, after = state.view(call.namespace, name), outcome.state.view(call.namespace, name)
+        if after is None or after is before:
+            return outcome
+        old = None if before is None else before.metadata
+        metadata = change(old, after.metadata, sent_json(call))
+        kept_at = before.metadata_location if before is not None and same_location else None
+        changed = view_with(after, metadata, kept_at)
+        kept = outcome.state.with_view(call.namespace, name, changed)
+        return Outcome(kept, changed.reply, outcome.effects)
+
+    wrap(registries, operation_id, around)

@@ -1,0 +1,141 @@
+"""Building blocks for defects of commits: other bodies, other updates, other table versions."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.commit import AssertionCheck
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.protocol.problem import Problem
+
+__all__ = [
+    "AssertionCheck",
+    "alter_assertion",
+    "alter_update",
+    "alter_version",
+    "alter_view_update",
+    "ignore_update",
+    "keep_known",
+    "swallow_refusals",
+]
+
+FaithfulUpdate = Callable[[Any, Draft], None]
+FaithfulViewUpdate = Callable[[Any, ViewDraft], None]
+
+
+def keep_known(registries: Registries, member: str, tag: str, known: Iterable[str]) -> None:
+    """Let updateTable not see those items of a list whose tag is not among the known ones."""
+    names = frozenset(known)
+
+    def filtered(body: Json) -> Json:
+        items = body.get(member)
+        if not isinstance(items, list):
+            return body
+        kept = [i for i in items if not isinstance(i, dict) or i.get(tag) in names]
+        return {**body, member: kept}
+
+    alter_request_body(registries, "updateTable", filtered)
+
+
+def alter_assertion(
+    registries: Registries, type_: str, check: Callable[[AssertionCheck, Any, TableMetadata], None]
+) -> None:
+    """Replace an assertion on an existing table by a function that gets the faithful one."""
+    faithful = registries.assertions[type_]
+
+    def altered(assertion: Any, metadata: TableMetadata | None) -> None:
+        if metadata is None:
+            faithful(assertion, metadata)
+        else:
+            check(faithful, assertion, metadata)
+
+    registries.assertions[type_] = altered
+
+
+def alter_update(
+    registries: Registries, action: str, apply: Callable[[FaithfulUpdate, Any, Draft], None]
+) -> None:
+    """Replace an update by a function that gets the faithful one as its first argument."""
+    faithful = registries.updates[action]
+
+    def altered(update: Any, draft: Draft) -> None:
+        apply(faithful, update, draft)
+
+    registries.updates[action] = altered
+
+
+def alter_view_update(
+    registries: Registries, action: str, apply: Callable[[FaithfulViewUpdate, Any, ViewDraft], None]
+) -> None:
+    """Replace an update of views by a function that gets the faithful one as its first argument."""
+    faithful = registries.view_updates[action]
+
+    def altered(update: Any, draft: ViewDraft) -> None:
+        apply(faithful, update, draft)
+
+    registries.view_updates[action] = altered
+
+
+def ignore_update(
+    registries: Registries, action: str, when: Callable[[Any, Draft], bool] = lambda *_: True
+) -> None:
+    """Accept an update and do nothing: always, or for some updates."""
+
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        if not when(update, draft):
+            faithful(update, draft)
+
+    alter_update(registries, action, apply)
+
+
+def swallow_refusals(registries: Registries, action: str) -> None:
+    """Accept an update that cannot be applied, and leave it out."""
+
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        try:
+            faithful(update, draft)
+        except Problem:
+            return
+
+    alter_update(registries, action, apply)
+
+
+def alter_version(
+    registries: Registries,
+    change: Callable[[TableMetadata | None, TableMetadata], TableMetadata],
+    *,
+    same_location: bool = False,
+) -> None:
+    """Keep and answer other metadata than a commit made; `change` gets those before and after.
+
+    With `same_location` the new version stands at the metadata location of the old one. What a
+    commit leaves unchanged is left alone; the result is not checked for contradictions.
+    """
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        before = state.table(call.namespace, call.name)
+        outcome = faithful(state, call)
+        after = outcome.state.table(call.namespace, call.name)
+        if after is None or after is before:
+            return outcome
+        metadata = change(None if before is None else before.metadata, after.metadata)
+        location = after.metadata_location
+        if same_location and before is not None:
+            location = before.metadata_location
+        entry = publication.entry_of(faithful.context, metadata, location, encode(metadata))
+        return msgspec.structs.replace(
+            outcome,
+            state=outcome.state.with_table(call.namespace, call.name, entry),
+            reply=publication.commit_reply(entry),
+        )
+
+    wrap(registries, "updateTable", around)

@@ -1,0 +1,1 @@
+"""Ways in which lists and their pages go wrong."""

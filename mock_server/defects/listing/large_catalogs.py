@@ -1,0 +1,64 @@
+"""What servers do that have met small catalogs only: limits that nobody chose on purpose."""
+
+from typing import Any
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body
+
+_PAGE_OF_THE_STORE = 1_000
+_BODY_BYTES_MAX = 1024 * 1024
+_HISTORY_MAX = 500
+
+
+def _first_page_only(registries: Registries, operation_id: str, member: str) -> None:
+    def cut(body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, member: body.get(member, [])[:_PAGE_OF_THE_STORE]}
+
+    alter_body(registries, operation_id, cut)
+
+
+declare(
+    "namespaces-beyond-a-thousand-unlisted",
+    "A list of namespaces holds the first page of the store behind the catalog.",
+    by(_first_page_only, "listNamespaces", "namespaces"),
+    breaks="listNamespaces.without-token-everything",
+    suffering="SHOW NAMESPACES ends after a thousand, and nothing says that there are more.",
+)
+
+declare(
+    "tables-beyond-a-thousand-unlisted",
+    "A list of tables holds the first page of the store behind the catalog.",
+    by(_first_page_only, "listTables", "identifiers"),
+    breaks="listTables.without-token-everything",
+    suffering="SHOW TABLES ends after a thousand, and nothing says that there are more.",
+)
+
+
+@defect(
+    "proxy-refuses-large-bodies",
+    on="updateTable",
+    breaks="commit.large",
+    suffering="Spark's expire_snapshots fails on the tables that need it most.",
+)
+def _small_bodies_only(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A proxy with its limit as installed refuses a commit of more than 1 MiB, with a page."""
+    if len(call.request.body) <= _BODY_BYTES_MAX:
+        return faithful(state, call)
+    page = b"<html><head><title>413 Request Entity Too Large</title></head></html>"
+    return Outcome(state, Reply(413, (("content-type", "text/html"),), page))
+
+
+@defect(
+    "history-of-five-hundred",
+    on=answer_of("loadTable"),
+    breaks="loadTable.snapshots-default-all",
+    suffering="Time travel to an older snapshot fails, and expiry leaves its files behind.",
+)
+def _short_history(body: dict[str, Any]) -> dict[str, Any]:
+    """A loaded table has its newest 500 snapshots."""
+    metadata = body.get("metadata", {})
+    kept = metadata.get("snapshots", [])[-_HISTORY_MAX:]
+    return {**body, "metadata": {**metadata, "snapshots": kept}} if kept else body

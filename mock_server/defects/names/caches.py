@@ -1,0 +1,277 @@
+"""Caches and rows by name that outlive what bore the name."""
+
+import json
+from collections.abc import Callable
+
+from msgspec import structs
+
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
+
+Key = tuple[str, tuple[str, ...], str]
+
+
+def _key(context: Context, call: Call) -> Key:
+    return context.warehouse, call.namespace, call.name
+
+
+def _keep_answers(
+    registries: Registries, operation_id: str, asked: Callable[[Call], bool], changes: str
+) -> None:
+    """Answer from memory while something of the name is there, until it is changed."""
+    kept: dict[Key, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if asked(call):
+            reply = kept.setdefault(_key(faithful.context, call), outcome.reply)
+            return structs.replace(outcome, reply=reply)
+        return outcome
+
+    def changing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        kept.pop(_key(faithful.context, call), None)
+        return outcome
+
+    wrap(registries, operation_id, around)
+    wrap(registries, changes, changing)
+
+
+def _keep_absence(registries: Registries, operation_id: str, *ended_by: str) -> None:
+    """Remember that a name was free until something is made under it; a rename is forgotten."""
+    missing: set[Key] = set()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if _key(faithful.context, call) in missing:
+            raise problem.Problem(404, "NotFoundException", "It was not there before")
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            if refused.status == 404:
+                missing.add(_key(faithful.context, call))
+            raise
+
+    def ending(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        name = sent_json(call).get("name")
+        missing.discard((faithful.context.warehouse, call.namespace, str(name)))
+        return outcome
+
+    wrap(registries, operation_id, around)
+    for each in ended_by:
+        wrap(registries, each, ending)
+
+
+def _keep_presence(registries: Registries, operation_id: str, forgotten_by: str) -> None:
+    """Remember that something is there until the one operation that takes it away on this path."""
+    seen: dict[Key, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if _key(faithful.context, call) in seen:
+            return Outcome(state, seen[_key(faithful.context, call)])
+        outcome = faithful(state, call)
+        seen[_key(faithful.context, call)] = outcome.reply
+        return outcome
+
+    def ending(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        seen.pop(_key(faithful.context, call), None)
+        return outcome
+
+    wrap(registries, operation_id, around)
+    wrap(registries, forgotten_by, ending)
+
+
+declare(
+    "second-table-cached-refs",
+    "Loads that ask for the referenced snapshots only are cached by name, until a commit.",
+    by(
+        _keep_answers,
+        "loadTable",
+        lambda call: call.query.get("snapshots") == "refs",
+        "updateTable",
+    ),
+    breaks="second-life.table",
+    suffering="A table that was dropped and made again is read with its old columns.",
+)
+
+
+@defect(
+    "second-table-same-tag",
+    breaks="second-life.table",
+    suffering="A client goes on reading a table that was dropped, because nothing has changed.",
+)
+def _same_tag(registries: Registries) -> None:
+    """Whoever has an entity tag is told that nothing has changed, until a commit to the name."""
+    given: dict[Key, set[str]] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        tags = given.setdefault(_key(faithful.context, call), set())
+        if call.request.headers.get("if-none-match") in tags:
+            return structs.replace(outcome, reply=Reply(304, (), b""))
+        tags.update(value for name, value in outcome.reply.headers if name.lower() == "etag")
+        return outcome
+
+    def committing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        given.pop(_key(faithful.context, call), None)
+        return outcome
+
+    wrap(registries, "loadTable", around)
+    wrap(registries, "updateTable", committing)
+
+
+declare(
+    "second-table-renamed-still-missing",
+    "That a table is missing is cached, and a rename does not empty the cache.",
+    by(_keep_absence, "loadTable", "createTable", "registerTable"),
+    breaks="second-life.table-renamed",
+    suffering="A renamed table is not found by whoever has looked for it before.",
+)
+
+declare(
+    "second-table-renamed-still-there",
+    "That a table exists is cached, and a rename does not empty the cache.",
+    by(_keep_presence, "tableExists", "dropTable"),
+    breaks="second-life.table-renamed",
+    suffering="CREATE TABLE IF NOT EXISTS does nothing under the name that a table had.",
+)
+
+
+@defect(
+    "second-table-staged-properties",
+    breaks="second-life.staged",
+    suffering="A table has the properties of a CREATE TABLE AS SELECT that was given up.",
+)
+def _staged_properties(registries: Registries) -> None:
+    """What was staged waits under its name, and whoever makes a table of that name gets it too."""
+    staged: dict[tuple[tuple[str, ...], str], Json] = {}
+
+    def altered(call: Call) -> Call:
+        sent = sent_json(call)
+        where = (call.namespace, str(sent.get("name")))
+        own = sent.get("properties") or {}
+        if sent.get("stage-create") is True:
+            staged[where] = own
+            return call
+        body = json.dumps({**sent, "properties": {**staged.pop(where, {}), **own}}).encode()
+        return with_content(call, body)
+
+    alter_call(registries, "createTable", altered)
+
+
+declare(
+    "second-view-cached",
+    "Views are cached by name until they are replaced.",
+    by(_keep_answers, "loadView", lambda _: True, "replaceView"),
+    breaks="second-life.view",
+    suffering="A view that was dropped and made again answers with its old query.",
+)
+
+declare(
+    "second-view-renamed-still-missing",
+    "That a view is missing is cached, and a rename does not empty the cache.",
+    by(_keep_absence, "loadView", "createView"),
+    breaks="second-life.view-renamed",
+    suffering="A renamed view is not found by whoever has looked for it before.",
+)
+
+declare(
+    "second-view-renamed-still-there",
+    "That a view exists is cached, and a rename does not empty the cache.",
+    by(_keep_presence, "viewExists", "dropView"),
+    breaks="second-life.view-renamed",
+    suffering="CREATE VIEW IF NOT EXISTS does nothing under the name that a view had.",
+)
+
+
+@defect(
+    "second-kind-still-a-table",
+    breaks="second-life.other-kind",
+    suffering="A view is offered as a table, because one had its name.",
+)
+def _still_a_table(registries: Registries) -> None:
+    """Credentials of a table are cached by name, and vended for the view that has it now."""
+    known: dict[Key, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if (
+            state.view(call.namespace, call.name) is not None
+            and _key(faithful.context, call) in known
+        ):
+            return Outcome(state, known[_key(faithful.context, call)])
+        outcome = faithful(state, call)
+        known[_key(faithful.context, call)] = outcome.reply
+        return outcome
+
+    for operation_id in ("loadCredentials", "tableExists"):
+        wrap(registries, operation_id, around)
+
+
+@defect(
+    "second-kind-still-a-view",
+    breaks="second-life.other-kind",
+    suffering="A table is read as the view that had its name.",
+)
+def _still_a_view(registries: Registries) -> None:
+    """A view is answered from a cache by name where a table has taken the name."""
+    known: dict[Key, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if (
+            state.table(call.namespace, call.name) is not None
+            and _key(faithful.context, call) in known
+        ):
+            return Outcome(state, known[_key(faithful.context, call)])
+        outcome = faithful(state, call)
+        known[_key(faithful.context, call)] = outcome.reply
+        return outcome
+
+    wrap(registries, "loadView", around)
+
+
+@defect(
+    "second-namespace-old-properties",
+    breaks="second-life.namespace",
+    suffering="A new namespace has the owner and the location of one that was dropped.",
+)
+def _old_properties(registries: Registries) -> None:
+    """A dropped namespace is only marked, and its row taken again with all its properties."""
+    dropped: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
+
+    def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.namespace(call.namespace)
+        outcome = faithful(state, call)
+        dropped[faithful.context.warehouse, call.namespace] = (
+            {} if entry is None else entry.properties
+        )
+        return outcome
+
+    def creating(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        namespace = tuple(sent_json(call).get("namespace") or ())
+        entry = outcome.state.namespace(namespace)
+        if entry is None or (faithful.context.warehouse, namespace) not in dropped:
+            return outcome
+        properties = dropped[faithful.context.warehouse, namespace] | entry.properties
+        kept = outcome.state.with_namespace(namespace, properties)
+        body = {"namespace": [*namespace], "properties": properties}
+        return Outcome(kept, replies.json_reply(body), outcome.effects)
+
+    wrap(registries, "dropNamespace", dropping)
+    wrap(registries, "createNamespace", creating)
+
+
+declare(
+    "second-namespace-tables-cached",
+    "The tables of a namespace that has none are cached, and listed when it is gone.",
+    by(_keep_presence, "listTables", "createTable"),
+    breaks="second-life.namespace",
+    suffering="SHOW TABLES works in a namespace that was dropped.",
+)

@@ -1,0 +1,221 @@
+"""Services beside the catalog that are not told where a table or a view has gone, or comes from."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.requests import rename_ends
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
+from icecheck.mock_server.defects.scans.combinations import Place, place_of
+from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.problem import Problem
+
+_TABLE = "whereabouts.table"
+_VIEW = "whereabouts.view"
+_LOST = "Whoever renames a table cannot read it any more."
+
+
+def _after(registries: Registries, operation_id: str, note: Callable[[Call], None]) -> None:
+    """Take note of every success of an operation."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        note(call)
+        return outcome
+
+    wrap(registries, operation_id, around)
+
+
+def _know_first_names_only(registries: Registries, operation_id: str) -> None:
+    """Let an operation on tables find none under a name that it got by a rename."""
+    unheard_of: set[Place] = set()
+    _after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
+    _after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if place_of(call) in unheard_of:
+            raise problem.no_such_table(call.namespace, call.name)
+        return faithful(state, call)
+
+    wrap(registries, operation_id, around)
+
+
+declare(
+    "renamed-table-has-no-metrics",
+    "Metrics are kept by the name that a table was made with: a renamed one is unknown.",
+    by(_know_first_names_only, "reportMetrics"),
+    breaks=_TABLE,
+    suffering="Nobody sees who uses the table.",
+)
+
+declare(
+    "renamed-table-has-no-plans",
+    "Scans are planned by the name that a table was made with: a renamed one is unknown.",
+    by(_know_first_names_only, "planTableScan"),
+    breaks=_TABLE,
+    suffering=_LOST,
+)
+
+
+_BESIDE = ("loadCredentials", "planTableScan", "reportMetrics")
+
+
+def _spaced(text: str) -> str:
+    return text.replace("+", " ")
+
+
+@defect(
+    "beside-tables-plus-is-a-space",
+    breaks="roundtrip.table-names",
+    suffering="A table can be made and not be read, if there is a plus in its name.",
+)
+def _plus_in_tables(registries: Registries) -> None:
+    """A service beside the catalog decodes paths as forms: a plus in a table's name is a space."""
+    for operation_id in _BESIDE:
+        alter_call(registries, operation_id, lambda call: replace(call, name=_spaced(call.name)))
+
+
+@defect(
+    "beside-tables-plus-is-a-space-in-namespaces",
+    breaks="roundtrip.names-of-parents",
+    suffering="A table can be made and not be read, if there is a plus in its namespace's name.",
+)
+def _plus_in_namespaces(registries: Registries) -> None:
+    """A service beside the catalog decodes paths as forms: a plus in a namespace is a space."""
+
+    def spaced(call: Call) -> Call:
+        return replace(call, namespace=tuple(map(_spaced, call.namespace)))
+
+    for operation_id in _BESIDE:
+        alter_call(registries, operation_id, spaced)
+
+
+def _answer_from_memory(registries: Registries, operation_id: str) -> None:
+    """Answer as the last time where the table is gone since."""
+    seen: dict[Place, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            outcome = faithful(state, call)
+        except Problem as refused:
+            if refused.status != 404 or place_of(call) not in seen:
+                raise
+            return Outcome(state, seen[place_of(call)])
+        seen[place_of(call)] = outcome.reply
+        return outcome
+
+    wrap(registries, operation_id, around)
+
+
+declare(
+    "credentials-of-a-gone-table",
+    "Credentials are kept for a while by name, and are answered though the table is gone.",
+    by(_answer_from_memory, "loadCredentials"),
+    breaks=_TABLE,
+    suffering="Whoever had access to a table has it still, to files that should be gone.",
+)
+
+declare(
+    "metrics-of-a-gone-table",
+    "Reports are taken for every table that has ever been reported of.",
+    by(_answer_from_memory, "reportMetrics"),
+    breaks=_TABLE,
+    suffering="Reports tell of tables that are none.",
+)
+
+
+def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str) -> None:
+    """Say 409 to a commit to what was dropped under this name."""
+    dropped: set[Place] = set()
+    _after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            if refused.status == 404 and place_of(call) in dropped:
+                raise problem.commit_failed(f"the {kind} has changed") from None
+            raise
+
+    wrap(registries, operation_id, around)
+
+
+_RETRIED = "Writers try their commit again and again, to something that is gone."
+
+
+declare(
+    "commit-to-a-dropped-table-is-a-conflict",
+    "A commit finds the row of a table that was dropped, with another version: 409, not 404.",
+    by(_conflict_where_it_was, "table", "updateTable"),
+    breaks=_TABLE,
+    suffering=_RETRIED,
+)
+
+declare(
+    "commit-to-a-dropped-view-is-a-conflict",
+    "A commit finds the row of a view that was dropped, with another version: 409, not 404.",
+    by(_conflict_where_it_was, "view", "replaceView"),
+    breaks=_VIEW,
+    suffering=_RETRIED,
+)
+
+
+def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
+    """Let a namespace count what was made in it: what has moved in, or out if ``gone``, is lost."""
+    made_in: dict[Place, tuple[str, ...]] = {}
+
+    def moved(call: Call) -> None:
+        source, target = rename_ends(call)
+        first = made_in.pop(source, source[0])
+        if first != target[0]:
+            made_in[target] = first
+
+    def dropped(call: Call) -> None:
+        made_in.pop(place_of(call), None)
+
+    _after(registries, f"rename{kind.capitalize()}", moved)
+    _after(registries, f"drop{kind.capitalize()}", dropped)
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if gone and call.namespace in made_in.values():
+            raise problem.namespace_not_empty(call.namespace)
+        seen = state
+        for namespace, name in made_in:
+            if not gone and namespace == call.namespace:
+                without = seen.without_table if kind == "table" else seen.without_view
+                seen = without(namespace, name)
+        return faithful(seen, call)
+
+    wrap(registries, "dropNamespace", around)
+
+
+_ORPHANED = "What was moved into a namespace goes with it when that is dropped."
+_HELD = "A namespace with nothing in it cannot be dropped."
+
+
+declare(
+    "moved-view-does-not-hold-its-namespace",
+    "A namespace counts the views that were made in it: one with a moved view is empty.",
+    by(_count_where_made, "view", gone=False),
+    breaks=_VIEW,
+    suffering=_ORPHANED,
+)
+
+declare(
+    "moved-table-holds-its-old-namespace",
+    "A namespace counts the tables that were made in it, also when they have moved away.",
+    by(_count_where_made, "table", gone=True),
+    breaks=_TABLE,
+    suffering=_HELD,
+)
+
+declare(
+    "moved-view-holds-its-old-namespace",
+    "A namespace counts the views that were made in it, also when they have moved away.",
+    by(_count_where_made, "view", gone=True),
+    breaks=_VIEW,
+    suffering=_HELD,
+)

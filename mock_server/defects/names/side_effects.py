@@ -1,0 +1,381 @@
+"""What servers do to things that no step names, or that an earlier step has named."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import Kind, WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.requests import (
+    Json,
+    Levels,
+    Name,
+    rename_ends,
+    sent_json,
+    sent_name,
+    with_members,
+)
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, with_answer, wrap
+from icecheck.mock_server.defects.kit.storing import with_metadata
+from icecheck.mock_server.protocol.problem import Problem
+
+Done = Callable[[Context, WarehouseState, Call, WarehouseState], WarehouseState]
+
+
+def _afterwards(registries: Registries, operation_id: str, done: Done) -> None:
+    """Do more once an operation has succeeded; `done` gets the states before and after it."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        return replace(outcome, state=done(faithful.context, state, call, outcome.state))
+
+    wrap(registries, operation_id, around)
+
+
+def _renamed(registries: Registries, operation_id: str) -> dict[Name, Name]:
+    """The name that each thing had before its last rename, by the name that it got."""
+    renamed: dict[Name, Name] = {}
+
+    def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        source, target = rename_ends(call)
+        renamed[target] = source
+        return after
+
+    _afterwards(registries, operation_id, move)
+    return renamed
+
+
+def _sent_namespace(call: Call) -> Levels:
+    return tuple(sent_json(call).get("namespace") or ())
+
+
+# -------------------------------------------------------------------------- namespaces
+
+
+@defect(
+    "world-child-takes-what-was-changed",
+    breaks="world.namespaces",
+    suffering="A new database has the owner that another one was given.",
+)
+def _child_takes(registries: Registries) -> None:
+    """A namespace that is made in one whose properties were changed has these properties too."""
+    changed: dict[Levels, Json] = defaultdict(dict)
+
+    def note(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        changed[call.namespace] |= sent_json(call).get("updates") or {}
+        return after
+
+    def make(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        namespace = _sent_namespace(call)
+        entry = after.namespace(namespace)
+        inherited = changed.get(namespace[:-1], {})
+        return after.with_namespace(namespace, inherited | (entry.properties if entry else {}))
+
+    _afterwards(registries, "updateProperties", note)
+    _afterwards(registries, "createNamespace", make)
+
+
+@defect(
+    "world-old-children-are-listed-again",
+    breaks="world.namespaces",
+    suffering="A new database lists schemas that were dropped with the old one.",
+)
+def _old_children(registries: Registries) -> None:
+    """The list of children is kept by their parent's name, and back when that is made again."""
+    dropped: set[Levels] = set()
+    again: set[Levels] = set()
+
+    def drop(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        dropped.add(call.namespace)
+        return after
+
+    def make(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        if _sent_namespace(call) in dropped:
+            again.add(_sent_namespace(call))
+        return after
+
+    def listed(call: Call, body: Json) -> Json:
+        parent = tuple((call.query.get("parent") or "").split("\x1f"))
+        old = [[*each] for each in sorted(dropped) if each[:-1] == parent and parent in again]
+        shown = body["namespaces"]
+        return body | {"namespaces": [*shown, *(each for each in old if each not in shown)]}
+
+    _afterwards(registries, "dropNamespace", drop)
+    _afterwards(registries, "createNamespace", make)
+    alter_answer(registries, "listNamespaces", listed)
+
+
+@defect(
+    "world-drop-clears-the-namesake",
+    on=through(_afterwards, "dropNamespace"),
+    breaks="world.namespaces",
+    suffering="DROP NAMESPACE b takes the properties of a.b away.",
+)
+def _clears_the_namesake(
+    _c: Context, _s: WarehouseState, call: Call, after: WarehouseState
+) -> WarehouseState:
+    """Properties are kept by the last part of a namespace's name, and removed so."""
+    for namespace, _ in [*after.namespaces.after()]:
+        if namespace[-1] == call.namespace[-1]:
+            after = after.with_namespace(namespace, {})
+    return after
+
+
+@defect(
+    "world-later-pages-of-all-below",
+    breaks="world.namespaces",
+    suffering="SHOW NAMESPACES lists the schemas of another database after its first page.",
+)
+def _later_pages(registries: Registries) -> None:
+    """From the second page on, the children of all namespaces that begin alike are listed."""
+    known: set[Levels] = set()
+
+    def note(_c: Context, _s: WarehouseState, _call: Call, after: WarehouseState) -> WarehouseState:
+        known.clear()
+        known.update(namespace for namespace, _ in after.namespaces.after())
+        return after
+
+    def listed(call: Call, body: Json) -> Json:
+        if not call.query.get("pageToken") or body.get("next-page-token") is not None:
+            return body
+        parent = tuple((call.query.get("parent") or "").split("\x1f"))
+        below = [[*each] for each in sorted(known) if each[: len(parent)] == parent]
+        deeper = [each for each in below if len(each) == len(parent) + 2]
+        return body | {"namespaces": [*body["namespaces"], *deeper]}
+
+    for operation_id in ("createNamespace", "dropNamespace"):
+        _afterwards(registries, operation_id, note)
+    alter_answer(registries, "listNamespaces", listed)
+
+
+# ------------------------------------------------------------------------------ tables
+
+
+def _goes_with_its_old_namespace(registries: Registries, kind: Kind) -> None:
+    """Remove with a namespace what was made in it, wherever it is now."""
+    made: dict[Name, Levels] = {}
+
+    def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        source, target = rename_ends(call)
+        made[target] = made.pop(source, source[0])
+        return after
+
+    def drop(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        for name, namespace in made.items():
+            if namespace == call.namespace and after.kind_of(*name) == kind:
+                is_table = kind == "table"
+                after = after.without_table(*name) if is_table else after.without_view(*name)
+        return after
+
+    _afterwards(registries, "renameTable" if kind == "table" else "renameView", move)
+    _afterwards(registries, "dropNamespace", drop)
+
+
+declare(
+    "world-moved-table-goes-with-its-old-namespace",
+    "A drop removes the tables that were made in the namespace, wherever they are now.",
+    by(_goes_with_its_old_namespace, "table"),
+    breaks="world.tables",
+    suffering="Tables that were moved out of a database are lost when it is dropped.",
+)
+
+
+@defect(
+    "world-registration-brings-the-old-name-back",
+    breaks="world.tables",
+    suffering="A table that was registered elsewhere is there twice, and each is written to.",
+)
+def _old_name_back(registries: Registries) -> None:
+    """A dropped row with the same file is made valid again when the file is registered."""
+    dropped: dict[str, Name] = {}
+
+    def drop(_c: Context, was: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        entry = was.table(call.namespace, call.name)
+        if entry is not None:
+            dropped[entry.metadata_location] = (call.namespace, call.name)
+        return after
+
+    def back(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        name = dropped.get(str(sent_json(call).get("metadata-location")))
+        entry = after.table(call.namespace, sent_name(call))
+        if name is None or entry is None or after.namespace(name[0]) is None:
+            return after
+        return after if after.kind_of(*name) else after.with_table(*name, entry)
+
+    _afterwards(registries, "dropTable", drop)
+    _afterwards(registries, "registerTable", back)
+
+
+@defect(
+    "world-rename-finds-old-properties",
+    breaks="world.tables",
+    suffering="The new version of a table has the settings of the old one.",
+)
+def _old_properties(registries: Registries) -> None:
+    """Properties are kept by name: what is renamed to a dropped table's name has that one's."""
+    dropped: dict[Name, dict[str, str]] = {}
+
+    def drop(_c: Context, was: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        entry = was.table(call.namespace, call.name)
+        if entry is not None:
+            dropped[call.namespace, call.name] = entry.metadata.properties
+        return after
+
+    def move(
+        context: Context, _s: WarehouseState, call: Call, after: WarehouseState
+    ) -> WarehouseState:
+        _, target = rename_ends(call)
+        entry = after.table(*target)
+        if entry is None or target not in dropped:
+            return after
+        metadata = replace(entry.metadata, properties=dropped[target])
+        return after.with_table(*target, with_metadata(context, entry, metadata))
+
+    _afterwards(registries, "dropTable", drop)
+    _afterwards(registries, "renameTable", move)
+
+
+@defect(
+    "world-old-name-is-not-modified",
+    breaks="world.tables",
+    suffering="A client that has a table cached does not notice that it was moved away.",
+)
+def _not_modified(registries: Registries) -> None:
+    """A conditional load under a name that a table was moved from finds the tag, and says 304."""
+    tags: dict[Name, set[str]] = defaultdict(set)
+    left: set[Name] = set()
+
+    def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        source, target = rename_ends(call)
+        left.add(source)
+        left.discard(target)
+        return after
+
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        name = (call.namespace, call.name)
+        asked = call.request.headers.get("if-none-match")
+        try:
+            outcome = faithful(state, call)
+        except Problem:
+            if name in left and asked in tags[name]:
+                return Outcome(state, Reply(304))
+            raise
+        tags[name].update(value for key, value in outcome.reply.headers if key == "etag")
+        return outcome
+
+    _afterwards(registries, "renameTable", move)
+    wrap(registries, "loadTable", load)
+
+
+# ------------------------------------------------------------------------------- views
+
+
+@defect(
+    "world-view-commit-brings-the-old-name-back",
+    breaks="world.views",
+    suffering="A view that was renamed and then replaced is there under both names.",
+)
+def _view_old_name(registries: Registries) -> None:
+    """A commit to a view is written under the name that it was made with, too."""
+    renamed = _renamed(registries, "renameView")
+
+    def write(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        source = renamed.get((call.namespace, call.name))
+        entry = after.view(call.namespace, call.name)
+        if source is None or entry is None or after.namespace(source[0]) is None:
+            return after
+        return after if after.kind_of(*source) else after.with_view(*source, entry)
+
+    _afterwards(registries, "replaceView", write)
+
+
+@defect(
+    "world-namesakes-share-a-change",
+    on="replaceView",
+    breaks="world.views",
+    suffering="ALTER VIEW in one database changes the view of the same name in all.",
+)
+def _namesakes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Properties of views are set by the view's name, in whatever namespace."""
+    outcome = faithful(state, call)
+    updates = sent_json(call).get("updates") or []
+    named = [each for each in updates if each.get("action") == "set-properties"]
+    if not named:
+        return outcome
+    alike = with_members(call, updates=named, requirements=[])
+    after = outcome.state
+    for namespace, entry in [*after.namespaces.after()]:
+        if namespace != call.namespace and call.name in entry.views:
+            after = faithful(after, replace(alike, namespace=namespace)).state
+    return replace(outcome, state=after)
+
+
+declare(
+    "world-dropped-namespace-takes-moved-views",
+    "A drop removes the views that were made in the namespace, wherever they are now.",
+    by(_goes_with_its_old_namespace, "view"),
+    breaks="world.views",
+    suffering="Views that were moved out of a database are lost when it is dropped.",
+)
+
+
+# ---------------------------------------------------------------------------- together
+
+
+@defect(
+    "world-transaction-brings-the-old-name-back",
+    breaks="world.together",
+    suffering="A table that was moved is there twice after a transaction.",
+)
+def _transaction_old_name(registries: Registries) -> None:
+    """A transaction writes what it changes under the names that tables were made with, too."""
+    renamed = _renamed(registries, "renameTable")
+
+    def write(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+        for change in sent_json(call).get("table-changes") or ():
+            identifier = change.get("identifier") or {}
+            name = (tuple(identifier.get("namespace") or ()), str(identifier.get("name")))
+            entry, source = after.table(*name), renamed.get(name)
+            if entry is not None and source is not None and after.namespace(source[0]):
+                after = after.with_table(*source, entry)
+        return after
+
+    _afterwards(registries, "commitTransaction", write)
+
+
+@defect(
+    "world-later-pages-list-views-too",
+    on="listTables",
+    breaks="world.together",
+    suffering="SHOW TABLES lists views after its first page, and engines fail to load them.",
+)
+def _views_in_pages(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """From the second page on, a list of tables has the views of the namespace too."""
+    outcome = faithful(state, call)
+    entry = state.namespace(call.namespace)
+    if entry is None or not call.query.get("pageToken"):
+        return outcome
+    body = json.loads(outcome.reply.body)
+    views = [{"namespace": call.namespace, "name": name} for name, _ in entry.views.after()]
+    return with_answer(outcome, {**body, "identifiers": [*body["identifiers"], *views]})
+
+
+@defect(
+    "world-removal-of-a-property-removes-views",
+    on=through(_afterwards, "updateProperties"),
+    breaks="world.together",
+    suffering="ALTER NAMESPACE UNSET makes the views of a database disappear.",
+)
+def _removes_views(
+    _c: Context, _s: WarehouseState, call: Call, after: WarehouseState
+) -> WarehouseState:
+    """A property is removed by writing the namespace anew, with its tables but not its views."""
+    entry = after.namespace(call.namespace)
+    if entry is None or not sent_json(call).get("removals"):
+        return after
+    for name, _ in [*entry.views.after()]:
+        after = after.without_view(call.namespace, name)
+    return after

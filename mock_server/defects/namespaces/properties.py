@@ -1,0 +1,264 @@
+"""Ways in which servers mishandle the properties of namespaces."""
+
+import json
+from typing import Any
+
+from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.places import answer_of, request_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_answer,
+    alter_body,
+    answer_status,
+    forget_effect,
+    refuse_as,
+)
+from icecheck.mock_server.protocol import problem, replies
+
+declare(
+    "properties-update-forgotten",
+    "A change of properties is answered as done, and not stored.",
+    by(forget_effect, "updateProperties"),
+    breaks="updateProperties.set",
+    suffering="ALTER NAMESPACE SET PROPERTIES has no effect.",
+)
+
+declare(
+    "properties-update-204",
+    "A change of properties is answered 204.",
+    by(answer_status, "updateProperties", 204),
+    breaks="updateProperties.200",
+    suffering="PyIceberg finds no answer to read.",
+)
+
+
+@defect(
+    "properties-removals-ignored",
+    on="updateProperties",
+    breaks="updateProperties.remove",
+    suffering="ALTER NAMESPACE UNSET PROPERTIES has no effect.",
+)
+def _removals_ignored(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Removals are answered, and not carried out."""
+    outcome = faithful(state, call)
+    before, after = (each.namespace(call.namespace) for each in (state, outcome.state))
+    kept = (before.properties if before else {}) | (after.properties if after else {})
+    return Outcome(outcome.state.with_namespace(call.namespace, kept), outcome.reply)
+
+
+@defect(
+    "properties-replaced",
+    on="updateProperties",
+    breaks="updateProperties.others-untouched",
+    suffering="Setting a comment removes the owner.",
+)
+def _replaced(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A change replaces all properties by the ones it sets."""
+    outcome = faithful(state, call)
+    updates = sent_json(call).get("updates") or {}
+    return Outcome(outcome.state.with_namespace(call.namespace, updates), outcome.reply)
+
+
+@defect(
+    "properties-need-both-members",
+    on="updateProperties",
+    breaks="updateProperties.members-optional",
+    suffering="Clients that leave out what is empty cannot change properties.",
+)
+def _need_both_members(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A change needs both updates and removals."""
+    if not {"updates", "removals"} <= sent_json(call).keys():
+        raise problem.bad_request("updates and removals are required")
+    return faithful(state, call)
+
+
+@defect(
+    "properties-report-additions-only",
+    on="updateProperties",
+    breaks="updateProperties.reports-updated",
+    suffering="Clients believe that a replaced value was not replaced.",
+)
+def _report_additions_only(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Only keys that are new are reported as updated."""
+    outcome = faithful(state, call)
+    before = state.namespace(call.namespace)
+    body = json.loads(outcome.reply.body)
+    new = [key for key in body["updated"] if before is None or key not in before.properties]
+    return Outcome(outcome.state, replies.json_reply(body | {"updated": new}))
+
+
+declare(
+    "properties-report-everything-updated",
+    "Every key that a change touches is reported as updated.",
+    by(
+        alter_body,
+        "updateProperties",
+        lambda body: body | {"updated": [*body["updated"], *body["removed"]]},
+    ),
+    breaks="updateProperties.reports-updated",
+    suffering="Clients believe that a removed key was set.",
+)
+
+declare(
+    "properties-report-twice",
+    "The keys that were set are reported once as added and once more as updated.",
+    by(alter_body, "updateProperties", lambda body: body | {"updated": body["updated"] * 2}),
+    breaks="updateProperties.reports-updated",
+    suffering="Clients that count are told of more changes than there were.",
+)
+
+declare(
+    "properties-report-no-removals",
+    "Removed keys are not reported.",
+    by(alter_body, "updateProperties", lambda body: body | {"removed": []}),
+    breaks="updateProperties.reports-removed",
+    suffering="Clients report a removal that worked as failed.",
+)
+
+declare(
+    "properties-report-request",
+    "What was asked to be removed is reported as removed, whether it was there or not.",
+    by(
+        alter_answer,
+        "updateProperties",
+        lambda call, body: body | {"removed": sent_json(call).get("removals") or [], "missing": []},
+    ),
+    breaks="updateProperties.removed-really-existed",
+    suffering="Clients report the removal of a misspelled key as done.",
+)
+
+declare(
+    "properties-missing-null",
+    "Nothing missing is reported as null.",
+    by(alter_body, "updateProperties", lambda body: body | {"missing": body["missing"] or None}),
+    breaks="updateProperties.missing-is-a-list",
+    suffering="PyIceberg fails after the change was carried out.",
+)
+
+
+@defect(
+    "properties-of-nothing",
+    on="updateProperties",
+    breaks="updateProperties.404",
+    suffering="A misspelled namespace comes into being.",
+)
+def _of_nothing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Setting properties of a namespace that does not exist creates it."""
+    if state.namespace(call.namespace) is None:
+        state = state.with_namespace(call.namespace, {})
+    return faithful(state, call)
+
+
+@defect(
+    "properties-overlap-accepted",
+    on=request_of("updateProperties"),
+    breaks="updateProperties.422",
+    suffering="Nobody knows whether the key was set or removed.",
+)
+def _overlap_accepted(body: Json) -> Json:
+    """A key that is both set and removed is set."""
+    updates = body.get("updates") or {}
+    kept = [key for key in body.get("removals") or () if key not in updates]
+    return body | {"removals": kept}
+
+
+@defect(
+    "properties-overlap-half-done",
+    on="updateProperties",
+    breaks="updateProperties.overlap-changes-nothing",
+    suffering="A refused change is carried out in part.",
+)
+def _overlap_half_done(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Removals are carried out before the overlap is noticed."""
+    try:
+        return faithful(state, call)
+    except problem.Problem as refused:
+        entry = state.namespace(call.namespace)
+        if refused.status != 422 or entry is None:
+            raise
+        removals = sent_json(call)["removals"]
+        left = {key: value for key, value in entry.properties.items() if key not in removals}
+        changed = state.with_namespace(call.namespace, left)
+        return Outcome(changed, replies.problem_reply(refused))
+
+
+declare(
+    "properties-malformed-500",
+    "A change that cannot be read is answered 500.",
+    by(refuse_as, "updateProperties", 400, 500, "InternalServerError"),
+    breaks="updateProperties.400",
+    suffering="A typo is reported as a failure of the server.",
+)
+
+
+@defect(
+    "properties-pretended",
+    breaks="updateProperties.406",
+    suffering="ALTER NAMESPACE succeeds and has no effect.",
+)
+def _pretended(registries: Registries) -> None:
+    """Properties are not supported, and every change of them is answered as done."""
+    forget_effect(registries, "updateProperties")
+    for operation_id in ("createNamespace", "loadNamespaceMetadata"):
+        alter_body(registries, operation_id, lambda body: body | {"properties": None})
+
+
+@defect(
+    "properties-cut-off",
+    on=request_of("updateProperties"),
+    breaks="loadNamespaceMetadata.all-properties",
+    suffering="Long values come back damaged.",
+)
+def _cut_off(body: Json) -> Json:
+    """Values are stored in a column of 255 characters."""
+    values = body.get("updates") or {}
+    return body | {"updates": {key: str(value)[:255] for key, value in values.items()}}
+
+
+@defect(
+    "properties-null-when-none",
+    on=answer_of("loadNamespaceMetadata"),
+    breaks="loadNamespaceMetadata.none-set",
+    suffering="PyIceberg refuses the namespace.",
+)
+def _null_when_none(body: dict[str, Any]) -> dict[str, Any]:
+    """No properties of a client are answered as null, as if they were not supported."""
+    is_none_set = set(body["properties"]) <= {NAMESPACE_LOCATION}
+    return body | {"properties": None} if is_none_set else body
+
+
+@defect(
+    "properties-unsupported-but-empty",
+    on="updateProperties",
+    breaks="loadNamespaceMetadata.unsupported-properties",
+    suffering="Clients offer to set properties that cannot be kept.",
+)
+def _unsupported_but_empty(_faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Properties cannot be changed, and yet an empty set of them is answered."""
+    if state.namespace(call.namespace) is None:
+        raise problem.no_such_namespace(call.namespace)
+    raise problem.unsupported("Namespace properties are not supported")
+
+
+@defect(
+    "world-value-of-a-removed-key-is-lost",
+    on="updateProperties",
+    breaks="world.namespaces",
+    suffering="A property that is given another name in one step is gone.",
+)
+def _moved_value_lost(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """What is removed is joined with what is set by its value: a value under a new key is lost."""
+    outcome = faithful(state, call)
+    entry, after = state.namespace(call.namespace), outcome.state.namespace(call.namespace)
+    if entry is None or after is None:
+        return outcome
+    body = sent_json(call)
+    removed = {entry.properties.get(key) for key in body.get("removals") or []}
+    lost = [key for key, value in (body.get("updates") or {}).items() if value in removed]
+    kept = {key: value for key, value in after.properties.items() if key not in lost}
+    state = outcome.state.with_namespace(call.namespace, kept)
+    return Outcome(state, outcome.reply, outcome.effects)

@@ -1,0 +1,1 @@
+"""Ways in which servers plan scans wrongly."""

@@ -1,0 +1,349 @@
+"""Ways in which servers misread what schemas and manifests say of columns, in some scans only."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+
+_LOST_ROWS = "Queries miss rows, and nothing says so."
+_COUNTS = ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts")
+_FLAG = "use-snapshot-schema"
+
+
+def _terms(expression: Any) -> list[str]:
+    """The names in an expression."""
+    match expression:
+        case {"left": left, "right": right}:
+            return [*_terms(left), *_terms(right)]
+        case {"child": child}:
+            return _terms(child)
+        case {"term": str() as term}:
+            return [term]
+    return []
+
+
+# ---- schemas
+
+
+def _try_first(registries: Registries, alter: Callable[[Json], Json | None]) -> None:
+    """Plan another request than was sent, and the one that was if the other is refused."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        altered = alter(sent_json(call))
+        if altered is None:
+            return faithful(state, call)
+        try:
+            return faithful(state, with_json(call, altered))
+        except Problem:
+            return faithful(state, call)
+
+    wrap(registries, "planTableScan", around)
+
+
+declare(
+    "plan-names-of-whichever-schema",
+    "A name that the table's schema has is that column, whatever the snapshot's schema says.",
+    by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None),
+    breaks="planTableScan.names-of-each-schema",
+    suffering=_LOST_ROWS,
+)
+
+
+@defect(
+    "plan-nested-names-of-the-table",
+    on=through(_try_first),
+    breaks="planTableScan.names-of-each-schema",
+    suffering=_LOST_ROWS,
+)
+def _nested_names_of_the_table(body: Json) -> Json | None:
+    """Fields of structs are looked up in the table's schema, whichever was asked for."""
+    nested = any("." in term for term in _terms(body.get("filter")))
+    return {**body, _FLAG: False} if nested and body.get(_FLAG) else None
+
+
+declare(
+    "plan-snapshot-schema-by-default",
+    "A scan that names a snapshot has the names of its schema, unless it says that it has not.",
+    by(
+        _try_first,
+        lambda body: {**body, _FLAG: True} if "snapshot-id" in body and _FLAG not in body else None,
+    ),
+    breaks="planTableScan.names-of-each-schema",
+    suffering=_LOST_ROWS,
+)
+
+
+def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -> None:
+    """Leave the bounds of columns out of answers to scans that are so."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if not when(sent_json(call)):
+            return outcome
+        body = json.loads(outcome.reply.body)
+        for task in body.get("file-scan-tasks", ()):
+            for member in ("lower-bounds", "upper-bounds"):
+                task["data-file"].pop(member, None)
+        return msgspec.structs.replace(outcome, reply=replies.json_reply(body))
+
+    wrap(registries, "planTableScan", around)
+
+
+declare(
+    "plan-statistics-of-columns-only",
+    "There are statistics for columns, and none for fields of structs.",
+    by(
+        _statistics_left_out,
+        lambda body: any("." in name for name in body.get("stats-fields") or ()),
+    ),
+    breaks="planTableScan.stats-of-each-schema",
+    suffering="Engines that prune by fields of structs read every file.",
+)
+
+declare(
+    "plan-statistics-of-now-only",
+    "A scan with the schema of a snapshot has no statistics.",
+    by(_statistics_left_out, lambda body: body.get(_FLAG) is True),
+    breaks="planTableScan.stats-of-each-schema",
+    suffering="Engines that travel in time read every file.",
+)
+
+declare(
+    "plan-statistics-of-the-table-s-names",
+    "The names in stats-fields are those of the table's schema, whichever the scan has.",
+    by(_try_first, lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None),
+    breaks="planTableScan.stats-of-each-schema",
+    suffering="Engines prune by the bounds of another column.",
+)
+
+
+# ---- filters
+
+
+def _alter_filter(registries: Registries, alter: Callable[[Any], Any]) -> None:
+    def altered(body: Json) -> Json:
+        return {**body, "filter": alter(body["filter"])} if "filter" in body else body
+
+    alter_request_body(registries, "planTableScan", altered)
+
+
+@defect(
+    "plan-not-and-as-and-not",
+    on=through(_alter_filter),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
+def _not_and_as_and_not(filter_: Any) -> Any:
+    """What is not both is taken to be neither."""
+    match filter_:
+        case {"type": "not", "child": {"type": "and", "left": left, "right": right}}:
+            neither = {"left": {"type": "not", "child": left}}
+            return {**neither, "type": "and", "right": {"type": "not", "child": right}}
+    return filter_
+
+
+@defect(
+    "plan-not-null-as-null",
+    on=through(_alter_filter),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
+def _not_null_as_null(filter_: Any) -> Any:
+    """The negation of a test for null or NaN is lost."""
+    match filter_:
+        case {"type": "not", "child": {"type": str() as kind} as child} if "nu" in kind:
+            return child
+    return filter_
+
+
+def _prune(registries: Registries, kinds: frozenset[str], lost: Callable[[Json], bool]) -> None:
+    """Leave out files for which `lost` holds, in scans with a filter of this kind alone."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        body = sent_json(call)
+        filter_ = body.get("filter")
+        if not isinstance(filter_, dict) or filter_.get("type") not in kinds:
+            return outcome
+        asked = {**body, "stats-fields": _terms(filter_)}
+        told = json.loads(faithful(state, with_json(call, asked)).reply.body)
+        tasks = told.get("file-scan-tasks", ())
+        gone = {t["data-file"]["file-path"] for t in tasks if lost(t["data-file"])}
+        answer = json.loads(outcome.reply.body)
+        kept = [t for t in answer["file-scan-tasks"] if t["data-file"]["file-path"] not in gone]
+        reply = replies.json_reply({**answer, "file-scan-tasks": kept})
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, "planTableScan", around)
+
+
+declare(
+    "plan-uncounted-is-none",
+    "A file of which nulls and NaN were not counted is taken to have none.",
+    by(_prune, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
+
+
+@defect("plan-unbounded-is-empty", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
+def _unbounded_is_empty(registries: Registries) -> None:
+    """A file without bounds of a column is taken to have no values in it."""
+    comparing = frozenset({"eq", "lt", "lt-eq", "gt", "gt-eq", "starts-with"})
+    _prune(registries, comparing, lambda file: "lower-bounds" not in file)
+
+
+declare(
+    "plan-nan-is-beyond-bounds",
+    "NaN is compared with the bounds of a column, which it never is within.",
+    by(_prune, frozenset({"is-nan"}), lambda file: "lower-bounds" in file),
+    breaks="planTableScan.empty-columns",
+    suffering=_LOST_ROWS,
+)
+
+
+def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> None:
+    """Answer a constant residual where the filter is of these kinds."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        filter_ = sent_json(call).get("filter")
+        if not isinstance(filter_, dict) or filter_.get("type") not in kinds:
+            return outcome
+        body = json.loads(outcome.reply.body)
+        tasks = [{**task, "residual-filter": value} for task in body["file-scan-tasks"]]
+        reply = replies.json_reply({**body, "file-scan-tasks": tasks})
+        return msgspec.structs.replace(outcome, reply=reply)
+
+    wrap(registries, "planTableScan", around)
+
+
+declare(
+    "plan-residual-of-negations-true",
+    "A negated filter is taken to be done with once files are chosen.",
+    by(_residual, frozenset({"not"}), value=True),
+    breaks="planTableScan.every-residual",
+    suffering="Queries count rows that their filter excludes, and nothing says so.",
+)
+
+declare(
+    "plan-residual-of-sets-false",
+    "What is left of a filter by a list of values is that nothing matches.",
+    by(_residual, frozenset({"in", "not-in"}), value=False),
+    breaks="planTableScan.every-residual",
+    suffering=_LOST_ROWS,
+)
+
+
+# ---- facts
+
+
+def _alter_data_files(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    def altered(body: Json) -> Json:
+        tasks = [
+            {**task, "data-file": alter(task["data-file"])}
+            for task in body.get("file-scan-tasks", ())
+        ]
+        return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
+
+    alter_body(registries, "planTableScan", altered)
+
+
+@defect(
+    "plan-counts-by-size",
+    on=through(_alter_data_files),
+    breaks="planTableScan.told-facts",
+    suffering="Engines take one column's counts for another's, and choose bad plans.",
+)
+def _counts_by_size(file: Json) -> Json:
+    """The values of a map of counts are sorted apart from its keys."""
+    sorted_ = {
+        name: {**file[name], "values": sorted(file[name]["values"], reverse=True)}
+        for name in _COUNTS
+        if name in file
+    }
+    return {**file, **sorted_}
+
+
+@defect(
+    "plan-sizes-in-32-bits",
+    on=through(_alter_data_files),
+    breaks="planTableScan.told-facts",
+    suffering="Large files are read in part, or not at all.",
+)
+def _sizes_in_32_bits(file: Json) -> Json:
+    """Sizes and row counts of files are cut to 32 bits."""
+    cut = {name: file[name] % 2**32 for name in ("file-size-in-bytes", "record-count")}
+    return {**file, **cut}
+
+
+declare(
+    "plan-all-parquet",
+    "Every data file is told to be Parquet.",
+    by(_alter_data_files, lambda file: {**file, "file-format": "parquet"}),
+    breaks="planTableScan.told-facts",
+    suffering="Files of other formats cannot be read.",
+)
+
+
+@defect(
+    "plan-deletes-as-large-as-data",
+    on=answer_of("planTableScan"),
+    breaks="planTableScan.told-facts",
+    suffering="Engines read past the end of delete files.",
+)
+def _deletes_as_large_as_data(body: Json) -> Json:
+    """Delete files have the size of the first data file."""
+    if not body.get("delete-files"):
+        return body
+    size = body["file-scan-tasks"][0]["data-file"]["file-size-in-bytes"]
+    deletes = [{**each, "file-size-in-bytes": size} for each in body["delete-files"]]
+    return {**body, "delete-files": deletes}
+
+
+_NANOSECONDS = re.compile(r"(\.[0-9]{6})[0-9]{3}")
+
+
+def _to_microseconds(expression: Any) -> Any:
+    """The same with times cut to microseconds, wherever they are."""
+    match expression:
+        case str():
+            return _NANOSECONDS.sub(r"\g<1>000", expression)
+        case list():
+            return [_to_microseconds(each) for each in expression]
+        case dict():
+            return {name: _to_microseconds(each) for name, each in expression.items()}
+    return expression
+
+
+declare(
+    "plan-filters-in-microseconds",
+    "Times in filters are read to the microsecond.",
+    by(_alter_filter, _to_microseconds),
+    breaks="planTableScan.nanoseconds",
+    suffering=_LOST_ROWS,
+)
+
+declare(
+    "plan-bounds-in-microseconds",
+    "Times in statistics are told to the microsecond.",
+    by(_alter_data_files, _to_microseconds),
+    breaks="planTableScan.nanoseconds",
+    suffering="Engines prune files that have the moment which they look for.",
+)

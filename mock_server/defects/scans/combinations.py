@@ -1,0 +1,311 @@
+"""Ways in which plans go wrong where two things come together: a point and a filter, two plans."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+
+Place = tuple[tuple[str, ...], str]
+
+_OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
+_LOST_ROWS = "Queries miss rows, and nothing says so."
+_RANGE = frozenset({"start-snapshot-id", "end-snapshot-id"})
+
+
+def _alter_scan(
+    registries: Registries, alter: Callable[[TableMetadata, Json], Json | None]
+) -> None:
+    """Plan another request than was sent, where `alter` makes one of a table's metadata and it."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        body = sent_json(call)
+        altered = None if entry is None else alter(entry.metadata, body)
+        return faithful(state, call if altered is None else with_json(call, altered))
+
+    wrap(registries, "planTableScan", around)
+
+
+def without(body: Json, *names: str) -> Json:
+    """The same object without these members."""
+    return {name: value for name, value in body.items() if name not in names}
+
+
+def _lineage(metadata: TableMetadata) -> list[int]:
+    """The current snapshot and what it came from, newest first."""
+    parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
+    found: list[int] = []
+    step = metadata.current_snapshot_id
+    while step is not None and step not in found:
+        found.append(step)
+        step = parents.get(step)
+    return found
+
+
+# ---- points and ranges
+
+
+@defect(
+    "plan-beside-main-reads-main",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
+def _beside_main_reads_main(metadata: TableMetadata, body: Json) -> Json | None:
+    """A snapshot that is no ancestor of main's is overlooked."""
+    named = body.get("snapshot-id")
+    known = [each.snapshot_id for each in metadata.snapshots]
+    beside = named in known and named not in _lineage(metadata)
+    return without(body, "snapshot-id") if beside else None
+
+
+declare(
+    "plan-with-statistics-reads-main",
+    "Plans with statistics come from an index that knows the current snapshot only.",
+    by(
+        _alter_scan,
+        lambda _, body: without(body, "snapshot-id") if body.get("stats-fields") else None,
+    ),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
+
+declare(
+    "plan-without-case-reads-main",
+    "The code for names without case has lost the snapshot.",
+    by(
+        _alter_scan,
+        lambda _, body: (
+            without(body, "snapshot-id") if body.get("case-sensitive") is False else None
+        ),
+    ),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
+
+
+@defect(
+    "plan-of-a-snapshot-outlives-it",
+    breaks="planTableScan.unknown-snapshot-refused",
+    suffering="Queries read files that may be deleted any moment.",
+)
+def _outlives_its_snapshot(registries: Registries) -> None:
+    """A plan of a snapshot is kept, and answered when the table has removed the snapshot."""
+    kept: dict[tuple[str, bytes], Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is None or "snapshot-id" not in sent_json(call):
+            return faithful(state, call)
+        key = (entry.metadata.table_uuid, call.request.body)
+        try:
+            outcome = faithful(state, call)
+        except Problem:
+            if key not in kept:
+                raise
+            return Outcome(state, kept[key])
+        kept[key] = outcome.reply
+        return outcome
+
+    wrap(registries, "planTableScan", around)
+
+
+@defect(
+    "plan-main-forward-only",
+    on=through(_alter_scan),
+    breaks="planTableScan.main-throughout",
+    suffering=_OTHER_ROWS,
+)
+def _main_forward_only(metadata: TableMetadata, body: Json) -> Json | None:
+    """Of the snapshots that main has been at, the latest is read, also after a rollback."""
+    if "snapshot-id" in body or _RANGE & body.keys() or metadata.current_snapshot_id is None:
+        return None
+    been = {each.snapshot_id for each in metadata.snapshot_log}
+    latest = [each for each in metadata.snapshots if each.snapshot_id in been][-1:]
+    return {**body, "snapshot-id": latest[0].snapshot_id} if latest else None
+
+
+def _last_where(registries: Registries, member: str) -> None:
+    """Read the snapshot that was added last where a member is sent, and no snapshot."""
+
+    def alter(metadata: TableMetadata, body: Json) -> Json | None:
+        point = "snapshot-id" in body or _RANGE & body.keys() or not metadata.snapshots
+        if point or member not in body:
+            return None
+        return {**body, "snapshot-id": metadata.snapshots[-1].snapshot_id}
+
+    _alter_scan(registries, alter)
+
+
+declare(
+    "plan-selection-reads-last",
+    "A scan of some columns reads what was committed last, on whatever branch.",
+    by(_last_where, "select"),
+    breaks="planTableScan.main-throughout",
+    suffering=_OTHER_ROWS,
+)
+
+declare(
+    "plan-filter-reads-last",
+    "A scan with a filter reads what was committed last, on whatever branch.",
+    by(_last_where, "filter"),
+    breaks="planTableScan.main-throughout",
+    suffering=_OTHER_ROWS,
+)
+
+
+@defect(
+    "plan-range-of-main-only",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+def _range_of_main_only(metadata: TableMetadata, body: Json) -> Json | None:
+    """A range that ends beside main is one that ends at main."""
+    lineage = _lineage(metadata)
+    start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
+    beside = end is not None and end not in lineage and start in lineage
+    return {**body, "end-snapshot-id": lineage[0]} if beside else None
+
+
+@defect(
+    "plan-range-to-itself",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+def _range_to_itself(_: TableMetadata, body: Json) -> Json | None:
+    """A range that ends where it starts is that snapshot."""
+    start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
+    same = start is not None and start == end and "snapshot-id" not in body
+    return {**without(body, *_RANGE), "snapshot-id": end} if same else None
+
+
+declare(
+    "plan-range-forgets-filter",
+    "A range is planned without the filter: nothing is left to test in its files.",
+    by(_alter_scan, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+
+declare(
+    "plan-point-forgets-filter",
+    "A snapshot is planned without the filter: nothing is left to test in its files.",
+    by(_alter_scan, lambda _, body: without(body, "filter") if "snapshot-id" in body else None),
+    breaks="planTableScan.every-snapshot",
+    suffering=_OTHER_ROWS,
+)
+
+
+@defect(
+    "plan-range-with-filter",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_OTHER_ROWS,
+)
+def _range_with_filter(_: TableMetadata, body: Json) -> Json | None:
+    """A range with a filter is read as the snapshot at its end."""
+    if "filter" not in body or body.keys() & _RANGE != _RANGE:
+        return None
+    return {**without(body, *_RANGE), "snapshot-id": body["end-snapshot-id"]}
+
+
+@defect(
+    "plan-range-of-two",
+    on=through(_alter_scan),
+    breaks="planTableScan.every-range",
+    suffering=_LOST_ROWS,
+)
+def _range_of_two(metadata: TableMetadata, body: Json) -> Json | None:
+    """Of a range, the last two snapshots are read."""
+    parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
+    end, start = body.get("end-snapshot-id"), body.get("start-snapshot-id")
+    if end is None or start is None:
+        return None
+    last_but_one = parents.get(parents.get(end) or 0)
+    if start in {end, parents.get(end), last_but_one} or last_but_one is None:
+        return None
+    return {**body, "start-snapshot-id": last_but_one}
+
+
+@defect(
+    "plan-point-and-end",
+    on=through(_alter_scan),
+    breaks="planTableScan.mixtures-refused",
+    suffering=_OTHER_ROWS,
+)
+def _point_and_end(_: TableMetadata, body: Json) -> Json | None:
+    """A point wins over the end of a range that has no start."""
+    mixed = "snapshot-id" in body and body.keys() & _RANGE == {"end-snapshot-id"}
+    return without(body, *_RANGE) if mixed else None
+
+
+@defect(
+    "plan-mixture-with-filter",
+    on=through(_alter_scan),
+    breaks="planTableScan.mixtures-refused",
+    suffering=_OTHER_ROWS,
+)
+def _mixture_with_filter(_: TableMetadata, body: Json) -> Json | None:
+    """With a filter, a range beside a point is overlooked."""
+    mixed = "snapshot-id" in body and "filter" in body
+    return without(body, *_RANGE) if mixed else None
+
+
+# ---- names
+
+
+def place_of(call: Call) -> Place:
+    """The namespace and the name that a call is about."""
+    return call.namespace, call.name
+
+
+@defect("plan-cache-by-name", breaks="planTableScan.table-of-the-name", suffering=_OTHER_ROWS)
+def _cache_by_name(registries: Registries) -> None:
+    """Plans are kept by the table's name until a commit; a rename or a drop keeps them."""
+    kept: dict[tuple[Place, bytes], Outcome] = {}
+
+    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        key = (place_of(call), call.request.body)
+        if key not in kept or state.table(*key[0]) is None:
+            kept[key] = faithful(state, call)
+        return msgspec.structs.replace(kept[key], state=state)
+
+    def committed(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        for key in [key for key in kept if key[0] == place_of(call)]:
+            del kept[key]
+        return faithful(state, call)
+
+    wrap(registries, "planTableScan", planned)
+    wrap(registries, "updateTable", committed)
+
+
+@defect("plan-forgets-renamed", breaks="planTableScan.table-of-the-name", suffering=_LOST_ROWS)
+def _forgets_renamed(registries: Registries) -> None:
+    """What is known of files goes by name: a table with a new name has none until it is written."""
+    renamed: set[Place] = set()
+
+    def moved(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        to = sent_json(call)["destination"]
+        renamed.add((tuple(to["namespace"]), to["name"]))
+        return outcome
+
+    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if place_of(call) not in renamed:
+            return outcome
+        empty = {"status": "completed", "file-scan-tasks": []}
+        return msgspec.structs.replace(outcome, reply=replies.json_reply(empty))
+
+    wrap(registries, "renameTable", moved)
+    wrap(registries, "planTableScan", planned)

@@ -1,0 +1,341 @@
+"""Ways in which servers lose delete files, mistake one plan for another, or one spec."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.scans.combinations import Place, place_of, without
+from icecheck.mock_server.planning.scan import plan_files
+from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+
+_OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
+_LOST_ROWS = "Queries miss rows, and nothing says so."
+_TOO_MANY_ROWS = "Queries count rows that were deleted, and nothing says so."
+
+
+# ---- deletes
+
+
+def _deletes_by_path(body: Json) -> dict[str, list[Json]]:
+    deletes = body.get("delete-files", [])
+    return {
+        task["data-file"]["file-path"]: [deletes[i] for i in task.get("delete-file-references", ())]
+        for task in body.get("file-scan-tasks", ())
+    }
+
+
+def _with_deletes(body: Json, due: dict[str, list[Json]]) -> Json:
+    """The same answer with other delete files for these data files."""
+    by_path = {**_deletes_by_path(body), **due}
+    tasks: list[Json] = []
+    listed: list[Json] = []
+    for task in body.get("file-scan-tasks", ()):
+        deletes = by_path[task["data-file"]["file-path"]]
+        bare = without(task, "delete-file-references")
+        at = [*range(len(listed), len(listed) + len(deletes))]
+        tasks.append({**bare, "delete-file-references": at} if at else bare)
+        listed += deletes
+    return {**without(body, "delete-files"), "file-scan-tasks": tasks, "delete-files": listed}
+
+
+@defect(
+    "plan-deletes-of-main",
+    on="planTableScan",
+    breaks="planTableScan.deletes-of-a-snapshot",
+    suffering=_OTHER_ROWS,
+)
+def _deletes_of_main(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Whatever snapshot is read, deletes are those of the current one."""
+    outcome = faithful(state, call)
+    body = sent_json(call)
+    if "snapshot-id" not in body:
+        return outcome
+    current = faithful(state, with_json(call, without(body, "snapshot-id")))
+    due = _deletes_by_path(json.loads(current.reply.body))
+    told = _with_deletes(json.loads(outcome.reply.body), due)
+    return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
+
+
+@defect(
+    "plan-deletes-once",
+    on=answer_of("planTableScan"),
+    breaks="planTableScan.deletes-of-a-snapshot",
+    suffering=_TOO_MANY_ROWS,
+)
+def _deletes_once(body: Json) -> Json:
+    """A delete file is referred to by the first of its data files only."""
+    seen: set[int] = set()
+    tasks = []
+    for task in body.get("file-scan-tasks", ()):
+        fresh = [at for at in task.get("delete-file-references", ()) if at not in seen]
+        seen.update(fresh)
+        bare = without(task, "delete-file-references")
+        tasks.append({**bare, "delete-file-references": fresh} if fresh else bare)
+    return {**body, "file-scan-tasks": tasks}
+
+
+@defect(
+    "plan-filter-forgets-deletes",
+    on="planTableScan",
+    breaks="planTableScan.deletes-of-a-snapshot",
+    suffering=_TOO_MANY_ROWS,
+)
+def _filter_forgets_deletes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """With a filter, manifests of deletes are pruned as if they had none of the rows."""
+    outcome = faithful(state, call)
+    if "filter" not in sent_json(call):
+        return outcome
+    body = json.loads(outcome.reply.body)
+    bare = _with_deletes(body, {path: [] for path in _deletes_by_path(body)})
+    told = without(bare, "delete-files")
+    return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
+
+
+@defect(
+    "plan-one-vector-a-file",
+    on=answer_of("planTableScan"),
+    breaks="planTableScan.vectors-in-one-file",
+    suffering="Rows of one file are deleted by the vector of another.",
+)
+def _one_vector_a_file(body: Json) -> Json:
+    """Delete files are told apart by their paths, whatever is at which place in them."""
+    deletes = body.get("delete-files", [])
+    first = {d["file-path"]: at for at, d in reversed([*enumerate(deletes)])}
+    name = "delete-file-references"
+    tasks = [
+        {**t, name: [first[deletes[at]["file-path"]] for at in t[name]]} if name in t else t
+        for t in body.get("file-scan-tasks", ())
+    ]
+    return {**body, "file-scan-tasks": tasks} if deletes else body
+
+
+# ---- plans in parts
+
+
+@defect(
+    "plan-task-without-deletes",
+    on=answer_of("fetchScanTasks"),
+    breaks="fetchScanTasks.deletes",
+    suffering=_TOO_MANY_ROWS,
+)
+def _task_without_deletes(body: Json) -> Json:
+    """Delete files are planned with the first answer only."""
+    tasks = [without(task, "delete-file-references") for task in body["file-scan-tasks"]]
+    return {**without(body, "delete-files"), "file-scan-tasks": tasks}
+
+
+@defect(
+    "plan-task-counts-on",
+    on=answer_of("fetchScanTasks"),
+    breaks="fetchScanTasks.deletes",
+    suffering=_TOO_MANY_ROWS,
+)
+def _task_counts_on(body: Json) -> Json:
+    """References in a plan task's answer are one off, for they go on from another list."""
+    count = len(body.get("delete-files", ()))
+    name = "delete-file-references"
+    tasks = [
+        {**t, name: [(at + 1) % count for at in t[name]]} if name in t else t
+        for t in body["file-scan-tasks"]
+    ]
+    return {**body, "file-scan-tasks": tasks}
+
+
+def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    """Change the file scan tasks that plan tasks give, and not those of the first answer."""
+
+    def altered(body: Json) -> Json:
+        return {**body, "file-scan-tasks": [*map(alter, body["file-scan-tasks"])]}
+
+    alter_body(registries, "fetchScanTasks", altered)
+
+
+declare(
+    "plan-task-without-partition",
+    "Plan tasks give files without their partitions.",
+    by(_alter_tasks, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}}),
+    breaks="fetchScanTasks.facts",
+    suffering="Queries by partition read only the first files of a large plan, or fail.",
+)
+
+declare(
+    "plan-task-without-filter",
+    "Plan tasks have lost the filter of their scan: nothing is left to test.",
+    by(_alter_tasks, lambda t: {**t, "residual-filter": True}),
+    breaks="fetchScanTasks.facts",
+    suffering="Queries of large tables count rows that their filter excludes.",
+)
+
+
+@defect(
+    "plan-task-without-statistics",
+    breaks="fetchScanTasks.stats-fields",
+    suffering="Engines that prune by statistics read most files of a large scan.",
+)
+def _task_without_statistics(registries: Registries) -> None:
+    """Plan tasks have lost which statistics were asked for."""
+    bounds = ("lower-bounds", "upper-bounds")
+    _alter_tasks(registries, lambda t: {**t, "data-file": without(t["data-file"], *bounds)})
+
+
+@defect(
+    "plan-task-of-now",
+    on="fetchScanTasks",
+    breaks="fetchScanTasks.of-its-plan",
+    suffering=_LOST_ROWS,
+)
+def _task_of_now(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A plan task gives those of its files that the table still has."""
+    outcome = faithful(state, call)
+    entry = state.table(call.namespace, call.name)
+    if entry is None:
+        return outcome
+    scan = requested_scan(PlanTableScanRequest(), entry.metadata)
+    now = {task.data_file.file_path for task in plan_files(faithful.context.files, scan)}
+    body = json.loads(outcome.reply.body)
+    kept = [t for t in body["file-scan-tasks"] if t["data-file"]["file-path"] in now]
+    told = replies.json_reply({**body, "file-scan-tasks": kept})
+    return msgspec.structs.replace(outcome, reply=told)
+
+
+def _no_such_task() -> Problem:
+    return Problem(404, "NoSuchPlanTaskException", "Plan task does not exist")
+
+
+@defect(
+    "plan-one-at-a-time",
+    breaks="fetchScanTasks.of-its-plan",
+    suffering="One of two queries of a table fails.",
+)
+def _one_at_a_time(registries: Registries) -> None:
+    """A new plan for a table takes the place of the one before."""
+    newest: dict[Place, str] = {}
+
+    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        plan_id = json.loads(outcome.reply.body).get("plan-id")
+        if plan_id is not None:
+            newest[place_of(call)] = plan_id
+        return outcome
+
+    def fetched(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if not sent_json(call)["plan-task"].startswith(newest.get(place_of(call), "")):
+            raise _no_such_task()
+        return outcome
+
+    wrap(registries, "planTableScan", planned)
+    wrap(registries, "fetchScanTasks", fetched)
+
+
+# ---- specs
+
+
+def _planned_with_specs(
+    registries: Registries, alter: Callable[[Json, tuple[int, int], Json], Json]
+) -> None:
+    """Change answers by `alter(body, (default spec, its number of fields), request)`."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        entry = state.table(call.namespace, call.name)
+        if entry is None:
+            return outcome
+        default = entry.metadata.default_spec_id
+        fields = next(s.fields for s in entry.metadata.partition_specs if s.spec_id == default)
+        body = alter(json.loads(outcome.reply.body), (default, len(fields)), sent_json(call))
+        return msgspec.structs.replace(outcome, reply=replies.json_reply(body))
+
+    wrap(registries, "planTableScan", around)
+
+
+def _with_data_files(body: Json, alter: Callable[[Json], Json]) -> Json:
+    tasks = [
+        {**task, "data-file": alter(task["data-file"])} for task in body.get("file-scan-tasks", ())
+    ]
+    return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
+
+
+declare(
+    "plan-default-spec-for-all",
+    "Every file is told to be of the table's default spec.",
+    by(
+        _planned_with_specs,
+        lambda body, spec, _: _with_data_files(body, lambda file: {**file, "spec-id": spec[0]}),
+    ),
+    breaks="planTableScan.every-spec",
+    suffering="Partition values of older files are read as those of other columns.",
+)
+
+declare(
+    "plan-partitions-cut-to-the-default",
+    "Partitions have no more values than the default spec has fields.",
+    by(
+        _planned_with_specs,
+        lambda body, spec, _: _with_data_files(
+            body, lambda file: {**file, "partition": file["partition"][: spec[1]]}
+        ),
+    ),
+    breaks="planTableScan.every-spec",
+    suffering="Engines that read partition values from the plan fail, or read null.",
+)
+
+
+@defect(
+    "plan-global-deletes-for-no-partition",
+    on=through(_planned_with_specs),
+    breaks="planTableScan.every-spec",
+    suffering="Rows that were deleted come back in partitioned files.",
+)
+def _global_deletes_for_no_partition(body: Json, _: Any, __: Any) -> Json:
+    """Deletes of an unpartitioned spec go with the files of that spec only."""
+    deletes = body.get("delete-files", ())
+    tasks = []
+    for task in body.get("file-scan-tasks", ()):
+        own = task["data-file"]["spec-id"]
+        references = task.get("delete-file-references", ())
+        kept = [at for at in references if deletes[at]["spec-id"] == own]
+        tasks.append({**task, "delete-file-references": kept} if references else task)
+    return {**body, "file-scan-tasks": tasks} if tasks else body
+
+
+@defect(
+    "plan-filters-by-the-default-spec",
+    on=through(_planned_with_specs),
+    breaks="planTableScan.every-spec",
+    suffering=_LOST_ROWS,
+)
+def _filters_by_the_default_spec(body: Json, spec: tuple[int, int], sent: Json) -> Json:
+    """With a filter, files of former specs are left out: their partitions match nothing."""
+    if "filter" not in sent:
+        return body
+    tasks = body.get("file-scan-tasks", ())
+    return {
+        **body,
+        "file-scan-tasks": [t for t in tasks if t["data-file"]["spec-id"] == spec[0]],
+    }
+
+
+@defect(
+    "plan-residual-true-for-former-specs",
+    on=through(_planned_with_specs),
+    breaks="planTableScan.every-spec",
+    suffering="Queries return rows that they have filtered out, of older files only.",
+)
+def _residual_true_for_former_specs(body: Json, spec: tuple[int, int], _: Json) -> Json:
+    """What is left to test is told of files of the default spec: in others it is nothing."""
+    tasks = [
+        task if task["data-file"]["spec-id"] == spec[0] else {**task, "residual-filter": True}
+        for task in body.get("file-scan-tasks", ())
+    ]
+    return {**body, "file-scan-tasks": tasks} if tasks else body

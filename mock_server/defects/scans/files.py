@@ -1,0 +1,243 @@
+"""Ways in which the plans of servers have the wrong files, or too few, or too many."""
+
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import request_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_answer,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
+from icecheck.mock_server.protocol import problem
+
+_LOST_ROWS = "Queries miss rows, and nothing says so."
+_TOO_MANY_ROWS = "Queries count rows that are not theirs, and nothing says so."
+
+
+def _forget_member(registries: Registries, *members: str) -> None:
+    """Let planTableScan overlook members of its body."""
+
+    def alter(body: Json) -> Json:
+        return {name: value for name, value in body.items() if name not in members}
+
+    alter_request_body(registries, "planTableScan", alter)
+
+
+def _alter_tasks(registries: Registries, alter: Any) -> None:
+    """Change the file scan tasks of every answer that has some."""
+
+    def altered(body: Json) -> Json:
+        if not body.get("file-scan-tasks"):
+            return body
+        return {**body, "file-scan-tasks": alter(body["file-scan-tasks"])}
+
+    for operation_id in ("planTableScan", "fetchScanTasks"):
+        alter_body(registries, operation_id, altered)
+
+
+def _plan_snapshot(registries: Registries, choose: Any) -> None:
+    """Let a scan that names no snapshot read the one that `choose` picks from the metadata."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        chosen = None if entry is None else choose(entry.metadata)
+        body = sent_json(call)
+        if chosen is None or {"snapshot-id", "start-snapshot-id"} & body.keys():
+            return faithful(state, call)
+        content = msgspec.json.encode({**body, "snapshot-id": chosen})
+        return faithful(state, with_content(call, content))
+
+    wrap(registries, "planTableScan", around)
+
+
+declare(
+    "plan-loses-the-last-file",
+    "The last file of every answer is lost.",
+    by(_alter_tasks, lambda tasks: tasks[:-1]),
+    breaks="planTableScan.every-file",
+    suffering=_LOST_ROWS,
+)
+
+declare(
+    "plan-repeats-a-file",
+    "The first file of every answer is in it twice.",
+    by(_alter_tasks, lambda tasks: [tasks[0], *tasks]),
+    breaks="planTableScan.every-file",
+    suffering=_TOO_MANY_ROWS,
+)
+
+
+@defect("plan-from-a-stale-cache", breaks="planTableScan.removed-files", suffering=_TOO_MANY_ROWS)
+def _from_a_stale_cache(registries: Registries) -> None:
+    """What a delete has removed is planned until the next append."""
+
+    def parent_of_a_delete(metadata: Any) -> int | None:
+        by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+        current = by_id.get(metadata.current_snapshot_id)
+        if current is None or (current.summary or {}).get("operation") != "delete":
+            return None
+        return current.parent_snapshot_id  # type: ignore[no-any-return]
+
+    _plan_snapshot(registries, parent_of_a_delete)
+
+
+def _alter_file(registries: Registries, /, **members: Any) -> None:
+    def altered(tasks: list[Json]) -> list[Json]:
+        changed = {name.replace("_", "-"): value for name, value in members.items()}
+        return [{**task, "data-file": {**task["data-file"], **changed}} for task in tasks]
+
+    _alter_tasks(registries, altered)
+
+
+declare(
+    "plan-without-partition",
+    "Files are planned without their partition values.",
+    by(_alter_file, partition=[]),
+    breaks="planTableScan.file-facts",
+    suffering="Queries by partition read nothing, or fail.",
+)
+
+declare(
+    "plan-without-sizes",
+    "All files have the same size.",
+    by(_alter_file, file_size_in_bytes=0),
+    breaks="planTableScan.file-facts",
+    suffering="Clients split files by a size that is not theirs, and read past their end.",
+)
+
+declare(
+    "plan-always-latest",
+    "The snapshot that a scan names is overlooked.",
+    by(_forget_member, "snapshot-id"),
+    breaks="planTableScan.point-in-time",
+    suffering=_TOO_MANY_ROWS,
+)
+
+
+@defect(
+    "plan-last-committed",
+    on=through(_plan_snapshot),
+    breaks="planTableScan.main-by-default",
+    suffering=_TOO_MANY_ROWS,
+)
+def _last_committed(metadata: Any) -> int | None:
+    """The snapshot that was added last is read, on whatever branch it is."""
+    return metadata.snapshots[-1].snapshot_id if metadata.snapshots else None
+
+
+@defect(
+    "plan-range-as-a-point",
+    on=request_of("planTableScan"),
+    breaks="planTableScan.incremental",
+    suffering=_TOO_MANY_ROWS,
+)
+def _range_as_a_point(body: Json) -> Json:
+    """A range is read as the snapshot at its end."""
+    if "start-snapshot-id" not in body or "end-snapshot-id" not in body:
+        return body
+    kept = {k: v for k, v in body.items() if k not in {"start-snapshot-id", "end-snapshot-id"}}
+    return {**kept, "snapshot-id": body["end-snapshot-id"]}
+
+
+def _alter_filter(registries: Registries, alter: Any) -> None:
+    def altered(body: Json) -> Json:
+        filter_ = body.get("filter")
+        return {**body, "filter": alter(filter_)} if isinstance(filter_, dict) else body
+
+    alter_request_body(registries, "planTableScan", altered)
+
+
+declare(
+    "plan-or-as-and",
+    "A filter with OR is planned as one with AND.",
+    by(_alter_filter, lambda f: {**f, "type": "and"} if f.get("type") == "or" else f),
+    breaks="planTableScan.filter",
+    suffering=_LOST_ROWS,
+)
+
+
+@defect(
+    "plan-in-as-its-last-value",
+    on=through(_alter_filter),
+    breaks="planTableScan.filter",
+    suffering=_LOST_ROWS,
+)
+def _in_as_its_last_value(filter_: Json) -> Json:
+    """Of several values that a filter allows, only the last counts."""
+    if filter_.get("type") != "in":
+        return filter_
+    return {"type": "eq", "term": filter_["term"], "value": filter_["values"][-1]}
+
+
+@defect(
+    "plan-constant-objects-refused",
+    on=through(_alter_filter),
+    breaks="planTableScan.constant-filters",
+    suffering="Clients that write the filter as the document has it cannot plan a full scan.",
+)
+def _constant_objects_refused(filter_: Json) -> Json:
+    """A constant filter is understood as a bare boolean only."""
+    if filter_.get("type") in {"true", "false"}:
+        raise problem.bad_request("Cannot parse missing field: term")
+    return filter_
+
+
+declare(
+    "plan-always-case-sensitive",
+    "Names are compared with their case, whatever the scan asks for.",
+    by(_forget_member, "case-sensitive"),
+    breaks="planTableScan.case-insensitive",
+    suffering="Queries with names in capitals fail, as SQL engines write them.",
+)
+
+declare(
+    "plan-always-the-table-s-schema",
+    "Names are always those of the current schema.",
+    by(_forget_member, "use-snapshot-schema"),
+    breaks="planTableScan.schema-of-the-scan",
+    suffering="A query of an old snapshot fails once a column was renamed.",
+)
+
+
+@defect(
+    "plan-without-deletes",
+    on=through(_alter_tasks),
+    breaks="planTableScan.position-deletes",
+    suffering=_TOO_MANY_ROWS,
+)
+def _without_deletes(tasks: list[Json]) -> list[Json]:
+    """Tasks refer to no delete files."""
+    return [{k: v for k, v in t.items() if k != "delete-file-references"} for t in tasks]
+
+
+@defect(
+    "plan-counts-deletes-from-one",
+    on=through(_alter_tasks),
+    breaks="planTableScan.position-deletes",
+    suffering="Clients apply the deletes of another file, or fail.",
+)
+def _counts_deletes_from_one(tasks: list[Json]) -> list[Json]:
+    """References to delete files are counted from 1."""
+    name = "delete-file-references"
+    return [{**t, name: [at + 1 for at in t[name]]} if name in t else t for t in tasks]
+
+
+@defect(
+    "plan-all-deletes-for-all",
+    on=through(alter_answer, "planTableScan"),
+    breaks="planTableScan.equality-deletes",
+    suffering=_LOST_ROWS,
+)
+def _all_deletes_for_all(_call: Call, body: Json) -> Json:
+    """Every file is to be read with every delete file."""
+    every = [*range(len(body.get("delete-files") or ()))]
+    tasks = [{**t, "delete-file-references": every} for t in body.get("file-scan-tasks", ())]
+    return {**body, "file-scan-tasks": tasks} if every else body

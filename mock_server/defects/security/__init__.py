@@ -1,0 +1,1 @@
+"""Ways in which credentials are judged or given wrongly."""

@@ -1,0 +1,134 @@
+"""Ways in which what a caller may do is not looked at, or not on every route."""
+
+from collections.abc import Callable
+
+from icecheck.mock_server.core.context import Registries, Reply, Request
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.security.bearer_tokens import is_at
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.security.callers import Caller, Security
+
+Chosen = Callable[[Request], bool]
+
+_GATE = "authorization"
+
+
+def is_restricted(request: Request, security: Security) -> bool:
+    """Whether the caller may do some things only."""
+    caller = security.identify(request.headers.get("authorization"))
+    return isinstance(caller, Caller) and bool(caller.permissions)
+
+
+def _unlooked(registries: Registries, chosen: Chosen) -> None:
+    """Do not ask what a known caller may do, where this holds of the request."""
+    faithful = registries.gates[_GATE]
+
+    def gate(request: Request, security: Security) -> Reply | None:
+        # Whoever may do everything is none of the permissions' business.
+        slips = chosen(request) and is_restricted(request, security)
+        security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
+        return faithful(request, security)
+
+    registries.gates[_GATE] = gate
+
+
+def _answered(registries: Registries, chosen: Chosen, answer: Reply) -> None:
+    """Answer a caller who may not with something else than 403."""
+    faithful = registries.gates[_GATE]
+
+    def gate(request: Request, security: Security) -> Reply | None:
+        if chosen(request) and is_restricted(request, security):
+            return answer
+        return faithful(request, security)
+
+    registries.gates[_GATE] = gate
+
+
+def _at(*operation_ids: str) -> Chosen:
+    return lambda request: any(is_at(request, each) for each in operation_ids)
+
+
+def _declare(operation_id: str, breaks: str, suffering: str) -> None:
+
+    declare(
+        f"permits-all-{operation_id}",
+        f"{operation_id} does not ask what the caller may do.",
+        by(_unlooked, _at(operation_id)),
+        breaks=breaks,
+        suffering=suffering,
+    )
+
+
+# The same slip, possible on every route: they differ in nothing but the operation.
+for _operation_id in (
+    "loadNamespaceMetadata",
+    "namespaceExists",
+    "listTables",
+    "loadTable",
+    "tableExists",
+    "loadCredentials",
+    "planTableScan",
+    "listNamespaces",
+    "listViews",
+    "loadView",
+    "viewExists",
+):
+    _declare(
+        _operation_id,
+        "auth.other-principal-reads-nothing",
+        "One tenant reads what belongs to another.",
+    )
+
+for _operation_id in (
+    "createNamespace",
+    "updateProperties",
+    "createTable",
+    "updateTable",
+    "commitTransaction",
+    "dropTable",
+    "dropNamespace",
+    "renameTable",
+    "registerTable",
+    "createView",
+    "replaceView",
+    "dropView",
+    "renameView",
+):
+    _declare(
+        _operation_id,
+        "auth.other-principal-changes-nothing",
+        "One tenant changes what belongs to another.",
+    )
+
+
+@defect(
+    "forbidden-lists-empty",
+    breaks="auth.other-principal-gets-no-altered-list",
+    suffering="Jobs with too few rights see an empty catalog, and succeed.",
+)
+def _empty_lists(registries: Registries) -> None:
+    """Lists that the caller may not see are answered empty."""
+    nothing = replies.json_reply({"identifiers": []})
+    _answered(registries, _at("listTables", "listViews"), nothing)
+
+
+@defect(
+    "forbidden-as-401",
+    breaks="auth.other-principal-refused-as-such",
+    suffering="Clients renew a token that is good, again and again.",
+)
+def _as_unauthorized(registries: Registries) -> None:
+    """What the caller may not load is answered 401."""
+    refused = replies.error_reply(401, "NotAuthorizedException", "Not authorized")
+    _answered(registries, _at("loadTable", "loadNamespaceMetadata"), refused)
+
+
+@defect(
+    "forbidden-as-500",
+    breaks="auth.other-principal-refused-as-such",
+    suffering="Clients try again and again, and jobs are taken for broken.",
+)
+def _as_failure(registries: Registries) -> None:
+    """What the caller may not load is answered 500."""
+    failed = replies.error_reply(500, "InternalServerError", "Permission check failed")
+    _answered(registries, _at("loadTable"), failed)

@@ -1,0 +1,236 @@
+"""Ways in which credentials for storage are vended wrongly."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    answer_status,
+    refuse_as,
+    wrap,
+)
+
+_CREDENTIALS = "storage-credentials"
+
+
+def _alter_each(registries: Registries, alter: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change every credential that loadCredentials answers."""
+
+    def altered(body: Any) -> Any:
+        return {_CREDENTIALS: [alter(each) for each in body[_CREDENTIALS]]}
+
+    alter_body(registries, "loadCredentials", altered)
+
+
+declare(
+    "credentials-created",
+    "Credentials are answered 201, as something that was created.",
+    by(answer_status, "loadCredentials", 201),
+    breaks="loadCredentials.200",
+    suffering="Java clients take the answer for an error.",
+)
+
+declare(
+    "credentials-as-bare-list",
+    "Credentials are answered as a list, without the object around it.",
+    by(alter_body, "loadCredentials", lambda body: body[_CREDENTIALS]),
+    breaks="loadCredentials.200",
+    suffering="No client can read the answer.",
+)
+
+declare(
+    "credentials-of-nothing",
+    "A table that does not exist has an empty answer.",
+    by(refuse_as, "loadCredentials", 404, 200),
+    breaks="loadCredentials.404",
+    suffering="A table that is gone looks like one without credentials.",
+)
+
+declare(
+    "credentials-of-a-neighbour",
+    "Credentials are for the directory beside the table's.",
+    by(_alter_each, lambda each: each | {"prefix": f"{each['prefix']}-old/"}),
+    breaks="loadCredentials.covers-the-table",
+    suffering="Clients have credentials, and none that fits.",
+)
+
+
+@defect(
+    "credentials-of-the-place-before",
+    breaks="loadCredentials.covers-the-table",
+    suffering="After a table was moved, clients have credentials, and none that fits.",
+)
+def _place_before(registries: Registries) -> None:
+    """Credentials are kept from when the first were asked for, wherever the table is moved."""
+    kept: dict[str, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        entry = state.table(call.namespace, call.name)
+        if entry is None:
+            return outcome
+        reply = kept.setdefault(entry.metadata.table_uuid, outcome.reply)
+        return Outcome(outcome.state, reply)
+
+    wrap(registries, "loadCredentials", around)
+
+
+declare(
+    "credentials-for-everything",
+    "A credential for everywhere has an empty prefix.",
+    by(_alter_each, lambda each: each | {"prefix": ""}),
+    breaks="loadCredentials.usable",
+    suffering="Java clients refuse an empty prefix, and with it the answer.",
+)
+
+declare(
+    "credentials-without-config",
+    "A credential has a prefix and nothing else.",
+    by(_alter_each, lambda each: each | {"config": {}}),
+    breaks="loadCredentials.usable",
+    suffering="Clients are told that there are credentials, and get none.",
+)
+
+
+@defect(
+    "credentials-without-secret",
+    on=through(_alter_each),
+    breaks="loadCredentials.s3-complete",
+    suffering="Clients sign with half a credential.",
+)
+def _without_secret(each: dict[str, Any]) -> dict[str, Any]:
+    """The secret of a key is hidden from everybody."""
+    config = {k: v for k, v in each["config"].items() if k != "s3.secret-access-key"}
+    return each | {"config": config}
+
+
+@defect(
+    "credentials-in-config-alone",
+    on=answer_of("loadTable"),
+    breaks="loadTable.storage-credentials",
+    suffering="Clients that read storage-credentials have no access.",
+)
+def _in_config_alone(body: Any) -> Any:
+    """A table's credentials are in its config, as servers had them before."""
+    moved = {k: v for each in body.get(_CREDENTIALS, ()) for k, v in each["config"].items()}
+    kept = {k: v for k, v in body.items() if k != _CREDENTIALS}
+    return kept | {"config": {**(body.get("config") or {}), **moved}}
+
+
+@defect(
+    "credentials-with-a-table-of-a-neighbour",
+    on=answer_of("loadTable"),
+    breaks="loadTable.storage-credentials",
+    suffering="Clients have credentials, and none that fits.",
+)
+def _with_a_neighbour(body: Any) -> Any:
+    """The credentials that a table comes with are for the directory beside it."""
+    moved = [each | {"prefix": f"{each['prefix']}-old/"} for each in body.get(_CREDENTIALS) or ()]
+    return body | ({_CREDENTIALS: moved} if moved else {})
+
+
+@defect(
+    "credentials-refresh-elsewhere",
+    on=answer_of("loadTable"),
+    breaks="loadCredentials.refresh",
+    suffering="Spark jobs fail when their first credentials end.",
+)
+def _refresh_elsewhere(body: Any) -> Any:
+    """The endpoint for refreshing is announced without the prefix of its warehouse."""
+    config = {
+        key: f"/v1/nowhere/{value.rpartition('/namespaces/')[2]}"
+        if key.endswith("refresh-credentials-endpoint")
+        else value
+        for key, value in body.get("config", {}).items()
+    }
+    return body | {"config": config}
+
+
+@defect(
+    "credentials-refresh-under-the-first-name",
+    breaks="loadCredentials.refresh",
+    suffering="Spark jobs on a table that was renamed fail when their first credentials end.",
+)
+def _refresh_under_the_first_name(registries: Registries) -> None:
+    """The endpoint to refresh credentials at is told once and for all: a rename changes nothing."""
+    told: dict[tuple[str, str], str] = {}
+
+    def altered(body: Any) -> Any:
+        config = body.get("config") or {}
+        uuid = body["metadata"]["table-uuid"]
+        for key in [key for key in config if key.endswith("refresh-credentials-endpoint")]:
+            config[key] = told.setdefault((uuid, key), config[key])
+        return body
+
+    alter_body(registries, "loadTable", altered)
+
+
+declare(
+    "credentials-refreshed-to-none",
+    "Only loading a table vends credentials; asking for them alone gives an empty list.",
+    by(alter_body, "loadCredentials", lambda _body: {_CREDENTIALS: []}),
+    breaks="loadCredentials.refresh",
+    suffering="Spark jobs lose the credentials that they had.",
+)
+
+
+@defect(
+    "credentials-that-have-ended",
+    on=through(_alter_each),
+    breaks="loadCredentials.refresh",
+    suffering="Clients ask again and again, and never have credentials that last.",
+)
+def _ended(each: dict[str, Any]) -> dict[str, Any]:
+    """Refreshed credentials carry an end that has passed."""
+    config = {k: "1" if "expires-at" in k else v for k, v in each["config"].items()}
+    return each | {"config": config}
+
+
+@defect(
+    "credentials-without-tag-of-their-own",
+    on="loadTable",
+    breaks="loadTable.tag-per-access",
+    suffering="A client that knows the table is told 304, and stays without credentials.",
+)
+def _shared_tag(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The entity tag is that of the table's version, whatever else is in the answer."""
+    outcome = faithful(state, call)
+    headers = tuple(
+        (name, f'{value.partition("-vended")[0].rstrip(chr(34))}"' if name == "etag" else value)
+        for name, value in outcome.reply.headers
+    )
+    reply = msgspec.structs.replace(outcome.reply, headers=headers)
+    return msgspec.structs.replace(outcome, reply=reply)
+
+
+def _told(registries: Registries, operation_id: str) -> None:
+    """Let the config of what is loaded name a token that the catalog does not know."""
+
+    def alter(body: dict[str, Any]) -> dict[str, Any]:
+        return body | {"config": {**(body.get("config") or {}), "token": "icecheck-storage-token"}}
+
+    alter_body(registries, operation_id, alter)
+
+
+declare(
+    "config-token-of-the-storage",
+    "The token for a table's storage stands in its config as the catalog's.",
+    by(_told, "loadTable"),
+    breaks="loadTable.token-of-the-table",
+    suffering="Java clients take the storage's token for the catalog's, and are refused.",
+)
+
+declare(
+    "config-token-of-a-view",
+    "The config of a view names a token that opens nothing.",
+    by(_told, "loadView"),
+    breaks="loadTable.token-of-the-table",
+    suffering="Java clients can load a view once, and never again.",
+)

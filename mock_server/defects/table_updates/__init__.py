@@ -1,0 +1,1 @@
+"""Ways in which servers get the updates of a table wrong."""

@@ -1,0 +1,206 @@
+"""Ways in which servers bend columns: their ids, their defaults, and how many there may be."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import defect, through
+from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.defects.kit.requests import Json, sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.protocol.problem import Problem, bad_request
+
+_COLUMNS_MAX = 500
+_PROPERTY_MAX = 65_535
+_DEFAULTS = ("initial-default", "write-default")
+
+
+def _alter_added_schema(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    """Let updateTable see other schemas than were sent."""
+
+    def altered(body: Json) -> Json:
+        updates = [
+            {**u, "schema": alter(u["schema"])} if u.get("action") == "add-schema" else u
+            for u in body.get("updates", [])
+        ]
+        return {**body, "updates": updates}
+
+    alter_request_body(registries, "updateTable", altered)
+
+
+def _fields_as(alter: Callable[[Json], Json]) -> Callable[[Json], Json]:
+    """Change every column of a schema, and nothing in them."""
+    return lambda schema: {**schema, "fields": [alter(field) for field in schema["fields"]]}
+
+
+# ---- nested columns
+
+
+@defect(
+    "update-nested-docs-lost",
+    breaks="update.add-schema.nested-types",
+    suffering="Comments on fields of structs are gone.",
+)
+def _nested_docs_lost(registries: Registries) -> None:
+    """What is inside a column is stored without documentation."""
+
+    def bare(value: Any, depth: int = 0) -> Any:
+        match value:
+            case dict():
+                return {k: bare(v, depth + 1) for k, v in value.items() if k != "doc" or not depth}
+            case list():
+                return [bare(v, depth) for v in value]
+        return value
+
+    _alter_added_schema(registries, _fields_as(bare))
+
+
+@defect(
+    "update-identifier-fields-lost",
+    on=through(_alter_added_schema),
+    breaks="update.add-schema.nested-types",
+    suffering="Flink's upsert writes have no key after a change of columns.",
+)
+def _identifier_fields_lost(schema: Json) -> Json:
+    """A schema that a commit adds has no identifier fields."""
+    return {k: v for k, v in schema.items() if k != "identifier-field-ids"}
+
+
+@defect(
+    "update-last-column-id-counts-columns",
+    on=table_update("add-schema"),
+    breaks="update.add-schema.last-column-id",
+    suffering="The id of a field in a struct is given again, and its data shows under a new name.",
+)
+def _last_column_id_counts_columns(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """last-column-id follows the ids of columns, and not those inside them."""
+    before = draft.metadata.last_column_id
+    faithful(update, draft)
+    draft.change(last_column_id=max(before, *(f.id for f in update.schema.fields)))
+
+
+@defect(
+    "update-deprecated-member-refused",
+    on=table_update("add-schema"),
+    breaks="update.add-schema.deprecated-member",
+    suffering="Older clients cannot add a column.",
+)
+def _deprecated_member_refused(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """add-schema with last-column-id is refused as unknown."""
+    if update.last_column_id is not None and not draft.is_new_table:
+        raise bad_request("Unknown member: last-column-id")
+    faithful(update, draft)
+
+
+# ---- defaults
+
+
+@defect(
+    "column-defaults-lost",
+    on=request_of("createTable"),
+    breaks="createTable.defaults-kept",
+    suffering="Rows without a value read back as null.",
+)
+def _defaults_lost(body: Json) -> Json:
+    """A new table's columns have no defaults."""
+    schema = body.get("schema")
+    if not isinstance(schema, dict):
+        return body
+    without = _fields_as(lambda field: {k: v for k, v in field.items() if k not in _DEFAULTS})
+    return {**body, "schema": without(schema)}
+
+
+@defect(
+    "update-defaults-through-doubles",
+    breaks="update.add-schema.defaults-kept",
+    suffering="Rows written before a column was added read back with a rounded number.",
+)
+def _defaults_through_doubles(registries: Registries) -> None:
+    """Numbers in the defaults of a column are rounded to what a double holds."""
+
+    def rounded(field: Json) -> Json:
+        numbers = {
+            member: int(float(field[member]))
+            for member in _DEFAULTS
+            if isinstance(field.get(member), int) and field.get("type") == "long"
+        }
+        return field | numbers
+
+    _alter_added_schema(registries, _fields_as(rounded))
+
+
+@defect(
+    "update-defaults-lost",
+    breaks="update.add-schema.defaults-kept",
+    suffering="Rows written before a column was added read back as null.",
+)
+def _initial_default_lost(registries: Registries) -> None:
+    """Of two defaults only the one for writing is kept."""
+    without = _fields_as(lambda field: {k: v for k, v in field.items() if k != _DEFAULTS[0]})
+    _alter_added_schema(registries, without)
+
+
+@defect(
+    "column-one-default",
+    breaks="createTable.defaults-kept",
+    suffering="Rows written without the column get the value that is meant for old rows.",
+)
+def _one_default(registries: Registries) -> None:
+    """A column has one default: that for writing becomes what old rows read."""
+
+    def same(field: Json) -> Json:
+        both = all(field.get(member) is not None for member in _DEFAULTS)
+        return field | {_DEFAULTS[1]: field[_DEFAULTS[0]]} if both else field
+
+    def altered(body: Json) -> Json:
+        schema = body.get("schema")
+        return {**body, "schema": _fields_as(same)(schema)} if isinstance(schema, dict) else body
+
+    alter_request_body(registries, "createTable", altered)
+    _alter_added_schema(registries, _fields_as(same))
+
+
+# ---- large ones
+
+
+@defect(
+    "columns-at-most-500",
+    on="createTable",
+    breaks="createTable.wide-schema",
+    suffering="Wide tables of sensors and features cannot be created.",
+)
+def _columns_max(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A table has as many columns as the database behind allows."""
+    schema = sent_json(call).get("schema")
+    if isinstance(schema, dict) and len(schema.get("fields", ())) > _COLUMNS_MAX:
+        raise Problem(413, "BadRequestException", "Too many columns")
+    return faithful(state, call)
+
+
+def _cut(value: Any) -> Any:
+    return value[:_PROPERTY_MAX] if isinstance(value, str) else value
+
+
+@defect(
+    "update-property-cut",
+    breaks="update.set-properties.effect",
+    suffering="The name mapping of a wide table is cut off, and is no JSON any more.",
+)
+def _property_cut(registries: Registries) -> None:
+    """A property is cut to the length that the column of a database has."""
+
+    def altered(body: Json) -> Json:
+        updates = [
+            {**u, "updates": {k: _cut(v) for k, v in u["updates"].items()}} if sets(u) else u
+            for u in body.get("updates", [])
+        ]
+        return {**body, "updates": updates}
+
+    def sets(update: Any) -> bool:
+        is_set = isinstance(update, dict) and update.get("action") == "set-properties"
+        return is_set and isinstance(update.get("updates"), dict)
+
+    alter_request_body(registries, "updateTable", altered)

@@ -1,0 +1,134 @@
+"""Ways in which servers get updates of identity, version, location and properties wrong.
+
+Every update of the contract is also forgotten once: accepted, and left out.
+"""
+
+from typing import Any
+
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import alter_request_body
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, ignore_update
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.invariants import FORMAT_VERSION_MAX
+from icecheck.mock_server.updates import UPDATES
+
+
+def _declare_forgotten(action: str) -> None:
+
+    suffering = "A client is told that its change was made, and it was not."
+    declare(
+        f"update-forgotten-{action}",
+        f"{action} is accepted and has no effect.",
+        by(ignore_update, action),
+        breaks=f"update.{action}.effect",
+        suffering=suffering,
+    )
+
+
+for _action in UPDATES:
+    _declare_forgotten(_action)
+
+
+declare(
+    "update-uuid-reassigned",
+    "assign-uuid replaces the uuid of an existing table.",
+    by(
+        alter_update,
+        "assign-uuid",
+        lambda _faithful, update, draft: draft.change(table_uuid=update.uuid),
+    ),
+    breaks="update.assign-uuid.reassign-refused",
+    suffering="Every client that holds the table open takes it for another one.",
+)
+
+declare(
+    "update-version-lowered",
+    "upgrade-format-version sets whatever version is sent.",
+    by(
+        alter_update,
+        "upgrade-format-version",
+        lambda _faithful, update, draft: draft.change(format_version=update.format_version),
+    ),
+    breaks="update.upgrade-format-version.downgrade-refused",
+    suffering="What the lower version cannot say is lost.",
+)
+
+
+@defect(
+    "update-version-clamped",
+    on=table_update("upgrade-format-version"),
+    breaks="update.upgrade-format-version.unknown-refused",
+    suffering="The table has another format version than the client was told.",
+)
+def _version_clamped(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """A format version that does not exist is taken for the highest one."""
+    if update.format_version > FORMAT_VERSION_MAX:
+        draft.change(format_version=FORMAT_VERSION_MAX)
+    else:
+        faithful(update, draft)
+
+
+def _alter_properties(registries: Registries, alter: Any) -> None:
+    def altered(body: Json) -> Json:
+        updates = [
+            {**update, "updates": alter(update["updates"])}
+            if update.get("action") == "set-properties"
+            else update
+            for update in body["updates"]
+        ]
+        return {**body, "updates": updates}
+
+    alter_request_body(registries, "updateTable", altered)
+
+
+declare(
+    "update-properties-become-strings",
+    "A property value that is no string is turned into one.",
+    by(_alter_properties, lambda sent: {k: str(v) for k, v in sent.items()}),
+    breaks="update.set-properties.values-are-strings",
+    suffering="A property holds a text that no client understands.",
+)
+
+declare(
+    "update-properties-trimmed",
+    "Property values lose their leading and trailing spaces.",
+    by(_alter_properties, lambda sent: {k: v.strip() for k, v in sent.items()}),
+    breaks="update.set-properties.effect",
+    suffering="Values that begin or end with a space are not what was set.",
+)
+
+declare(
+    "update-property-keys-lower-case",
+    "Property keys are lower-cased.",
+    by(_alter_properties, lambda sent: {k.lower(): v for k, v in sent.items()}),
+    breaks="update.set-properties.effect",
+    suffering="Properties cannot be found under the name they were set by.",
+)
+
+declare(
+    "update-properties-replaced",
+    "set-properties replaces the whole map.",
+    by(
+        alter_update,
+        "set-properties",
+        lambda _faithful, update, draft: draft.change(properties=dict(update.updates)),
+    ),
+    breaks="update.set-properties.effect",
+    suffering="Setting one property removes all others.",
+)
+
+
+@defect(
+    "update-properties-removed-by-prefix",
+    on=table_update("remove-properties"),
+    breaks="update.remove-properties.effect",
+    suffering="Removing one property removes others whose names begin alike.",
+)
+def _properties_removed_by_prefix(_faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """remove-properties deletes with LIKE 'key%'."""
+    gone = tuple(update.removals)
+    held = draft.metadata.properties.items()
+    draft.change(properties={k: v for k, v in held if not k.startswith(gone)})

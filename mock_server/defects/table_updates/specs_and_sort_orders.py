@@ -1,0 +1,199 @@
+"""Ways in which servers get updates of partition specs and sort orders wrong."""
+
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulUpdate,
+    ignore_update,
+    swallow_refusals,
+)
+from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.protocol.problem import bad_request
+
+_LAST_ADDED = -1
+_FIRST_PARTITION_FIELD_ID = 1000
+
+
+# ---- partition specs
+
+
+@defect(
+    "update-added-spec-becomes-default",
+    on=table_update("add-spec"),
+    breaks="update.add-spec.effect",
+    suffering="Data is written by a spec that nobody has chosen.",
+)
+def _added_spec_becomes_default(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """add-spec also makes the spec the default."""
+    faithful(update, draft)
+    draft.change(default_spec_id=draft.metadata.partition_specs[-1].spec_id)
+
+
+@defect(
+    "update-spec-id-demanded",
+    on=table_update("add-spec"),
+    breaks="update.add-spec.spec-id-optional",
+    suffering="Clients that leave the spec id to the server cannot evolve partitions.",
+)
+def _spec_id_demanded(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """A spec without spec-id is refused, as the reference does."""
+    if update.spec.spec_id is None:
+        raise bad_request("Cannot parse missing int: spec-id")
+    faithful(update, draft)
+
+
+@defect(
+    "update-partition-field-ids-start-over",
+    on=table_update("add-spec"),
+    breaks="update.add-spec.field-ids-assigned",
+    suffering="Values of one partition field are read as those of another.",
+)
+def _partition_field_ids_start_over(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """Field ids are counted from 1000 in every spec."""
+    fields = tuple(
+        structs.replace(field, field_id=_FIRST_PARTITION_FIELD_ID + index)
+        for index, field in enumerate(update.spec.fields)
+    )
+    faithful(structs.replace(update, spec=structs.replace(update.spec, fields=fields)), draft)
+
+
+@defect(
+    "update-last-partition-id-stays",
+    on=table_update("add-spec"),
+    breaks="update.add-spec.last-partition-id",
+    suffering="The next partition field gets an id that is in use.",
+)
+def _last_partition_id_stays(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """last-partition-id is not carried forward."""
+    before = draft.metadata.last_partition_id
+    faithful(update, draft)
+    draft.change(last_partition_id=before)
+
+
+declare(
+    "update-spec-over-nothing-skipped",
+    "A spec over an unknown column is accepted and left out.",
+    by(swallow_refusals, "add-spec"),
+    breaks="update.add-spec.unknown-column-refused",
+    suffering="A client believes that the table is partitioned.",
+)
+
+
+@defect(
+    "update-last-added-spec-unknown",
+    on=table_update("set-default-spec"),
+    breaks="update.set-default-spec.last-added",
+    suffering="Every partition evolution fails.",
+)
+def _last_added_spec_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """The spec id -1 is looked up like any other."""
+    if update.spec_id == _LAST_ADDED:
+        raise bad_request("Cannot set default partition spec to unknown spec: -1")
+    faithful(update, draft)
+
+
+declare(
+    "update-no-added-spec-is-fine",
+    "The spec id -1 in a commit without a spec keeps the default one.",
+    by(
+        ignore_update,
+        "set-default-spec",
+        lambda update, draft: update.spec_id == _LAST_ADDED and not draft.added_spec_ids,
+    ),
+    breaks="update.set-default-spec.last-added-without-one-refused",
+    suffering="A client that forgot its spec is told that all went well.",
+)
+
+declare(
+    "update-unknown-spec-skipped",
+    "Making an unknown spec the default is accepted and left out.",
+    by(swallow_refusals, "set-default-spec"),
+    breaks="update.set-default-spec.unknown-id-refused",
+    suffering="A client writes by another spec than it was told.",
+)
+
+
+@defect(
+    "update-remove-specs-removes-all",
+    on=table_update("remove-partition-specs"),
+    breaks="update.remove-partition-specs.effect",
+    suffering="Manifests of other specs cannot be read any more.",
+)
+def _remove_specs_removes_all(_faithful: FaithfulUpdate, _update: Any, draft: Draft) -> None:
+    """remove-partition-specs removes every spec that is not the default."""
+    specs = draft.metadata.partition_specs
+    kept = tuple(s for s in specs if s.spec_id == draft.metadata.default_spec_id)
+    draft.change(partition_specs=kept)
+
+
+declare(
+    "update-remove-default-spec-skipped",
+    "Removing the default spec is accepted and left out.",
+    by(swallow_refusals, "remove-partition-specs"),
+    breaks="update.remove-partition-specs.default-refused",
+    suffering="A client is told that a spec is gone which is still in use.",
+)
+
+
+# ---- sort orders
+
+
+@defect(
+    "update-added-order-becomes-default",
+    on=table_update("add-sort-order"),
+    breaks="update.add-sort-order.effect",
+    suffering="Writers sort by an order that nobody has chosen.",
+)
+def _added_order_becomes_default(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """add-sort-order also makes the order the default."""
+    faithful(update, draft)
+    draft.change(default_sort_order_id=draft.metadata.sort_orders[-1].order_id)
+
+
+declare(
+    "update-order-by-nothing-skipped",
+    "A sort order over an unknown column is accepted and left out.",
+    by(swallow_refusals, "add-sort-order"),
+    breaks="update.add-sort-order.unknown-column-refused",
+    suffering="A client believes that the table is sorted.",
+)
+
+
+@defect(
+    "update-last-added-order-unknown",
+    on=table_update("set-default-sort-order"),
+    breaks="update.set-default-sort-order.last-added",
+    suffering="ALTER TABLE WRITE ORDERED BY fails.",
+)
+def _last_added_order_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """The sort order id -1 is looked up like any other."""
+    if update.sort_order_id == _LAST_ADDED:
+        raise bad_request("Cannot set default sort order to unknown sort order: -1")
+    faithful(update, draft)
+
+
+declare(
+    "update-no-added-order-is-fine",
+    "The sort order id -1 in a commit without an order keeps the default one.",
+    by(
+        ignore_update,
+        "set-default-sort-order",
+        lambda update, draft: (
+            update.sort_order_id == _LAST_ADDED and not draft.added_sort_order_ids
+        ),
+    ),
+    breaks="update.set-default-sort-order.last-added-without-one-refused",
+    suffering="A client that forgot its sort order is told that all went well.",
+)
+
+declare(
+    "update-unknown-order-skipped",
+    "Making an unknown sort order the default is accepted and left out.",
+    by(swallow_refusals, "set-default-sort-order"),
+    breaks="update.set-default-sort-order.unknown-id-refused",
+    suffering="A client writes by another sort order than it was told.",
+)

@@ -1,0 +1,1 @@
+"""Ways in which servers create, load, move and drop tables wrongly."""

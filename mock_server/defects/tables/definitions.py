@@ -1,0 +1,263 @@
+"""Ways in which servers lose or bend what a creation says a table shall be."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.requests import Json, sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.kit.storing import store_otherwise
+from icecheck.mock_server.metadata.column_types import StructField, StructType
+from icecheck.mock_server.metadata.model import PartitionField, PartitionSpec, TableMetadata
+from icecheck.mock_server.protocol import problem
+
+
+def _create_from(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    alter_request_body(registries, "createTable", alter)
+
+
+def _columns_as(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    def altered(body: Json) -> Json:
+        schema = body.get("schema")
+        if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
+            return body
+        return body | {"schema": schema | {"fields": [alter(f) for f in schema["fields"]]}}
+
+    _create_from(registries, altered)
+
+
+# ------------------------------------------------------------------ columns
+
+
+declare(
+    "column-docs-lost",
+    "Columns are stored in a table that has no place for their documentation.",
+    by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"}),
+    breaks="createTable.schema-kept",
+    suffering="Column comments are gone.",
+)
+
+declare(
+    "columns-all-optional",
+    "Every column becomes optional.",
+    by(_columns_as, lambda field: field | {"required": False}),
+    breaks="createTable.schema-kept",
+    suffering="NOT NULL is gone: rows without a key get in.",
+)
+
+declare(
+    "columns-lower-cased",
+    "Column names pass through a metastore that writes them in small letters.",
+    by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()}),
+    breaks="createTable.schema-kept",
+    suffering="Readers that compare names by case find no column.",
+)
+
+
+@defect(
+    "decimals-widened",
+    on=through(_columns_as),
+    breaks="createTable.schema-kept",
+    suffering="Amounts read back with another scale.",
+)
+def _decimals_widened(field: Json) -> Json:
+    """Every decimal is stored with the precision and scale of the database behind."""
+    kind = str(field.get("type"))
+    return field | {"type": "decimal(38, 10)"} if kind.startswith("decimal") else field
+
+
+@defect(
+    "inner-ids-restart",
+    breaks="createTable.nested-types",
+    suffering="Readers project by id and read the wrong column.",
+)
+def _inner_ids_restart(registries: Registries) -> None:
+    """Fields of a struct are numbered from 1 again."""
+
+    def renumbered(field: StructField) -> StructField:
+        if not isinstance(field.type, StructType):
+            return field
+        inner = [structs.replace(f, id=i) for i, f in enumerate(field.type.fields, start=1)]
+        return structs.replace(field, type=StructType(fields=tuple(inner)))
+
+    def change(metadata: TableMetadata, _body: Json) -> TableMetadata:
+        schema = metadata.schemas[0]
+        schema = structs.replace(schema, fields=tuple(map(renumbered, schema.fields)))
+        return structs.replace(metadata, schemas=(schema,))
+
+    store_otherwise(registries, "createTable", change)
+
+
+@defect(
+    "inner-fields-optional",
+    on=through(_columns_as),
+    breaks="createTable.nested-types",
+    suffering="Required fields of structs may be null.",
+)
+def _inner_fields_optional(field: Json) -> Json:
+    """What is required inside a struct is only kept for columns."""
+    kind = field.get("type")
+    if not isinstance(kind, dict) or kind.get("type") != "struct":
+        return field
+    inner = [f | {"required": False} for f in kind["fields"]]
+    return field | {"type": kind | {"fields": inner}}
+
+
+@defect(
+    "identifier-fields-lost",
+    on=through(store_otherwise, "createTable"),
+    breaks="createTable.identifier-fields-kept",
+    suffering="Flink's upsert writes have no key.",
+)
+def _identifiers_lost(metadata: TableMetadata, _body: Json) -> TableMetadata:
+    """The identifier fields of a schema are not read."""
+    schema = structs.replace(metadata.schemas[0], identifier_field_ids=())
+    return structs.replace(metadata, schemas=(schema,))
+
+
+@defect(
+    "identifier-fields-as-sent",
+    on=through(store_otherwise, "createTable"),
+    breaks="createTable.identifier-fields-kept",
+    suffering="Flink's upsert writes take another column for the key.",
+)
+def _identifiers_as_sent(metadata: TableMetadata, body: Json) -> TableMetadata:
+    """Columns get new ids, identifier fields keep the ids that were sent."""
+    sent = tuple(body["schema"].get("identifier-field-ids") or ())
+    schema = structs.replace(metadata.schemas[0], identifier_field_ids=sent)
+    return structs.replace(metadata, schemas=(schema,))
+
+
+@defect(
+    "nanoseconds-in-version-2",
+    on=through(_columns_as),
+    breaks="createTable.v3-types-need-v3",
+    suffering="Nanoseconds are cut off without a word.",
+)
+def _nanoseconds_in_version_2(field: Json) -> Json:
+    """Types that a format version lacks are replaced by the nearest that it has."""
+    return field | {"type": "timestamp"} if field.get("type") == "timestamp_ns" else field
+
+
+# ------------------------------------------------------------------ partitions and order
+
+
+declare(
+    "partition-spec-lost",
+    "The partition spec of a creation is not read.",
+    by(_create_from, lambda body: body | {"partition-spec": None}),
+    breaks="createTable.partition-spec-kept",
+    suffering="PARTITIONED BY is ignored: every query reads everything.",
+)
+
+
+@defect(
+    "partition-sources-as-sent",
+    on=through(store_otherwise, "createTable"),
+    breaks="createTable.partition-spec-kept",
+    suffering="Rows are partitioned by another column than the one named.",
+)
+def _partition_sources_as_sent(metadata: TableMetadata, body: Json) -> TableMetadata:
+    """Columns get new ids, the partition spec keeps the ids that were sent."""
+    sent = (body.get("partition-spec") or {}).get("fields", [])
+    spec = metadata.partition_specs[0]
+    fields = [
+        structs.replace(field, source_id=asked["source-id"])
+        for field, asked in zip(spec.fields, sent, strict=True)
+    ]
+    changed = structs.replace(spec, fields=tuple(fields))
+    return structs.replace(metadata, partition_specs=(changed,))
+
+
+@defect(
+    "field-id-zero-is-none",
+    on="createTable",
+    breaks="createTable.field-ids-from-zero",
+    suffering="Spark cannot partition a table by its first column.",
+)
+def _zero_is_none(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A source id of 0 is read as one that was not sent."""
+    spec = sent_json(call).get("partition-spec") or {}
+    if any(field["source-id"] == 0 for field in spec.get("fields", ())):
+        raise problem.bad_request("Invalid request body")
+    return faithful(state, call)
+
+
+@defect(
+    "partition-spec-needs-its-id",
+    on="createTable",
+    breaks="createTable.spec-id-optional",
+    suffering="Clients that leave the id to the server cannot create partitioned tables.",
+)
+def _spec_needs_its_id(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A partition spec without spec-id is refused."""
+    spec = sent_json(call).get("partition-spec")
+    if spec is not None and "spec-id" not in spec:
+        raise problem.bad_request("Cannot parse missing int: spec-id")
+    return faithful(state, call)
+
+
+@defect(
+    "partitioned-by-first-column",
+    on=through(store_otherwise, "createTable"),
+    breaks="createTable.unpartitioned",
+    suffering="A small table ends up in thousands of files.",
+)
+def _partitioned_by_first_column(metadata: TableMetadata, _body: Json) -> TableMetadata:
+    """A table without a partition spec is partitioned by its first column."""
+    if metadata.partition_specs[0].fields:
+        return metadata
+    first = metadata.schemas[0].fields[0]
+    field = PartitionField(
+        name=f"{first.name}_part", transform="identity", source_id=first.id, field_id=1000
+    )
+    spec = PartitionSpec(spec_id=0, fields=(field,))
+    return structs.replace(metadata, partition_specs=(spec,), last_partition_id=1000)
+
+
+declare(
+    "write-order-lost",
+    "The sort order of a creation is not read.",
+    by(_create_from, lambda body: body | {"write-order": None}),
+    breaks="createTable.write-order-kept",
+    suffering="WRITE ORDERED BY is ignored.",
+)
+
+
+@defect(
+    "write-order-always-ascending",
+    on=through(store_otherwise, "createTable"),
+    breaks="createTable.write-order-kept",
+    suffering="Newest-first tables are written oldest first.",
+)
+def _always_ascending(metadata: TableMetadata, _body: Json) -> TableMetadata:
+    """Every sort field is stored as ascending."""
+    order = metadata.sort_orders[0]
+    fields = tuple(structs.replace(f, direction="asc") for f in order.fields)
+    return structs.replace(metadata, sort_orders=(structs.replace(order, fields=fields),))
+
+
+@defect(
+    "unknown-columns-left-out",
+    breaks="createTable.unresolved-columns-refused",
+    suffering="A misspelled partition column goes unnoticed.",
+)
+def _unknown_columns_left_out(registries: Registries) -> None:
+    """Partition and sort fields over unknown columns are dropped without a word."""
+
+    def known(body: Json, member: str) -> Any:
+        definition = body.get(member)
+        if not definition:
+            return definition
+        columns = {f["id"] for f in body["schema"]["fields"]}
+        fields = [f for f in definition["fields"] if f["source-id"] in columns]
+        return {"spec-id": 0, "order-id": 1 if fields else 0, "fields": fields}
+
+    _create_from(
+        registries,
+        lambda body: body | {m: known(body, m) for m in ("partition-spec", "write-order")},
+    )

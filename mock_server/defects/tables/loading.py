@@ -1,0 +1,318 @@
+"""Ways in which servers answer loads and existence checks of tables wrongly."""
+
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.commits import publication
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.requests import Json, Name
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_answer,
+    alter_body,
+    answer_status,
+    refuse_as,
+    wrap,
+)
+from icecheck.mock_server.protocol import problem, replies
+
+
+def _metadata_as(registries: Registries, /, **members: Any) -> None:
+    """Answer loads with other members; one that is None is left out."""
+
+    def altered(body: Json) -> Json:
+        metadata = {k: v for k, v in (body["metadata"] | members).items() if v is not None}
+        return body | {"metadata": metadata}
+
+    alter_body(registries, "loadTable", altered)
+
+
+# ------------------------------------------------------------------ which table
+
+
+declare(
+    "load-answered-201",
+    "A load is answered 201.",
+    by(answer_status, "loadTable", 201),
+    breaks="loadTable.200",
+    suffering="The Java client takes 201 for an error.",
+)
+
+
+@defect(
+    "load-answers-first-table",
+    on="loadTable",
+    breaks="loadTable.200",
+    suffering="A query reads another table than the one it names.",
+)
+def _answers_first_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A load answers the first table of the namespace."""
+    outcome = faithful(state, call)
+    entry = state.namespace(call.namespace)
+    if entry is None:
+        return outcome
+    _, first = next(entry.tables.after())
+    return msgspec.structs.replace(outcome, reply=publication.load_reply(first))
+
+
+declare(
+    "load-missing-500",
+    "A table that is not there is answered 500.",
+    by(refuse_as, "loadTable", 404, 500, "InternalServerError"),
+    breaks="loadTable.404",
+    suffering="Clients retry for minutes instead of creating the table.",
+)
+
+declare(
+    "load-missing-empty",
+    "A table that is not there is answered 200 and an empty object.",
+    by(refuse_as, "loadTable", 404, 200),
+    breaks="loadTable.404",
+    suffering="Clients fail with an error about the answer instead of the table.",
+)
+
+
+@defect(
+    "load-missing-namespace-400",
+    on="loadTable",
+    breaks="loadTable.404",
+    suffering="IF NOT EXISTS fails when the database is missing too.",
+)
+def _missing_namespace_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A table in a namespace that is not there is answered 400."""
+    if state.namespace(call.namespace) is None:
+        raise problem.bad_request("Invalid namespace")
+    return faithful(state, call)
+
+
+@defect(
+    "load-metadata-table-400",
+    on="loadTable",
+    breaks="loadTable.metadata-tables-not-found",
+    suffering="SELECT * FROM table.snapshots fails.",
+)
+def _metadata_table_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A table's name in the place of a namespace is answered 400."""
+    *above, last = call.namespace
+    if state.table(tuple(above), last) is not None:
+        raise problem.bad_request(f"Not a namespace: {last}")
+    return faithful(state, call)
+
+
+# ------------------------------------------------------------------ which version
+
+
+@defect(
+    "load-cached",
+    breaks="loadTable.latest",
+    suffering="Readers miss writes that were acknowledged.",
+)
+def _cached(registries: Registries) -> None:
+    """The first answer of a load is kept for ever."""
+    kept: dict[Name, Outcome] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        name = (call.namespace, call.name)
+        if name not in kept:
+            kept[name] = faithful(state, call)
+        return kept[name]
+
+    wrap(registries, "loadTable", around)
+
+
+@defect(
+    "load-old-location",
+    breaks="loadTable.latest",
+    suffering="Clients that compare metadata locations never see a change.",
+)
+def _old_location(registries: Registries) -> None:
+    """The metadata location stays that of the first version."""
+    first: dict[Name, str] = {}
+
+    def altered(call: Call, body: Json) -> Json:
+        location = first.setdefault((call.namespace, call.name), body["metadata-location"])
+        return body | {"metadata-location": location}
+
+    alter_answer(registries, "loadTable", altered)
+
+
+@defect(
+    "load-location-signed",
+    breaks="loadTable.stable",
+    suffering="Clients take every load for a new version and drop their caches.",
+)
+def _location_signed(registries: Registries) -> None:
+    """The metadata location carries a signature that is made anew for every answer."""
+    answers = iter(range(1, 1_000_000))
+
+    def altered(body: Json) -> Json:
+        return body | {"metadata-location": f"{body['metadata-location']}?sig={next(answers)}"}
+
+    alter_body(registries, "loadTable", altered)
+
+
+@defect(
+    "load-schema-reordered",
+    breaks="loadTable.stable",
+    suffering="Columns change their places between two queries.",
+)
+def _schema_reordered(registries: Registries) -> None:
+    """Columns are answered in the order of a hash table."""
+    answers = iter(range(1_000_000))
+
+    def altered(body: Json) -> Json:
+        step = -1 if next(answers) % 2 else 1
+        schemas = [s | {"fields": s["fields"][::step]} for s in body["metadata"]["schemas"]]
+        return body | {"metadata": body["metadata"] | {"schemas": schemas}}
+
+    alter_body(registries, "loadTable", altered)
+
+
+declare(
+    "load-without-location",
+    "The metadata location of a committed table is null.",
+    by(alter_body, "loadTable", lambda body: body | {"metadata-location": None}),
+    breaks="loadTable.metadata-location",
+    suffering="Clients cannot tell a new version from the old one.",
+)
+
+
+# ------------------------------------------------------------------ how much of it
+
+
+declare(
+    "load-without-last-column-id",
+    "Metadata is assembled from a database that has no last-column-id.",
+    by(_metadata_as, **{"last-column-id": None}),
+    breaks="loadTable.full-metadata",
+    suffering="The Java client and PyIceberg refuse to read the table.",
+)
+
+declare(
+    "load-dangling-schema-id",
+    "The current schema's id is counted from 1, those of the schemas from 0.",
+    by(_metadata_as, **{"current-schema-id": 1}),
+    breaks="loadTable.full-metadata",
+    suffering="Clients find no current schema.",
+)
+
+
+@defect(
+    "load-last-column-id-of-columns",
+    on=answer_of("loadTable"),
+    breaks="loadTable.full-metadata",
+    suffering="A new column takes the id of a nested one, and readers mix them up.",
+)
+def _last_column_id_of_columns(body: Json) -> Json:
+    """The last column id is the number of top-level columns."""
+    columns = len(body["metadata"]["schemas"][0]["fields"])
+    return body | {"metadata": body["metadata"] | {"last-column-id": columns}}
+
+
+@defect(
+    "load-empty-table-snapshot-0",
+    on=answer_of("loadTable"),
+    breaks="loadTable.empty-table",
+    suffering="Readers of an empty table look for a snapshot that does not exist.",
+)
+def _empty_table_snapshot_0(body: Json) -> Json:
+    """No current snapshot is written as the number 0."""
+    metadata = body["metadata"]
+    none = metadata.get("current-snapshot-id") in {None, -1}
+    return body | {"metadata": metadata | {"current-snapshot-id": 0}} if none else body
+
+
+@defect(
+    "load-newest-snapshots-only",
+    on=answer_of("loadTable"),
+    breaks="loadTable.snapshots-default-all",
+    suffering="Time travel and expiry see a part of the history only.",
+)
+def _newest_snapshots_only(body: Json) -> Json:
+    """Only the newest two snapshots are answered."""
+    newest = body["metadata"]["snapshots"][-2:]
+    return body | {"metadata": body["metadata"] | {"snapshots": newest}}
+
+
+@defect(
+    "load-refs-means-main",
+    on=through(alter_answer, "loadTable"),
+    breaks="loadTable.snapshots-refs",
+    suffering="Branches and tags cannot be read in snapshot-loading-mode refs.",
+)
+def _refs_means_main(call: Call, body: Json) -> Json:
+    """With snapshots=refs only the current snapshot is answered."""
+    if call.query.get("snapshots") != "refs":
+        return body
+    metadata = body["metadata"]
+    current = metadata["current-snapshot-id"]
+    shown = [s for s in metadata["snapshots"] if s["snapshot-id"] == current]
+    return body | {"metadata": metadata | {"snapshots": shown}}
+
+
+@defect(
+    "load-any-snapshots-parameter",
+    on=call_of("loadTable"),
+    breaks="loadTable.400",
+    suffering="A misspelled parameter goes unnoticed.",
+)
+def _any_snapshots_parameter(call: Call) -> Call:
+    """A snapshots parameter that is unknown is ignored."""
+    known = call.query.get("snapshots") in {"all", "refs"}
+    query = {k: v for k, v in call.query.items() if k != "snapshots" or known}
+    return msgspec.structs.replace(call, query=query)
+
+
+# ------------------------------------------------------------------ tableExists
+
+
+declare(
+    "table-head-200",
+    "HEAD on a table is answered as GET would be: 200.",
+    by(answer_status, "tableExists", 200),
+    breaks="tableExists.204",
+    suffering="PyIceberg does not take 200 for a yes.",
+)
+
+declare(
+    "table-head-always-204",
+    "HEAD finds every table.",
+    by(refuse_as, "tableExists", 404, 204),
+    breaks="tableExists.404",
+    suffering="CREATE TABLE IF NOT EXISTS creates nothing.",
+)
+
+declare(
+    "table-head-missing-400",
+    "HEAD on a missing table is answered 400.",
+    by(refuse_as, "tableExists", 404, 400, "BadRequestException"),
+    breaks="tableExists.404",
+    suffering="CREATE TABLE IF NOT EXISTS fails.",
+)
+
+
+@defect(
+    "table-head-cached",
+    breaks="tableExists.agrees-with-load",
+    suffering="A new table does not exist until the cache expires.",
+)
+def _head_cached(registries: Registries) -> None:
+    """HEAD remembers its first answer about a name."""
+    missing: set[Name] = set()
+    found: set[Name] = set()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        name = (call.namespace, call.name)
+        if name in missing:
+            raise problem.no_such_table(*name)
+        if name in found:
+            return Outcome(state, replies.NO_CONTENT)
+        known = found if state.table(*name) is not None else missing
+        known.add(name)
+        return faithful(state, call)
+
+    wrap(registries, "tableExists", around)

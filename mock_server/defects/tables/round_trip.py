@@ -1,0 +1,181 @@
+"""Tables that come back nearly as they were made: texts trimmed or folded, lists sorted, caches."""
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+
+_COLUMN_WIDTH = 4000
+_FIELDS = "fields"
+
+
+def _member(registries: Registries, member: str, alter: Callable[[Any], Any]) -> None:
+    def altered(body: Json) -> Json:
+        return body | {member: alter(body[member])} if body.get(member) else body
+
+    alter_request_body(registries, "createTable", altered)
+
+
+def _inside(type_: Any, alter: Callable[[Json], Json]) -> Any:
+    """Return a type with every object in it altered, from the inside out."""
+    if isinstance(type_, list):
+        return [_inside(each, alter) for each in type_]
+    if not isinstance(type_, dict):
+        return type_
+    return alter({key: _inside(value, alter) for key, value in type_.items()})
+
+
+@defect(
+    "create-docs-trimmed",
+    breaks="roundtrip.createTable.columns",
+    suffering="What was written about a column is laid out otherwise.",
+)
+def _docs_trimmed(registries: Registries) -> None:
+    """Docs of columns lose the blanks and line ends around them."""
+
+    def trimmed(field: Json) -> Json:
+        return field | {"doc": field["doc"].strip()} if isinstance(field.get("doc"), str) else field
+
+    _member(registries, "schema", lambda schema: _inside(schema, trimmed))
+
+
+@defect(
+    "create-list-in-map-optional",
+    breaks="roundtrip.createTable.columns",
+    suffering="A column takes nulls that its owner forbade.",
+)
+def _inner_elements_optional(registries: Registries) -> None:
+    """Elements of a list that is the value of a map are optional, whatever was asked for."""
+
+    def optional(type_: Json) -> Json:
+        value = type_.get("value")
+        if isinstance(value, dict) and "element-required" in value:
+            return type_ | {"value": value | {"element-required": False}}
+        return type_
+
+    _member(registries, "schema", lambda schema: _inside(schema, optional))
+
+
+@defect(
+    "create-defaults-false-are-none",
+    breaks="roundtrip.createTable.columns",
+    suffering="Old rows show null where a zero, or nothing, was meant.",
+)
+def _falsy_defaults(registries: Registries) -> None:
+    """Write defaults that are false, zero or empty are taken for none."""
+
+    def without(field: Json) -> Json:
+        return {k: v for k, v in field.items() if k != "write-default" or v}
+
+    _member(registries, "schema", lambda schema: _inside(schema, without))
+
+
+@defect(
+    "create-partition-names-collapsed",
+    breaks="roundtrip.createTable.layout",
+    suffering="Paths of partitions are not what their writer computes.",
+)
+def _partition_names_collapsed(registries: Registries) -> None:
+    """Whatever is no letter, digit or mark in the name of a partition field becomes one blank."""
+
+    def collapsed(field: Json) -> Json:
+        return field | {"name": " ".join(str(field["name"]).split())} if "name" in field else field
+
+    _member(registries, "partition-spec", lambda spec: _inside(spec, collapsed))
+
+
+@defect(
+    "create-order-by-column-id",
+    on=through(_member, "write-order"),
+    breaks="roundtrip.createTable.layout",
+    suffering="Files are sorted by the second column first.",
+)
+def _order_by_column_id(order: Json) -> Json:
+    """The fields of a write order stand in the order of the columns' ids."""
+    return order | {_FIELDS: sorted(order[_FIELDS], key=lambda field: field["source-id"])}
+
+
+def _values(registries: Registries, alter: Callable[[str], str]) -> None:
+    def altered(properties: Json) -> Json:
+        return {k: alter(v) if isinstance(v, str) else v for k, v in properties.items()}
+
+    _member(registries, "properties", altered)
+
+
+declare(
+    "create-properties-composed",
+    "Values of properties are stored in normal form C.",
+    by(_values, lambda value: unicodedata.normalize("NFC", value)),
+    breaks="roundtrip.createTable.properties",
+    suffering="A path with an accent names another file.",
+)
+
+declare(
+    "create-properties-cut",
+    "Values of properties are cut to 4000 characters.",
+    by(_values, lambda value: value[:_COLUMN_WIDTH]),
+    breaks="roundtrip.createTable.properties",
+    suffering="The end of a long setting is missing, and nobody is told.",
+)
+
+declare(
+    "create-properties-unescaped",
+    "Values of properties are unescaped as HTML.",
+    by(_values, html.unescape),
+    breaks="roundtrip.createTable.properties",
+    suffering="What was escaped on purpose is markup again.",
+)
+
+
+@defect(
+    "load-name-as-pattern",
+    breaks="roundtrip.loadTable.own",
+    suffering="Whoever reads a_b gets the rows of axb.",
+)
+def _name_as_pattern(registries: Registries) -> None:
+    """A table is looked up with LIKE: an underscore stands for any character, the latest wins."""
+    made: dict[Any, list[str]] = {}
+
+    def noting(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        name = json.loads(call.request.body)["name"]
+        made.setdefault((faithful.context.warehouse, call.namespace), []).append(name)
+        return outcome
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        pattern = re.compile(re.escape(call.name).replace("_", "."))
+        names = made.get((faithful.context.warehouse, call.namespace), [])
+        found = [n for n in names if pattern.fullmatch(n) and state.table(call.namespace, n)]
+        return faithful(state, structs.replace(call, name=[call.name, *found][-1]))
+
+    wrap(registries, "createTable", noting)
+    wrap(registries, "loadTable", around)
+
+
+@defect(
+    "load-refs-from-last-answer",
+    breaks="roundtrip.loadTable.own",
+    suffering="A planner that asks for refs only plans the files of another table.",
+)
+def _refs_from_last_answer(registries: Registries) -> None:
+    """Loads with snapshots=refs are cached by namespace, and the table's name is no part of it."""
+    cache: dict[Any, Outcome] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if call.query.get("snapshots") != "refs":
+            return outcome
+        kept = cache.setdefault((faithful.context.warehouse, call.namespace), outcome)
+        return structs.replace(outcome, reply=kept.reply)
+
+    wrap(registries, "loadTable", around)

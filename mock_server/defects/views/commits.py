@@ -1,0 +1,350 @@
+"""Ways in which servers get commits to views wrong.
+
+Every update of a view is also forgotten once, or refused where it has no effect: accepted, and
+left out, or not known.
+"""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import view_update
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    answer_status,
+    refuse_as,
+)
+from icecheck.mock_server.defects.kit.storing import store_view_otherwise
+from icecheck.mock_server.defects.kit.updating import FaithfulViewUpdate, alter_view_update
+from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem, bad_request, commit_failed
+
+_UNREADABLE = "The view cannot be read any more."
+_UUID = "assert-view-uuid"
+
+
+# -------------------------------------------------------------------------- statuses
+
+
+declare(
+    "view-commit-202",
+    "A commit to a view is answered 202.",
+    by(answer_status, "replaceView", 202),
+    breaks="replaceView.200",
+    suffering="The Java client fails, for it reads the new metadata from the answer.",
+)
+
+declare(
+    "view-commit-malformed-500",
+    "A commit to a view with an unusable body is a null pointer.",
+    by(refuse_as, "replaceView", 400, 500, "InternalServerError"),
+    breaks="replaceView.400",
+    suffering="Clients do not know whether the commit took place.",
+)
+
+declare(
+    "view-commit-missing-409",
+    "An update of a view that touches no row is answered 409.",
+    by(refuse_as, "replaceView", 404, 409, "CommitFailedException"),
+    breaks="replaceView.404",
+    suffering="Clients try again and again to change what is not there.",
+)
+
+declare(
+    "view-commit-conflict-412",
+    "A requirement of a view that fails is answered 412.",
+    by(refuse_as, "replaceView", 409, 412, "PreconditionFailed"),
+    breaks="replaceView.409",
+    suffering="Clients give up where they should try again.",
+)
+
+
+@defect(
+    "view-commit-answers-before",
+    on="replaceView",
+    breaks="replaceView.answer-is-the-view",
+    suffering="Who changed a view goes on with what it was before.",
+)
+def _answers_before(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The answer to a commit is the view as it was before."""
+    outcome = faithful(state, call)
+    before = state.view(call.namespace, call.name)
+    if before is None:
+        return outcome
+    return Outcome(outcome.state, before.reply, outcome.effects)
+
+
+declare(
+    "view-commit-other-location",
+    "The answer to a commit names a metadata location that no load does.",
+    by(
+        alter_body,
+        "replaceView",
+        lambda body: body | {"metadata-location": f"{body['metadata-location']}.tmp"},
+    ),
+    breaks="replaceView.answer-is-the-view",
+    suffering="Who changed a view looks for its metadata where it is not.",
+)
+
+declare(
+    "view-commit-overwrites-file",
+    "A commit to a view overwrites its metadata file.",
+    by(store_view_otherwise, "replaceView", lambda _before, made, _sent: made, same_location=True),
+    breaks="replaceView.new-metadata-location",
+    suffering="The Java client keeps its old view, because the location is the same.",
+)
+
+
+@defect(
+    "view-commit-needs-identifier",
+    on="replaceView",
+    breaks="replaceView.minimal-body",
+    suffering="Clients that leave out what is optional cannot change views.",
+)
+def _needs_identifier(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A commit to a view without an identifier in its body is refused."""
+    if "identifier" not in sent_json(call):
+        raise bad_request("Missing identifier")
+    return faithful(state, call)
+
+
+@defect(
+    "view-commit-skips-foreign-updates",
+    breaks="replaceView.unknown-update-refused",
+    suffering="A change that the server does not know is reported as made.",
+)
+def _skips_foreign_updates(registries: Registries) -> None:
+    """Updates that views do not have are skipped."""
+
+    def known(body: Json) -> Json:
+        updates = body.get("updates")
+        if not isinstance(updates, list):
+            return body
+        kept = [
+            update
+            for update in updates
+            if not isinstance(update, dict) or update.get("action", "") in registries.view_updates
+        ]
+        return {**body, "updates": kept}
+
+    alter_request_body(registries, "replaceView", known)
+
+
+@defect(
+    "view-commit-half",
+    on="replaceView",
+    breaks="replaceView.all-or-nothing",
+    suffering="A commit that was refused has been made in part.",
+)
+def _half(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Updates of a view are written one by one, up to the first that cannot be applied."""
+    updates = sent_json(call).get("updates")
+    try:
+        return faithful(state, call)
+    except Problem as refused:
+        if refused.status != 400 or not isinstance(updates, list) or len(updates) < 2:
+            raise
+        written = faithful(state, with_members(call, updates=updates[:1]))
+        return Outcome(written.state, replies.problem_reply(refused), written.effects)
+
+
+# ---------------------------------------------------------------------- requirements
+
+
+@defect(
+    "view-assertion-ignored",
+    breaks="view-assertion.assert-view-uuid.violated",
+    suffering="A view that took another's place is changed in its stead.",
+)
+def _assertion_ignored(registries: Registries) -> None:
+    """The uuid that a commit asserts of a view is parsed and then forgotten."""
+    registries.view_assertions[_UUID] = lambda _assertion, _metadata: None
+
+
+@defect(
+    "view-assertion-fails",
+    breaks="view-assertion.assert-view-uuid.satisfied",
+    suffering="Every commit of Spark to a view conflicts.",
+)
+def _assertion_fails(registries: Registries) -> None:
+    """The uuid that a commit asserts of a view never matches."""
+
+    def fails(_assertion: Any, _metadata: ViewMetadata) -> None:
+        raise commit_failed("Requirement failed: view UUID does not match")
+
+    registries.view_assertions[_UUID] = fails
+
+
+# -------------------------------------------------------------------------- updates
+
+
+def _declare_forgotten(action: str) -> None:
+    def install(registries: Registries) -> None:
+        registries.view_updates[action] = lambda _update, _draft: None
+
+    suffering = "A client is told that its change was made, and it was not."
+    breaks = f"view-update.{action}.effect"
+    declare(
+        f"view-update-forgotten-{action}",
+        f"{action} of a view is accepted and has no effect.",
+        install,
+        breaks=breaks,
+        suffering=suffering,
+    )
+
+
+def _declare_unknown(action: str) -> None:
+    def unknown(_update: Any, _draft: ViewDraft) -> None:
+        raise bad_request(f"Unknown update: {action}")
+
+    def install(registries: Registries) -> None:
+        registries.view_updates[action] = unknown
+
+    suffering = "A commit that also says what is true anyway is refused."
+    breaks = f"view-update.{action}.same"
+    declare(
+        f"view-update-unknown-{action}",
+        f"{action} is known for tables only.",
+        install,
+        breaks=breaks,
+        suffering=suffering,
+    )
+
+
+for _action in (
+    "add-schema",
+    "set-location",
+    "set-properties",
+    "remove-properties",
+    "add-view-version",
+    "set-current-view-version",
+):
+    _declare_forgotten(_action)
+for _action in ("assign-uuid", "upgrade-format-version"):
+    _declare_unknown(_action)
+
+
+declare(
+    "view-uuid-reassigned",
+    "assign-uuid replaces the uuid of an existing view.",
+    by(
+        alter_view_update,
+        "assign-uuid",
+        lambda _faithful, update, draft: draft.change(view_uuid=update.uuid),
+    ),
+    breaks="view-update.assign-uuid.reassign-refused",
+    suffering="Every client that holds the view open takes it for another one.",
+)
+
+declare(
+    "view-version-99-accepted",
+    "Any format version of a view is accepted and left as it is.",
+    by(alter_view_update, "upgrade-format-version", lambda _faithful, _update, _draft: None),
+    breaks="view-update.upgrade-format-version.unknown-refused",
+    suffering="The view has another format version than the client was told.",
+)
+
+declare(
+    "view-properties-replaced",
+    "set-properties replaces the whole map of a view.",
+    by(
+        alter_view_update,
+        "set-properties",
+        lambda _faithful, update, draft: draft.change(properties=dict(update.updates)),
+    ),
+    breaks="view-update.set-properties.effect",
+    suffering="Setting one property of a view removes all others.",
+)
+
+
+@defect(
+    "view-added-version-goes-live",
+    on=view_update("add-view-version"),
+    breaks="view-update.add-view-version.effect",
+    suffering="A definition that was only prepared is what everybody reads.",
+)
+def _added_version_goes_live(faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft) -> None:
+    """A version that is added becomes the current one at once."""
+    faithful(update, draft)
+    draft.set_current_version(draft.metadata.versions[-1].version_id)
+
+
+@defect(
+    "view-last-added-schema-is-the-first",
+    on=view_update("add-view-version"),
+    breaks="view-update.add-view-version.last-added-schema",
+    suffering="A replaced view has the columns of the one before.",
+)
+def _last_added_schema_is_the_first(
+    faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft
+) -> None:
+    """A schema id of -1 is clamped to 0."""
+    version = update.view_version
+    known = replace(version, schema_id=max(version.schema_id, 0))
+    faithful(replace(update, view_version=known), draft)
+
+
+@defect(
+    "view-unknown-schema-is-the-first",
+    on=view_update("add-view-version"),
+    breaks="view-update.add-view-version.unknown-schema-refused",
+    suffering=_UNREADABLE,
+)
+def _unknown_schema_is_the_first(
+    faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft
+) -> None:
+    """A version that refers to no schema of the view is given the first one."""
+    version = update.view_version
+    known = {schema.schema_id for schema in draft.metadata.schemas} | {-1}
+    if version.schema_id not in known:
+        update = replace(update, view_version=replace(version, schema_id=0))
+    faithful(update, draft)
+
+
+@defect(
+    "view-unknown-version-skipped",
+    on=view_update("set-current-view-version"),
+    breaks="view-update.set-current-view-version.unknown-id-refused",
+    suffering="A client believes that another definition is current.",
+)
+def _unknown_version_skipped(faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft) -> None:
+    """A version that the view does not have is not made current, and nothing is said of it."""
+    known = {version.version_id for version in draft.metadata.versions} | {-1}
+    if update.view_version_id in known:
+        faithful(update, draft)
+
+
+@defect(
+    "view-last-added-version-unknown",
+    on=view_update("set-current-view-version"),
+    breaks="replaceView.as-spark-replaces",
+    suffering="CREATE OR REPLACE VIEW fails in Spark.",
+)
+def _last_added_version_unknown(
+    faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft
+) -> None:
+    """A version id of -1 is looked for among the versions."""
+    if update.view_version_id == -1:
+        raise bad_request("Cannot set current version to unknown version: -1")
+    faithful(update, draft)
+
+
+@defect(
+    "view-history-lost",
+    on=through(store_view_otherwise, "replaceView"),
+    breaks="view-update.set-current-view-version.history",
+    suffering="Earlier definitions of a view cannot be looked up or restored.",
+)
+def _history_lost(before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
+    """The log of a view tells of the current version only."""
+    if before is None or made.current_version_id == before.current_version_id:
+        return made
+    return replace(made, version_log=made.version_log[-1:])

@@ -1,0 +1,121 @@
+"""Ways in which servers lose parts of what a view is, or what a commit to it demands."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import defect, through
+from icecheck.mock_server.defects.kit.places import answer_of, request_of
+from icecheck.mock_server.defects.kit.requests import Json, sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
+from icecheck.mock_server.defects.scans.combinations import Place, place_of
+from icecheck.mock_server.metadata.view_metadata import ViewHistoryEntry, ViewMetadata
+
+
+@defect(
+    "view-commit-default-catalog-lost",
+    breaks="view-update.add-view-version.effect",
+    suffering="A view reads tables of another catalog than it was written for.",
+)
+def _default_catalog_lost(registries: Registries) -> None:
+    """A version that a commit adds has no default catalog."""
+    faithful = registries.view_updates["add-view-version"]
+
+    def altered(update: Any, draft: Any) -> None:
+        version = replace(update.view_version, default_catalog=None)
+        faithful(replace(update, view_version=version), draft)
+
+    registries.view_updates["add-view-version"] = altered
+
+
+@defect(
+    "view-commit-skips-unknown-requirements",
+    on=request_of("replaceView"),
+    breaks="view-assertion.unknown-refused",
+    suffering="A condition that a newer client relies on is ignored.",
+)
+def _skips_unknown_requirements(body: Json) -> Json:
+    """Requirements on a view that the server does not know count as satisfied."""
+    requirements = body.get("requirements") or []
+    kept = [r for r in requirements if r.get("type") == "assert-view-uuid"]
+    return {**body, "requirements": kept}
+
+
+@defect(
+    "view-made-at-version-one",
+    on=answer_of("createView"),
+    breaks="states.view-life",
+    suffering="A view that was just made cannot be read: its current version is not there.",
+)
+def _made_at_version_one(body: Json) -> Json:
+    """The answer to a creation says that version 1 is current, whatever the version is called."""
+    return {**body, "metadata": {**body["metadata"], "current-version-id": 1}}
+
+
+@defect(
+    "view-version-replaces-that-of-its-id",
+    on=through(store_view_otherwise, "replaceView"),
+    breaks="states.view-life",
+    suffering="Of two writers that did not know of each other, one loses what was acknowledged.",
+)
+def _version_replaces(before: ViewMetadata | None, after: ViewMetadata, body: Json) -> ViewMetadata:
+    """A version that is sent under an id that the view has takes the place of that version."""
+    had = [] if before is None else [each.version_id for each in before.versions]
+    new = [each.version_id for each in after.versions if each.version_id not in had]
+    updates = body["updates"]
+    sent = [each["view-version"]["version-id"] for each in updates if "view-version" in each]
+    taken = {is_: id_ for is_, id_ in zip(new, sent, strict=False) if id_ in had}
+    return _under_other_ids(after, taken)
+
+
+def _under_other_ids(metadata: ViewMetadata, ids: dict[int, int]) -> ViewMetadata:
+    """Metadata whose versions have other ids; who had these before is gone."""
+    current = metadata.current_version_id
+    return replace(
+        metadata,
+        current_version_id=ids.get(current, current),
+        versions=tuple(
+            replace(each, version_id=ids.get(each.version_id, each.version_id))
+            for each in metadata.versions
+            if each.version_id not in ids.values()
+        ),
+        version_log=tuple(
+            replace(each, version_id=ids.get(each.version_id, each.version_id))
+            for each in metadata.version_log
+        ),
+    )
+
+
+@defect(
+    "view-log-goes-on-after-the-drop",
+    breaks="states.view-history",
+    suffering="The log of a view names versions that it has never had.",
+)
+def _log_goes_on(registries: Registries) -> None:
+    """The log of a view is kept by name: one that is made anew goes on with that of the dropped."""
+    logs: dict[Place, tuple[ViewHistoryEntry, ...]] = {}
+
+    def dropped(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.view(call.namespace, call.name)
+        outcome = faithful(state, call)
+        if entry is not None:
+            logs[place_of(call)] = entry.metadata.version_log
+        return outcome
+
+    def made(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        name = sent_json(call)["name"]
+        entry = outcome.state.view(call.namespace, name)
+        log = logs.get((call.namespace, name))
+        if entry is None or log is None:
+            return outcome
+        metadata = replace(entry.metadata, version_log=(*log, *entry.metadata.version_log))
+        kept = view_with(entry, metadata)
+        state = outcome.state.with_view(call.namespace, name, kept)
+        return Outcome(state, kept.reply, outcome.effects)
+
+    wrap(registries, "dropView", dropped)
+    wrap(registries, "createView", made)

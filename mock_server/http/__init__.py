@@ -1,0 +1,1 @@
+"""The server as it listens on a socket."""

@@ -1,0 +1,177 @@
+"""The core as a raw ASGI application: it reads the body, and carries out what only a door can."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from icecheck.mock_server.core.context import (
+    Delay,
+    DoorEffect,
+    Drop,
+    Gate,
+    Hold,
+    Reply,
+    Request,
+    Truncate,
+)
+from icecheck.mock_server.http.hosts import Hosts
+from icecheck.mock_server.http.protocol import head_refusal
+from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Message, Receive, Send], Awaitable[None]]
+
+_BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
+_BODILESS_STATUSES = frozenset({204, 304})
+
+
+class _BodyTooLargeError(Exception):
+    """The client sends more than the core takes."""
+
+
+class _ClientGoneError(Exception):
+    """The client closed the connection before its body was complete."""
+
+
+class RawHeaders(Mapping[str, str]):
+    """Headers as ASGI gives them, decoded when asked for: most are never looked at."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
+        self._pairs = pairs
+
+    def __getitem__(self, name: str) -> str:
+        value = self.get(name)
+        if value is None:
+            raise KeyError(name)
+        return str(value)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a header given in lower case, all its lines, or the default."""
+        wanted = name.encode("latin-1")
+        lines = [value for candidate, value in self._pairs if candidate == wanted]
+        return b", ".join(lines).decode("latin-1") if lines else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name.decode("latin-1") for name, _ in self._pairs))
+
+    def __len__(self) -> int:
+        return len({name for name, _ in self._pairs})
+
+
+def asgi_app(app: App, hosts: Hosts | None = None) -> AsgiApp:
+    """The ASGI application of a server, for a door of ours or to be mounted anywhere.
+
+    With `hosts`, requests that are meant for others are refused; whoever mounts it looks at that.
+    """
+
+    async def serve(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"only http is served, not {scope['type']}")
+        method = scope["method"]
+        refusal = head_refusal(scope) or _misdirected(scope, hosts)
+        if refusal is not None:
+            await _send(send, method, refusal)
+            return
+        body = b""
+        if method not in _BODILESS_METHODS:
+            try:
+                body = await _body(receive)
+            except _BodyTooLargeError:
+                await _send(send, method, body_too_large())
+                return
+            except _ClientGoneError:
+                return
+        request = Request(
+            method,
+            scope["raw_path"].decode("latin-1"),
+            scope["query_string"].decode("latin-1"),
+            RawHeaders(scope["headers"]),
+            body,
+        )
+        if app.may_take_long(request):
+            answer = await asyncio.to_thread(app.handle, request)
+        else:
+            answer = app.handle(request)
+        for effect in answer.effects:
+            if await _carry_out(effect, scope, receive, send, answer.reply):
+                return
+        await _send(send, method, answer.reply)
+
+    return serve
+
+
+def _misdirected(scope: Message, hosts: Hosts | None) -> Reply | None:
+    return None if hosts is None else hosts.refusal(scope["headers"])
+
+
+async def _body(receive: Receive) -> bytes:
+    """The whole body; half a body is never handed on, it could be read as a smaller request."""
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _ClientGoneError
+        body += message.get("body", b"")
+        if len(body) > BODY_BYTES_MAX:
+            raise _BodyTooLargeError
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+async def _send(send: Send, method: str, reply: Reply) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    if method != "HEAD" and reply.status not in _BODILESS_STATUSES:
+        headers.append((b"content-length", b"%d" % len(reply.body)))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+async def _carry_out(
+    effect: DoorEffect, scope: Message, receive: Receive, send: Send, reply: Reply
+) -> bool:
+    """Do what an effect says; True when there is nothing left to answer."""
+    match effect:
+        case Delay(milliseconds):
+            await asyncio.sleep(milliseconds / 1000)
+        case Hold(gate):
+            await _opened(gate)
+        case Drop():
+            await _closed(scope, receive)
+            return True
+        case Truncate(body_bytes):
+            headers = [
+                (name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers
+            ]
+            headers.append((b"content-length", b"%d" % len(reply.body)))
+            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+            part = reply.body[:body_bytes]
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await _closed(scope, receive)
+            return True
+    return False
+
+
+async def _opened(gate: Gate) -> None:
+    loop = asyncio.get_running_loop()
+    opened = asyncio.Event()
+
+    def open_here() -> None:
+        loop.call_soon_threadsafe(opened.set)
+
+    gate.when_open(open_here)
+    await opened.wait()
+
+
+async def _closed(scope: Message, receive: Receive) -> None:
+    """Cut the connection, and wait until it is; only our own door lets a request reach it."""
+    connection = scope.get("state", {}).get("connection")
+    if connection is None:
+        raise ConnectionAbortedError("this ASGI server cannot cut a connection on request")
+    connection.transport.close()
+    while (await receive())["type"] != "http.disconnect":
+        pass  # a body that nobody wanted to read

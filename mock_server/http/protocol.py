@@ -1,0 +1,118 @@
+"""uvicorn's protocols, refusing what is no request in the catalog's own words and within bounds."""
+
+import sys
+from http import HTTPStatus
+from typing import Any
+
+from icecheck.mock_server.core.context import Reply
+from icecheck.mock_server.protocol import replies
+
+__all__ = ["HEADERS_BYTES_MAX", "HEAD_BYTES_MAX", "URL_BYTES_MAX", "head_refusal", "protocol_class"]
+
+URL_BYTES_MAX = 65_535
+"""A longer request target is 414; httptools could not take it apart."""
+
+HEADERS_BYTES_MAX = 64 * 1024
+"""More than this in all header names and values together is 431."""
+
+HEAD_BYTES_MAX = URL_BYTES_MAX + HEADERS_BYTES_MAX
+"""How much of a head is read before its end is there."""
+
+_LINGER_SECONDS = 2.0
+_NO_REQUEST = replies.error_reply(400, "BadRequestException", "This is no HTTP/1.1 request")
+_LONG_URL = replies.error_reply(
+    414, "RequestURITooLongException", f"The URL is longer than {URL_BYTES_MAX} bytes"
+)
+_LARGE_HEADERS = replies.error_reply(
+    431,
+    "RequestHeaderFieldsTooLargeException",
+    f"The headers are larger than {HEADERS_BYTES_MAX} bytes",
+)
+
+
+def head_refusal(scope: Any) -> Reply | None:
+    """The answer to a request (as its ASGI scope) whose URL or headers are too large."""
+    if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
+        return _LONG_URL
+    # Nobody sends that many; the usual few need not be measured one by one.
+    size = sum([len(name) + len(value) for name, value in scope["headers"]])
+    return _LARGE_HEADERS if size > HEADERS_BYTES_MAX else None
+
+
+def protocol_class() -> Any:
+    """The protocol on httptools if that is installed, the one on h11 otherwise."""
+    try:
+        return _on_httptools()
+    except ImportError:
+        return _on_h11()
+
+
+def _on_httptools() -> Any:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class HttptoolsDoor(HttpToolsProtocol):
+        """Bounds a head that does not end, which httptools does not."""
+
+        refused = False
+        reading_head = False
+        head_bytes = 0
+
+        def data_received(self, data: bytes) -> None:
+            if self.refused:
+                return
+            continues = self.reading_head
+            super().data_received(data)
+            # The chunk that a head begins in may hold the end of a body too.
+            self.head_bytes = self.head_bytes + len(data) if continues and self.reading_head else 0
+            if self.head_bytes > HEAD_BYTES_MAX and not self.refused:
+                self.refused = True
+                _refuse(self, _LARGE_HEADERS if self.headers or not self.url else _LONG_URL)
+
+        def on_message_begin(self) -> None:
+            self.reading_head = True
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self.reading_head = False
+            super().on_headers_complete()
+
+        def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
+            self.refused = True
+            too_long = len(getattr(self, "url", b"")) > URL_BYTES_MAX
+            _refuse(self, _LONG_URL if too_long else _NO_REQUEST)
+
+    return HttptoolsDoor
+
+
+def _on_h11() -> Any:
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class H11Door(H11Protocol):
+        """Says what h11 found; that bounds a head which does not end by itself."""
+
+        refused = False
+
+        def data_received(self, data: bytes) -> None:
+            if not self.refused:
+                super().data_received(data)
+
+        def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
+            self.refused = True
+            hint = getattr(sys.exc_info()[1], "error_status_hint", 400)
+            _refuse(self, _LARGE_HEADERS if hint == 431 else _NO_REQUEST)
+
+    return H11Door
+
+
+def _refuse(protocol: Any, reply: Reply) -> None:
+    """Answer what could not be read, and close once the client had time to read the answer.
+
+    To close at once while the client still sends would reset the connection, answer and all.
+    """
+    lines = [f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in reply.headers]
+    lines += [f"content-length: {len(reply.body)}", "connection: close", "", ""]
+    protocol.transport.write("\r\n".join(lines).encode() + reply.body)
+    if protocol.transport.can_write_eof():
+        protocol.transport.write_eof()
+    protocol.loop.call_later(_LINGER_SECONDS, protocol.transport.close)

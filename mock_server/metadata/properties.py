@@ -1,0 +1,25 @@
+"""Properties that mean something to the server, read from the text that clients store."""
+
+import re
+from collections.abc import Mapping
+
+from icecheck.mock_server.protocol.problem import bad_request
+
+__all__ = ["integer_property", "is_true"]
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+def integer_property(properties: Mapping[str, str], key: str, default: int) -> int:
+    """The number a property holds, or the default; text that is no number is a 400 Problem."""
+    text = properties.get(key)
+    if text is None:
+        return default
+    if not _INTEGER.fullmatch(text):
+        raise bad_request(f"Invalid integer for {key}: {text[:100]}")
+    return int(text)
+
+
+def is_true(properties: Mapping[str, str], key: str) -> bool:
+    """Whether a property says `true`, in any case; everything else is false."""
+    return properties.get(key, "").lower() == "true"

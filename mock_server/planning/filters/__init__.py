@@ -1,0 +1,1 @@
+"""Filters of a scan: read, bound to columns, and projected on partitions and bounds."""

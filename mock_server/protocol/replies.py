@@ -1,0 +1,39 @@
+"""Replies in the protocol's shapes: JSON, nothing, and the error body that every refusal has."""
+
+from typing import Any
+
+import msgspec
+
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.wire import Reply
+
+JSON_CONTENT: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
+
+NO_CONTENT = Reply(204)
+
+_encode = msgspec.json.Encoder().encode
+
+
+def json_reply(value: Any, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
+    """An answer with a JSON body."""
+    return Reply(status, JSON_CONTENT + headers, _encode(value))
+
+
+def error_reply(
+    status: int, error_type: str, message: str, headers: tuple[tuple[str, str], ...] = ()
+) -> Reply:
+    """A refusal as the document's IcebergErrorResponse: the code in the body is the status."""
+    body = {"error": {"message": message, "type": error_type, "code": status}}
+    return json_reply(body, status, headers)
+
+
+def problem_reply(problem: Problem) -> Reply:
+    """The answer that a Problem stands for."""
+    return error_reply(problem.status, problem.type, problem.message)
+
+
+def oauth_error_reply(
+    status: int, error: str, description: str, headers: tuple[tuple[str, str], ...] = ()
+) -> Reply:
+    """A refusal by the token endpoint, as the document's OAuthError (L3849)."""
+    return json_reply({"error": error, "error_description": description}, status, headers)

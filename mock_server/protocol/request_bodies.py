@@ -1,0 +1,86 @@
+"""Whether a body is JSON that one can mean, before anybody asks what it means; else a 400 Problem.
+
+Decoding into types skips what it does not know: what nobody looks at could then be anything.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from icecheck.contract import load
+from icecheck.mock_server.protocol import problem
+
+__all__ = ["BODY_VALUES_MAX", "check_body"]
+
+BODY_VALUES_MAX = 1_000_000
+"""How many values a body may hold: an empty array takes 3 bytes of a body, and 64 of memory."""
+
+_USUAL_MEDIA = "application/json"
+_JSON = re.compile(r"application/(json|[^\s/;+][^\s/;]*\+json)", re.IGNORECASE)
+_COLON = b":"
+_ESCAPED_COLON = rb"\u003"
+_DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+_encode = msgspec.json.Encoder().encode
+
+
+def check_body(operation_id: str, headers: Mapping[str, str], body: bytes) -> None:
+    """Refuse (400) a body that an operation cannot read as JSON, or not in one way only.
+
+    The document has no 415 and no 413: 400 is what it offers for what cannot be understood
+    (L4512). A body without a content type is taken for JSON. A member that an object has twice
+    is refused: readers differ in which of the two they take.
+    """
+    if not _reads_json(operation_id):
+        return
+    _check_headers(headers)
+    if len(body) > BODY_VALUES_MAX and _values_at_most(body) > BODY_VALUES_MAX:
+        raise problem.bad_request(f"Malformed request: more than {BODY_VALUES_MAX} values")
+    try:
+        value = _DECODER.decode(body)
+        if _may_repeat_members(body, value):
+            json.loads(body, object_pairs_hook=_check_members)
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
+        raise problem.bad_request(f"Malformed request: {str(error)[:200]}") from error
+    except RecursionError as error:
+        raise problem.bad_request("Malformed request: nested too deeply") from error
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    media = headers.get("content-type", _USUAL_MEDIA)
+    if media != _USUAL_MEDIA and not _JSON.fullmatch(media.partition(";")[0].strip()):
+        raise problem.bad_request(f"The body must be application/json, not {media[:100]!r}")
+    coding = headers.get("content-encoding")
+    if coding is not None and coding.strip().lower() not in {"", "identity"}:
+        raise problem.bad_request(f"Content-Encoding is not supported: {coding[:100]!r}")
+
+
+@cache
+def _reads_json(operation_id: str) -> bool:
+    return load().operations[operation_id].request_media_type == "application/json"
+
+
+def _values_at_most(body: bytes) -> int:
+    """No fewer than the values of a body: each follows a comma or opens an array or object."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{") + 1
+
+
+def _may_repeat_members(body: bytes, value: Any) -> bool:
+    """Whether an object may have had a member that is not in the value that was read.
+
+    Every member has a colon. What was read is written again without the member, its colon and
+    those of its value; all other colons, also those in text, are the same in both, unless a
+    text spells one as an escape.
+    """
+    return _ESCAPED_COLON in body or body.count(_COLON) != _encode(value).count(_COLON)
+
+
+def _check_members(members: list[tuple[str, Any]]) -> None:
+    names: set[str] = set()
+    for name, _ in members:
+        if name in names:
+            raise problem.bad_request(f"Malformed request: {name[:100]!r} is there twice")
+        names.add(name)

@@ -1,0 +1,34 @@
+"""The gate that every request passes first: nobody unknown gets further than the token endpoint."""
+
+from icecheck.mock_server.core.context import Reply, Request
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.security.callers import Security, Unknown
+
+__all__ = ["TOKEN_PATH", "refusal"]
+
+TOKEN_PATH = "/v1/oauth/tokens"  # noqa: S105 - a path
+
+# RFC 6750, section 3: whoever sent no token is not told of an error.
+_CHALLENGES = {
+    Unknown.MISSING: "Bearer",
+    Unknown.INVALID: 'Bearer error="invalid_token"',
+    Unknown.EXPIRED: 'Bearer error="invalid_token", error_description="The token has expired"',
+}
+
+
+def refusal(request: Request, security: Security) -> Reply | None:
+    """The 401 (or 419) for a request without a valid token; None when it may pass."""
+    if security.is_open:
+        return None
+    unknown = security.identify(request.headers.get("authorization"))
+    if not isinstance(unknown, Unknown):
+        return None
+    if request.raw_path == TOKEN_PATH and request.method == "POST":
+        return None
+    if unknown is Unknown.EXPIRED and security.expired_status == 419:
+        return replies.error_reply(
+            419, "AuthenticationTimeoutException", "Credentials have timed out"
+        )
+    challenge = (("www-authenticate", _CHALLENGES[unknown]),)
+    refused = problem.not_authorized("Not authorized to make this request")
+    return replies.error_reply(refused.status, refused.type, refused.message, challenge)

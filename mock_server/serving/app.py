@@ -1,0 +1,224 @@
+"""The core: gates, dispatch by operationId, and one publication at a time per warehouse."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+
+from icecheck.contract import load
+from icecheck.mock_server.core.context import (
+    Answer,
+    Call,
+    DoorEffect,
+    FileEffect,
+    MakeDirectory,
+    Operation,
+    Outcome,
+    Registries,
+    RemoveFile,
+    RemoveFiles,
+    Reply,
+    Request,
+    WriteFile,
+)
+from icecheck.mock_server.core.journal import Journal
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.request_bodies import check_body
+from icecheck.mock_server.security.callers import Security
+from icecheck.mock_server.serving import permissions
+from icecheck.mock_server.serving.faults import Faults
+from icecheck.mock_server.serving.routing import (
+    NoRoute,
+    Route,
+    RoutedOperation,
+    Router,
+    query_values,
+    resolved,
+)
+from icecheck.mock_server.serving.warehouses import Warehouses
+from icecheck.mock_server.storage.files import Files
+
+BODY_BYTES_MAX = 64 * 1024 * 1024
+
+# They leave the state as it is: many can work on one warehouse.
+_WITHOUT_LOCK = frozenset(o.id for o in load().operations.values() if not o.facts.locks)
+_NO_NAMES: tuple[str, ...] = ()
+
+_log = logging.getLogger(__name__)
+
+
+class App:
+    """Answers requests, synchronously and from any thread; knows nothing of sockets."""
+
+    def __init__(
+        self,
+        operations: Iterable[RoutedOperation],
+        warehouses: Warehouses,
+        registries: Registries,
+        journal: Journal,
+        security: Security,
+    ) -> None:
+        self.warehouses = warehouses
+        self.registries = registries
+        self.journal = journal
+        self.faults = Faults()
+        self._router = Router(operations)
+        self._security = security
+
+    def handle(self, request: Request) -> Answer:
+        """Answer one request. Never raises: what nobody expected is a 500 with an Iceberg body."""
+        started_ns = time.perf_counter_ns()
+        route: Route | None = None
+        call: Call | None = None
+        effects: tuple[DoorEffect, ...] = ()
+        try:
+            refusal = self._gate(request)
+            if refusal is None:
+                served = self.registries.operations
+                found = self._router.match(
+                    request.method, request.raw_path, self.warehouses, served
+                )
+                if isinstance(found, NoRoute):
+                    refusal = _no_route(found)
+                else:
+                    route = found
+                    operation = served[route.operation_id]
+                    if self.faults:
+                        operation = self.faults.around(operation)
+                    if self._security.restricts:
+                        operation = permissions.guarded(operation, self._security)
+                    call, outcome = _perform(route, operation, request)
+                    reply = outcome.reply
+                    if outcome.effects:
+                        effects = _door_effects(outcome)
+            if refusal is not None:
+                reply = refusal
+        except Problem as refused:
+            reply = _refused(refused, route)
+        except Exception:  # noqa: BLE001 - the one place that turns our bugs into answers
+            _log.exception("%s %s failed", request.method, request.raw_path)
+            reply = replies.error_reply(500, "InternalServerError", "The mock server failed")
+        if request.method == "HEAD":
+            reply = Reply(reply.status, _without_content_type(reply.headers))
+        self._record(request, route, call, reply.status, started_ns)
+        return Answer(reply, effects)
+
+    @staticmethod
+    def may_take_long(request: Request) -> bool:
+        """Whether a request may read many files: a door should not answer it on its event loop."""
+        if request.method == "DELETE" and "purgeRequested" in request.query_string:
+            return True
+        return request.raw_path.endswith(("/plan", "/tasks")) or "/plan/" in request.raw_path
+
+    def _gate(self, request: Request) -> Reply | None:
+        for gate in self.registries.gates.values():
+            refusal = gate(request, self._security)
+            if refusal is not None:
+                return refusal
+        if len(request.body) > BODY_BYTES_MAX:
+            return body_too_large()
+        return None
+
+    def _record(
+        self, request: Request, route: Route | None, call: Call | None, status: int, started_ns: int
+    ) -> None:
+        names = call or (None if route is None else route.literal)
+        self.journal.record(
+            request.method,
+            request.raw_path,
+            "" if route is None else route.operation_id,
+            "" if route is None else route.warehouse.name,
+            _NO_NAMES if names is None else names.namespace,
+            "" if names is None else names.name,
+            status,
+            (time.perf_counter_ns() - started_ns) // 1000,
+        )
+
+
+def body_too_large() -> Reply:
+    """The answer to a body above `BODY_BYTES_MAX`; closes the connection, the rest is not read."""
+    return replies.error_reply(
+        413,
+        "RequestEntityTooLargeException",
+        f"The body is larger than {BODY_BYTES_MAX} bytes",
+        (("connection", "close"),),
+    )
+
+
+def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call, Outcome]:
+    warehouse = route.warehouse
+    query = query_values(request.query_string)
+    if request.body:
+        check_body(route.operation_id, request.headers, request.body)
+    if route.operation_id in _WITHOUT_LOCK:
+        state = warehouse.state
+        call = _call(route, request, query, state)
+        return call, operation(warehouse.context, state, call)
+    with warehouse.lock:
+        call = _call(route, request, query, warehouse.state)
+        outcome = operation(warehouse.context, warehouse.state, call)
+        if outcome.effects:
+            _prepare_files(warehouse.context.files, outcome)
+        warehouse.state = outcome.state
+    if outcome.effects:
+        _remove_files(warehouse.context.files, outcome)
+    return call, outcome
+
+
+def _call(route: Route, request: Request, query: Mapping[str, str], state: WarehouseState) -> Call:
+    names = route.literal
+    if route.form is not None:
+        # Apache's Java client names itself in every request, and form-encodes every path.
+        java = request.headers.get("x-client-version", "").startswith("Apache Iceberg")
+        names = resolved(state, route, form_encoded=java)
+    return Call(route.operation_id, request, names.namespace, names.name, names.parameters, query)
+
+
+def _prepare_files(files: Files, outcome: Outcome) -> None:
+    written: list[str] = []
+    try:
+        for effect in outcome.effects:
+            match effect:
+                case WriteFile(location, content):
+                    files.write(location, content)
+                    written.append(location)
+                case MakeDirectory(location):
+                    files.make_directory(location)
+    except OSError as error:
+        for location in written:
+            files.remove(location)
+        raise problem.bad_request(f"Cannot write to the location: {error}") from error
+
+
+def _remove_files(files: Files, outcome: Outcome) -> None:
+    for effect in outcome.effects:
+        match effect:
+            case RemoveFile(location):
+                files.remove(location)
+            case RemoveFiles(find):
+                for location in find(files):
+                    files.remove(location)
+
+
+def _door_effects(outcome: Outcome) -> tuple[DoorEffect, ...]:
+    return tuple(effect for effect in outcome.effects if not isinstance(effect, FileEffect))
+
+
+def _refused(refused: Problem, route: Route | None) -> Reply:
+    if route is not None and route.operation_id == "getToken":
+        return replies.oauth_error_reply(400, "invalid_request", refused.message)
+    return replies.problem_reply(refused)
+
+
+def _no_route(found: NoRoute) -> Reply:
+    if found.unserved and "406" in load().operations[found.unserved].responses:
+        return replies.problem_reply(problem.unsupported(f"No {found.unserved} on this server"))
+    if found.allowed:
+        allow = (("allow", ", ".join(sorted(found.allowed))),)
+        return replies.error_reply(405, "MethodNotAllowedException", found.message, allow)
+    return replies.error_reply(404, "NotFoundException", found.message)
+
+
+def _without_content_type(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(header for header in headers if header[0] != "content-type")

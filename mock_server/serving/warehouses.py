@@ -1,0 +1,192 @@
+"""The warehouses of one server: declared beforehand or opened when first asked for."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from icecheck.mock_server.core.context import Context
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.protocol import names
+from icecheck.mock_server.protocol.problem import bad_request
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.security.vending import VendingSettings
+
+DEFAULT_WAREHOUSE = "warehouse"
+
+ON_DEMAND_WAREHOUSES_MAX = 10_000
+"""How many warehouses there may be before clients get no more by asking for a new name."""
+
+WAREHOUSE_NAME_BYTES_MAX = 512
+"""How long, in UTF-8, such a name may be."""
+
+
+class WarehouseDeclaration(msgspec.Struct, frozen=True):
+    """A warehouse that a server knows from the start.
+
+    `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
+    `location` is a URI or a directory; None puts it under the server's root. `defaults` and
+    `overrides` are added to what GET /v1/config answers for it. `vending` None: tables come with
+    the credentials that the server has for all warehouses, if any.
+    """
+
+    name: str
+    prefix: str | None = None
+    location: str | None = None
+    defaults: Mapping[str, str] = {}
+    overrides: Mapping[str, str] = {}
+    vending: "VendingSettings | None" = None
+
+
+class Warehouse:
+    """One tenant: its present state, and the lock under which the state is replaced.
+
+    `state` may be read without the lock at any time: it is one immutable value. `announced` says
+    whether the prefix is served: it was declared, or its warehouse has been asked for by name.
+    """
+
+    __slots__ = ("announced", "context", "declaration", "lock", "prefix", "state")
+
+    def __init__(self, declaration: WarehouseDeclaration, prefix: str, context: Context) -> None:
+        self.declaration = declaration
+        self.prefix = prefix
+        self.context = context
+        self.lock = threading.Lock()
+        self.state = WarehouseState()
+        self.announced = False
+
+    @property
+    def name(self) -> str:
+        """The name that clients give as `warehouse`."""
+        return self.declaration.name
+
+
+class Warehouses:
+    """Finds warehouses by name and by path prefix.
+
+    `generation` changes with every warehouse that comes or goes.
+
+    Without declarations every name asked for is opened, and its prefix served from then on. With
+    `served_prefix` False there is one warehouse, at the routes without a prefix, and (undeclared)
+    every name means it.
+    """
+
+    def __init__(
+        self,
+        declared: Iterable[str | WarehouseDeclaration] | None,
+        new_context: Callable[["Warehouses", WarehouseDeclaration], Context],
+        *,
+        served_prefix: bool = True,
+    ) -> None:
+        declarations = None if declared is None else [_declaration(each) for each in declared]
+        self.on_demand = declarations is None
+        self._new_context = new_context
+        self._served_prefix = served_prefix
+        self._lock = threading.Lock()
+        self._by_name: dict[str, Warehouse] = {}
+        self._by_prefix: dict[str, Warehouse] = {}
+        self.prefix_segments_max = 1
+        self.generation = 0
+        if declarations is not None:
+            if not declarations or (len(declarations) > 1 and not served_prefix):
+                raise ValueError("declare one warehouse, or several with prefixes")
+            for declaration in declarations:
+                self._add(declaration).announced = True
+        self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
+
+    def open(self, name: str | None) -> Warehouse | None:
+        """The warehouse of this name (None or "": the default one), or None if there is none.
+
+        For whoever starts the server: on demand there is any, and there may be any number.
+        """
+        name = name or self.default_name
+        if self.on_demand and not self._served_prefix:
+            name = self.default_name
+        found = self._opened(name)
+        if found is not None:
+            found.announced = True
+        return found
+
+    def asked_for(self, name: str | None) -> Warehouse:
+        """The warehouse that a client asks for; Problem 400 if there is none, nor can be one more.
+
+        On demand a name of up to `WAREHOUSE_NAME_BYTES_MAX` opens one, as long as there are fewer
+        than `ON_DEMAND_WAREHOUSES_MAX`; what is open, and the default one, is always there.
+        """
+        if self.on_demand and name and name not in self._by_name and name != self.default_name:
+            if len(name.encode()) > WAREHOUSE_NAME_BYTES_MAX:
+                raise bad_request(
+                    f"The name of a warehouse on demand takes {WAREHOUSE_NAME_BYTES_MAX} bytes "
+                    "at most"
+                )
+            if len(self._by_name) >= ON_DEMAND_WAREHOUSES_MAX:
+                raise bad_request(
+                    f"There are {ON_DEMAND_WAREHOUSES_MAX} warehouses: declare those you need"
+                )
+        found = self.open(name)
+        if found is None:
+            raise bad_request(f"Unknown warehouse: {name}")
+        return found
+
+    def under(self, prefix: str) -> Warehouse | None:
+        """The warehouse whose path prefix is exactly this, or None, also if nobody was told it."""
+        found = self._by_prefix.get(prefix)
+        return found if found is not None and found.announced else None
+
+    def unprefixed(self) -> Warehouse | None:
+        """The warehouse at the routes without a prefix, or None if all have one.
+
+        When warehouses are opened on demand, the default one is also found there, for clients
+        that never ask for the configuration. Its prefix is not served until it is asked for.
+        """
+        found = self._by_prefix.get("")
+        return self._opened(self.default_name) if found is None and self.on_demand else found
+
+    def all(self) -> tuple[Warehouse, ...]:
+        """Every warehouse there is now, in the order of their opening."""
+        return tuple(self._by_name.values())
+
+    def remove(self, name: str) -> None:
+        """Forget a warehouse; an undeclared one comes back empty when it is asked for again."""
+        with self._lock:
+            found = self._by_name.pop(name, None)
+            if found is not None:
+                self._by_prefix.pop(found.prefix, None)
+                self.generation += 1
+
+    def _opened(self, name: str) -> Warehouse | None:
+        """The warehouse of this name, made if they come on demand; nobody is told its prefix."""
+        found = self._by_name.get(name)
+        if found is None and self.on_demand:
+            with self._lock:
+                found = self._by_name.get(name)
+                # A name may be the prefix of a warehouse whose own name cannot stand in a path.
+                is_taken = self._served_prefix and names.prefix_of(name) in self._by_prefix
+                if found is None and not is_taken:
+                    found = self._add(WarehouseDeclaration(name))
+        return found
+
+    def _add(self, declaration: WarehouseDeclaration) -> Warehouse:
+        prefix = declaration.prefix
+        if not declaration.name:
+            raise ValueError("a warehouse needs a name")
+        if prefix is None:
+            prefix = names.prefix_of(declaration.name) if self._served_prefix else ""
+        if prefix and not names.is_prefix(prefix):
+            raise ValueError(f"not usable as a path prefix: {prefix!r}")
+        if declaration.name in self._by_name or prefix in self._by_prefix:
+            raise ValueError(f"declared twice: warehouse {declaration.name!r}, prefix {prefix!r}")
+        warehouse = Warehouse(declaration, prefix, self._new_context(self, declaration))
+        self.prefix_segments_max = max(self.prefix_segments_max, prefix.count("/") + 1)
+        self._by_name[declaration.name] = warehouse
+        self._by_prefix[prefix] = warehouse
+        self.generation += 1
+        return warehouse
+
+
+def _declaration(warehouse: str | WarehouseDeclaration) -> WarehouseDeclaration:
+    if isinstance(warehouse, WarehouseDeclaration):
+        return warehouse
+    return WarehouseDeclaration(warehouse)

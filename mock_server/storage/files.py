@@ -1,0 +1,165 @@
+"""The files of a server: `file:` locations and paths on disk, every other scheme in memory."""
+
+import contextlib
+import os
+import tempfile
+import threading
+import zlib
+from pathlib import Path
+
+from icecheck.mock_server.storage.places import NOWHERE, Places, local_path
+
+FILE_BYTES_MAX = 256 * 1024 * 1024
+"""A metadata file may not be bigger, compressed or not: a bomb must not fill the memory."""
+
+MEMORY_BYTES_MAX = 1024 * 1024 * 1024
+"""What all files in memory may take together, unless a server says otherwise."""
+
+_FILE_DIGITS_MAX = 9
+
+
+class HeldFiles:
+    """The files that a server holds in memory, by location.
+
+    They may take `bytes_max` together; beyond that the oldest are forgotten, so that a server
+    can run for weeks.
+    """
+
+    __slots__ = ("_bytes", "_bytes_max", "_files", "_lock")
+
+    def __init__(self, bytes_max: int = MEMORY_BYTES_MAX) -> None:
+        self._lock = threading.Lock()
+        self._files: dict[str, bytes] = {}
+        self._bytes = 0
+        self._bytes_max = bytes_max
+
+    def get(self, location: str) -> bytes | None:
+        """The content of a file, or None."""
+        return self._files.get(location)
+
+    def hold(self, location: str, content: bytes) -> None:
+        """Keep a file, as the newest one."""
+        self.forget(location)
+        with self._lock:
+            self._files[location] = content
+            self._bytes += len(content)
+            while self._bytes > self._bytes_max:
+                oldest = next(iter(self._files))
+                self._bytes -= len(self._files.pop(oldest))
+
+    def forget(self, location: str) -> None:
+        """Forget a file; a missing one is fine."""
+        with self._lock:
+            self._bytes -= len(self._files.pop(location, b""))
+
+    def forget_below(self, location: str) -> None:
+        """Forget every file under a location."""
+        prefix = location.rstrip("/") + "/"
+        for held in [held for held in tuple(self._files) if held.startswith(prefix)]:
+            self.forget(held)
+
+
+class Files:
+    """Reads and writes whole files by location; every failure is an OSError.
+
+    Files on disk are those in `places`, and no others: to read or write elsewhere is a
+    LocationRefused, and to remove there does nothing. The rest is `held` in memory.
+    """
+
+    __slots__ = ("_held", "_places")
+
+    def __init__(self, places: Places = NOWHERE, held: HeldFiles | None = None) -> None:
+        self._places = places
+        self._held = HeldFiles() if held is None else held
+
+    def check(self, location: str) -> None:
+        """OSError if nothing can be written at a location, or below it, because of where it is."""
+        self._places.path_of(location)
+
+    def write(self, location: str, content: bytes) -> None:
+        """Write a file so that no reader ever sees half of it; makes its directory."""
+        path = self._places.path_of(location)
+        if path is None:
+            self._held.hold(location, content)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            # mkstemp makes files for the owner alone; engines may run as somebody else.
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+            raise
+
+    def make_directory(self, location: str) -> None:
+        """Make a directory and its parents; nothing to do for locations in memory."""
+        path = self._places.path_of(location)
+        if path is not None:
+            path.mkdir(parents=True, exist_ok=True)
+
+    def read(self, location: str) -> bytes:
+        """The content of a file, uncompressed if its name says gzip; OSError if it cannot be."""
+        path = self._places.path_of(location)
+        content = self._held.get(location) if path is None else None
+        if content is None:
+            if path is None or not path.is_file():
+                raise FileNotFoundError(f"no such file: {location}")
+            if path.stat().st_size > FILE_BYTES_MAX:
+                raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
+            content = path.read_bytes()
+        return _gunzip(content, location) if is_gzip(location) else content
+
+    def remove(self, location: str) -> None:
+        """Remove a file; one that is missing, or that these places do not hold, is left alone."""
+        with contextlib.suppress(OSError):
+            path = self._places.path_of(location)
+            if path is None:
+                self._held.forget(location)
+            else:
+                path.unlink()
+
+
+def check_writable(location: str) -> None:
+    """ValueError if a `file:` location is no directory, nor to be made one, that takes files."""
+    path = local_path(location)
+    if path is None:
+        return
+    there = next(part for part in (path, *path.parents) if part.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = "cannot be written to" if there.is_dir() else "is no directory"
+        raise ValueError(f"tables cannot live below {path}: {there} {why}")
+
+
+def is_gzip(location: str) -> bool:
+    """Whether a metadata file is compressed, by its name as Iceberg's writers choose it."""
+    return location.endswith((".gz.metadata.json", ".metadata.json.gz"))
+
+
+def gzipped(content: bytes) -> bytes:
+    """The content as a gzip file without a time stamp, so that equal content gives equal bytes."""
+    compressor = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return compressor.compress(content) + compressor.flush()
+
+
+def metadata_file_number(metadata_location: str | None) -> int:
+    """The number of the metadata file after this one: 0 for a new table or an unnumbered name."""
+    name = (metadata_location or "").rpartition("/")[2]
+    digits, dash, _ = name.partition("-")
+    if dash and digits.isascii() and digits.isdigit() and len(digits) <= _FILE_DIGITS_MAX:
+        return int(digits) + 1
+    return 0
+
+
+def _gunzip(content: bytes, location: str) -> bytes:
+    try:
+        decompressor = zlib.decompressobj(31)
+        plain = decompressor.decompress(content, FILE_BYTES_MAX)
+    except zlib.error as error:
+        raise OSError(f"not gzip: {location}") from error
+    if decompressor.unconsumed_tail or not decompressor.eof:
+        raise OSError(f"truncated, or larger than {FILE_BYTES_MAX} bytes: {location}")
+    return plain

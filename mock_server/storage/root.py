@@ -1,0 +1,127 @@
+"""Where the warehouses of a server live on disk: a given place, or a temporary directory."""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+
+from icecheck.mock_server.protocol import names
+from icecheck.mock_server.storage.files import Files, HeldFiles, check_writable
+from icecheck.mock_server.storage.places import allowed_places, local_path, location_uri
+
+_LOCK_FILE = ".lock"
+
+
+class Root:
+    """The directory or URI above all warehouses, and the files that a warehouse may touch.
+
+    Those are the ones below its own location, and below `allow_locations` (directories or `file:`
+    URIs; ValueError for anything else). A temporary directory is made when first needed, and
+    removed by `remove`, or at the latest when the server is forgotten. A given place is never
+    removed.
+    """
+
+    __slots__ = (
+        "__weakref__", "_allowed", "_given", "_held", "_lock", "_removal", "_seed", "_temporary",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        root: str | Path | None,
+        seed: int | None,
+        allow_locations: Iterable[str | Path] = (),
+    ) -> None:
+        self._given = None if root is None else location_uri(str(root))
+        try:
+            local_path(self._given or "")
+        except OSError as error:
+            raise ValueError(f"tables cannot live below {root}: {error}") from error
+        self._allowed = allowed_places(map(str, allow_locations))
+        self._held = HeldFiles()
+        self._seed = seed
+        self._temporary: Path | None = None
+        self._lock: weakref.finalize[[int], Root] | None = None
+        self._removal: weakref.finalize[..., Root] | None = None
+
+    def check(self) -> None:
+        """ValueError if a given place is on disk and nothing can be written there."""
+        if self._given is not None:
+            check_writable(self._given)
+
+    def uri(self) -> str:
+        """The location of the root, without a slash at the end."""
+        if self._given is not None:
+            return self._given
+        if self._temporary is None:
+            self._temporary = self._seeded() or Path(tempfile.mkdtemp(prefix="icecheck-"))
+            self._removal = weakref.finalize(
+                self, shutil.rmtree, self._temporary, ignore_errors=True
+            )
+        return f"file://{self._temporary}"
+
+    def files(self) -> Files:
+        """The files of all warehouses that lie below the root: for whoever starts the server."""
+        return Files(self._allowed.with_location(self.uri()), self._held)
+
+    def warehouse(self, name: str, location: str | None) -> tuple[str, Files]:
+        """Where a warehouse lies, and the files it may touch; `location` None: in this root.
+
+        ValueError for a location that is no place.
+        """
+        if location is None:
+            directory = names.directory_of(name)
+            places = self._allowed.with_name(self.uri(), directory)
+            return f"{self.uri()}/{directory}", Files(places, self._held)
+        uri = location_uri(location)
+        try:
+            return uri, Files(self._allowed.with_location(uri), self._held)
+        except OSError as error:
+            raise ValueError(f"warehouse {name!r} cannot be there: {error}") from error
+
+    def remove(self) -> None:
+        """Remove the temporary directory with everything in it, if there is one."""
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+        if self._removal is not None:
+            # Later it would remove the directory of the next server of this seed.
+            self._removal.detach()
+        if self._lock is not None:
+            self._lock()
+
+    def remove_below(self, location: str) -> None:
+        """Remove one warehouse's files: held ones, and its directory if that is temporary."""
+        self._held.forget_below(location)
+        path = local_path(location)
+        if self._temporary is not None and path is not None and self._temporary in path.parents:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _seeded(self) -> Path | None:
+        """The directory that every server of this seed wants, or None if it cannot be had.
+
+        Table locations are part of the answers, so it has a fixed name. A lock tells whether
+        another server uses it now or one that was killed has left it.
+        """
+        if self._seed is None:
+            return None
+        wanted = Path(tempfile.gettempdir()) / f"icecheck-seed-{self._seed}"
+        try:
+            import fcntl
+
+            wanted.mkdir(mode=0o700, exist_ok=True)
+            if wanted.is_symlink() or wanted.stat().st_uid != os.getuid():
+                return None
+            handle = os.open(wanted / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(handle)
+                return None
+        except (ImportError, OSError):
+            return None
+        self._lock = weakref.finalize(self, os.close, handle)
+        for leftover in wanted.iterdir():
+            if leftover.name != _LOCK_FILE:
+                shutil.rmtree(leftover, ignore_errors=True)
+        return wanted
