@@ -13,12 +13,12 @@ import httpx
 from icecheck.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.contract import load
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import CredentialsEnded, Unreachable
 from icecheck.json_text import read_json
 from icecheck.redaction import Redactor
 from icecheck.signing import Signer
 from icecheck.target import Principal, Target
 from icecheck.transport import SocketTransport
+from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.weather import UNSENDABLE, Trouble, is_uncertain, next_wait, trouble_of
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
