@@ -129,21 +129,23 @@ class Connection:
         Raises Unreachable when no usable answer came, KeyboardInterrupt once the run is stopped.
         """
         self.guard(wire)
+        shows_token = self._credentials.are_shown(wire.operation, wire.headers)
         waited, attempts = 0.0, 0
         doubt: Trouble | None = None
         while True:
             if self._silent:
                 raise self._lost(wire, "not sent, nothing answers any more")
             self._keep_pace(wire, again=attempts > 0)
-            exchange = self._attempt(wire, record, renew=self._shows_token(wire))
+            exchange = self._attempt(wire, record, renew=shows_token)
             attempts += 1
             trouble = trouble_of(exchange)
             if trouble is None:
-                if exchange.status == 401 and self._shows_token(wire):
+                if exchange.status == 401 and shows_token:
                     self._expect_token_to_live(wire, record)
                 if doubt and wire.step is not Step.UNDO and is_uncertain(doubt, exchange):
                     raise self._lost(wire, f"{doubt.words}, then 404")
-                self._remember(wire, exchange)
+                if exchange.status == 200 and shows_token and wire.method in {"GET", "HEAD"}:
+                    self._proven = wire
                 return exchange
             doubt = trouble if trouble.may_be_applied else doubt
             # What cleans up may be sent twice: what is gone already is gone.
@@ -209,14 +211,6 @@ class Connection:
 
     # ---- credentials
 
-    def _shows_token(self, wire: Wire) -> bool:
-        return self._credentials.are_shown(wire.operation, wire.headers)
-
-    def _remember(self, wire: Wire, exchange: Exchange) -> None:
-        """Keep a request that only reads and that the catalog accepted with the run's token."""
-        if wire.method in {"GET", "HEAD"} and exchange.status == 200 and self._shows_token(wire):
-            self._proven = wire
-
     def _expect_token_to_live(self, wire: Wire, record: Callable[[Exchange], None]) -> None:
         """Tell a 401 that is an answer from one because the token has ended.
 
@@ -238,14 +232,12 @@ class Connection:
             raise CredentialsEnded(words)
 
     def _headers(self, wire: Wire) -> dict[str, str]:
-        headers = {"Accept": "application/json", **self.target.headers}
-        if wire.body is not None:
-            headers["Content-Type"] = "application/json"
+        every = {"Accept": "application/json"}
+        own = {} if wire.body is None else {"Content-Type": "application/json"}
         if self._credentials.own.identifies:
             # The flow puts the token that is valid by then in this place.
-            headers["Authorization"] = f"Bearer {self._credentials.own.token or ''}"
-        headers.update(wire.headers)
-        return {name: value for name, value in headers.items() if value != ""}
+            own["Authorization"] = f"Bearer {self._credentials.own.token or ''}"
+        return _merged(every, self.target.headers, own, wire.headers)
 
     def _answer_with_token(self, step: Step, asked: httpx.Request) -> httpx.Response:
         """Send a request for a token, and again in bad weather; nothing of this is recorded."""
@@ -276,6 +268,17 @@ class Connection:
                 told = f"{words}, and has given a token for this credential before"
                 raise CredentialsEnded(told) from None
             raise TargetUnusable(f"{words}: check {options}") from None
+
+
+def _merged(*parts: Mapping[str, str]) -> dict[str, str]:
+    """Return headers of which a later one replaces those of its name, or takes them away if empty.
+
+    Names are compared without case, as servers compare them.
+    """
+    merged: dict[str, tuple[str, str]] = {}
+    for part in parts:
+        merged |= {name.lower(): (name, value) for name, value in part.items()}
+    return {name: value for name, value in merged.values() if value != ""}
 
 
 def _drafted(wire: Wire, headers: Mapping[str, str]) -> Exchange:

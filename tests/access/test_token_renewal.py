@@ -91,6 +91,32 @@ def test_a_request_under_a_name_of_its_own_needs_no_token():
     assert (server.shown, server.forms) == ([None, "Bearer other"], [])
 
 
+@pytest.mark.parametrize("given", ["authorization", "Authorization", "AUTHORIZATION"])
+@pytest.mark.parametrize("said", [{"Authorization": ""}, {"authorization": ""}])
+def test_taking_the_authorization_away_takes_it_away_however_it_is_spelled(given, said):
+    server = TokenServer()
+    using = connection(server, credential=None, headers={given: "Bearer mine"})
+    using.send(wire(headers=said), lambda _: None)
+    using.send(wire(), lambda _: None)
+    assert server.shown == [None, "Bearer mine"]
+
+
+@pytest.mark.parametrize("name", ["authorization", "Authorization"])
+def test_a_token_replaces_an_authorization_among_the_headers_however_it_is_spelled(name):
+    server = TokenServer()
+    [exchange] = sent(connection(server, headers={name: "Bearer of-headers"}), wire())
+    assert server.shown == ["Bearer t1"]
+    assert dict(exchange.request_headers)["Authorization"] == "Bearer t1"
+
+
+def test_a_header_of_the_user_replaces_the_usual_one_however_it_is_spelled():
+    server = TokenServer()
+    using = connection(server, credential=None, headers={"accept": "text/plain"})
+    [exchange] = sent(using, wire())
+    assert server.asked[0].headers.get_list("accept") == ["text/plain"]
+    assert exchange.request_headers == (("accept", "text/plain"),)
+
+
 def test_threads_that_are_refused_together_send_one_request_for_a_token():
     server = TokenServer()
     using = connection(server)
