@@ -1,4 +1,4 @@
-"""Whose requests are: the run's own, the second principal's, or those of whoever a check names."""
+"""Who sends a request: the run's own principal, the second one, or whoever a check names."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ __all__ = ["Credentials"]
 
 
 class Credentials:
-    """What the user gave to show who asks, as flows of httpx; no token gets past the redactor.
+    """What the user gave to show who asks, as flows of httpx; the redactor is told every secret.
 
     ``own`` and ``second`` are the tokens of the run and of the second principal.
     """
@@ -47,10 +47,10 @@ class Credentials:
             self._redactor.add(*self._signer.secrets)
 
     def flow(self, operation: str | None, headers: Mapping[str, str]) -> httpx.Auth:
-        """Return what a request is sent through, given the headers that its check sends.
+        """Return the flow that a request is sent through, given the headers that its check sends.
 
-        A check may name another sender, which is signed like the run's own, or by an empty header
-        none; and nobody signs what comes before a token.
+        A check may send an Authorization of its own: it gets no token but is signed. With an empty
+        one it asks as a stranger and is not signed either; nor is what asks for a token.
         """
         named = _named_sender(headers)
         flow = self.own if named is None else httpx.Auth()

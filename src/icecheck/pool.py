@@ -1,4 +1,4 @@
-"""One place that sends: every request goes out and every answer is read within the limits."""
+"""Sends one request at a time to a target, and reads its answer within the limits."""
 
 import contextlib
 import threading
