@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from icecheck.client import Catalog
-from icecheck.expect import NotOffered, Unreachable, Violation
+from icecheck.expect import NotOffered, Violation
 from icecheck.spark_tests.failures import Failure, read_failure
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 from icecheck.verdict import SkipKind
 
 if TYPE_CHECKING:

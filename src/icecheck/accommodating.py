@@ -11,9 +11,10 @@ from typing import Any
 from icecheck import bodies
 from icecheck.accommodations import Accommodations
 from icecheck.client import Catalog
-from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Unreachable, Violation
+from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
 from icecheck.session import Session
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 
 __all__ = ["FirstTable", "accommodate", "first_table"]
 

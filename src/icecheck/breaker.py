@@ -10,10 +10,11 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.connection import Wire
 from icecheck.exchange import Step
-from icecheck.expect import Blocked, NotOffered, Reply, Unreachable
+from icecheck.expect import Blocked, NotOffered, Reply
 from icecheck.judge import judge
 from icecheck.session import Session
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 from icecheck.verdict import CREDENTIALS, TARGET, Outcome, Verdict
 from icecheck.weather import foreign_words
 

@@ -37,9 +37,10 @@ class _OwnCatalog:
 def _iceberg_session(request: pytest.FixtureRequest) -> "Iterator[Callable[[], OwnNamespace]]":
     """One conversation with the catalog of `--catalog-url`: makes a namespace for each test."""
     from icecheck.connection import TargetUnusable
-    from icecheck.expect import Blocked, NotOffered, Unreachable
+    from icecheck.expect import Blocked, NotOffered
     from icecheck.own_namespace import OwnNamespace
     from icecheck.target import UsageError
+    from icecheck.unreachable import Unreachable
 
     try:
         session = _opened(request.config)

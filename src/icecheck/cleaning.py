@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from icecheck.client import Catalog
-from icecheck.expect import Reply, Unreachable, Violation
+from icecheck.expect import Reply, Violation
 from icecheck.isolation import OWNER
 from icecheck.ledger import Entry
 from icecheck.ledger_file import WrittenLedger
@@ -13,6 +13,7 @@ from icecheck.redaction import Redactor
 from icecheck.removal import look_at, says_gone
 from icecheck.session import Session, open_session
 from icecheck.target import Target, UsageError
+from icecheck.unreachable import Unreachable
 
 __all__ = ["Cleaned", "clean", "salvage"]
 

@@ -11,13 +11,14 @@ from icecheck.accommodating import first_table
 from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Blocked, NotOffered, Reply, Unreachable, Violation
+from icecheck.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.json_text import read_json
 from icecheck.littering import try_deleting_table
 from icecheck.offer import encode_segment
 from icecheck.redaction import Redactor
 from icecheck.session import Session, open_session
 from icecheck.target import Given, Namespace, Target
+from icecheck.unreachable import Unreachable
 
 __all__ = ["Advice", "examine"]
 

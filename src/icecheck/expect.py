@@ -1,4 +1,4 @@
-"""What a check expects of a reply: matchers on JSON as values, and the four ways to end early."""
+"""What a check expects of a reply: matchers on JSON as values, and the three ways to end early."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,11 +18,9 @@ __all__ = [
     "ANY_STRING",
     "SHAPE_ERRORS",
     "Blocked",
-    "CredentialsEnded",
     "Matcher",
     "NotOffered",
     "Reply",
-    "Unreachable",
     "Violation",
     "blocked_by_shape",
     "containing",
@@ -77,14 +75,6 @@ class NotOffered(Exception):
         self.kind = kind
         self.reason = reason
         super().__init__(reason)
-
-
-class Unreachable(Exception):
-    """The target gave no usable answer: a transport error, or throttling that persisted."""
-
-
-class CredentialsEnded(Unreachable):
-    """The catalog accepts the run's credentials no more, and did so before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,10 @@ from typing import Any
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
-from icecheck.expect import (
-    SHAPE_ERRORS,
-    Blocked,
-    CredentialsEnded,
-    NotOffered,
-    Unreachable,
-    Violation,
-    blocked_by_shape,
-)
+from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.home import GROUNDWORK
 from icecheck.probes import has_capability
+from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.unwritable import Unwritable
 from icecheck.verdict import (
     CREDENTIALS,

@@ -5,9 +5,10 @@ from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
 from icecheck.contract import Action, Object
 from icecheck.effects import effect_of
-from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Unreachable, Violation
+from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation
 from icecheck.isolation import exists_already
 from icecheck.session import Session
+from icecheck.unreachable import Unreachable
 from icecheck.weather import foreign_words
 
 __all__ = ["refuse_to_litter", "try_deleting_table"]

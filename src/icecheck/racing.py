@@ -12,12 +12,13 @@ from icecheck.client import NO_BODY, Catalog
 from icecheck.connection import Wire
 from icecheck.effects import Effect, effect_of
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Reply, Unreachable
+from icecheck.expect import Reply
 from icecheck.history import Answer, Deed, Event
 from icecheck.ledger import Entry
 from icecheck.sender import encode
 from icecheck.session import Session
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 
 __all__ = ["Move", "race"]
 

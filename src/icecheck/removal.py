@@ -5,9 +5,10 @@ from typing import Any, Protocol
 
 from icecheck.contract import Action, Contract, Object
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Reply, Unreachable, Violation
+from icecheck.expect import Reply, Violation
 from icecheck.ledger import Entry, Kind, Ledger
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 
 __all__ = ["Remover", "look_at", "remove_all", "says_gone"]
 

@@ -15,7 +15,6 @@ from icecheck.accommodations import Accommodations
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.contract import Contract, load
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Unreachable
 from icecheck.isolation import Isolation, drop_root, isolate
 from icecheck.json_text import read_json
 from icecheck.ledger import Entry, Ledger
@@ -26,6 +25,7 @@ from icecheck.request_guard import RequestGuard
 from icecheck.schema import SchemaJudge, schema_judge
 from icecheck.scheme import other_url
 from icecheck.target import Target, UsageError
+from icecheck.unreachable import Unreachable
 
 __all__ = [
     "Isolation",

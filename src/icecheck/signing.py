@@ -4,9 +4,10 @@ The measure is Java's RESTSigV4AuthSession: the path is encoded once more, the h
 is a header, a bearer token goes into ``Original-Authorization``, and all of it is signed.
 """
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,9 +15,11 @@ import httpx
 
 from icecheck.target import SigV4, UsageError
 
-__all__ = ["Signer"]
+__all__ = ["SignedAuth", "Signer"]
 
 _RELOCATED = "Original-Authorization"
+# A proxy may change these on the way.
+_UNSIGNED = frozenset({"connection", "content-length", "transfer-encoding"})
 
 
 class Signer:
@@ -49,7 +52,7 @@ class Signer:
         return tuple(each for each in (frozen.access_key, frozen.secret_key, frozen.token) if each)
 
     def signed(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+        self, method: str, url: str | httpx.URL, headers: Mapping[str, str], body: bytes | None
     ) -> dict[str, str]:
         """Return the headers to send: those given, the signature and what it needs.
 
@@ -77,6 +80,46 @@ class Signer:
             request
         )
         return dict(request.headers.items())
+
+
+class SignedAuth(httpx.Auth):
+    """Signs a request each time another flow sends it; that flow's own requests go unsigned."""
+
+    requires_request_body = True
+
+    def __init__(self, signer: Signer, flow: httpx.Auth | None = None) -> None:
+        self._signer = signer
+        self._flow = flow or httpx.Auth()
+
+    def sync_auth_flow(
+        self, request: httpx.Request
+    ) -> Generator[httpx.Request, httpx.Response, None]:
+        """Yield what the other flow yields; the request itself is signed while it is sent."""
+        request.read()
+        with contextlib.closing(self._flow.sync_auth_flow(request)) as flow:
+            asked = next(flow)
+            while True:
+                unsigned = asked.headers
+                if asked is request:
+                    asked.headers = self._signed(asked)
+                response = yield asked
+                asked.headers = unsigned
+                try:
+                    asked = flow.send(response)
+                except StopIteration:
+                    return
+
+    def _signed(self, request: httpx.Request) -> httpx.Headers:
+        kept: list[tuple[str, str]] = []
+        to_sign: dict[str, str] = {}
+        for raw_name, raw_value in request.headers.raw:
+            name, value = raw_name.decode("ascii"), raw_value.decode("ascii")
+            if name.lower() in _UNSIGNED:
+                kept.append((name, value))
+            else:
+                to_sign[name] = value
+        signed = self._signer.signed(request.method, request.url, to_sign, request.content or None)
+        return httpx.Headers([*kept, *signed.items()])
 
 
 def _region_of(session: Any) -> str | None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.contract import Action, Object
-from icecheck.expect import Unreachable, Violation, find
+from icecheck.expect import Violation, find
 from icecheck.judge import judge
 from icecheck.session import Session
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 from icecheck.unserved import NOT_SERVED
 from icecheck.verdict import Outcome, Verdict
 

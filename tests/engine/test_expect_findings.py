@@ -12,10 +12,8 @@ from icecheck.expect import (
     ANY_OBJECT,
     ANY_STRING,
     Blocked,
-    CredentialsEnded,
     NotOffered,
     Reply,
-    Unreachable,
     Violation,
     containing,
     equal,
@@ -25,6 +23,7 @@ from icecheck.expect import (
     show,
 )
 from icecheck.schema import schema_judge
+from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.verdict import Finding, SkipKind
 
 ORDINAL = 3

@@ -7,10 +7,11 @@ import pytest
 
 from icecheck.check import check, check_of
 from icecheck.client import Catalog
-from icecheck.expect import Blocked, CredentialsEnded, NotOffered, Unreachable, Violation
+from icecheck.expect import Blocked, NotOffered, Violation
 from icecheck.judge import judge, not_run
 from icecheck.session import open_session
 from icecheck.target import Target
+from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Skip, SkipKind
 
 TOKEN = "tok-canary-1"

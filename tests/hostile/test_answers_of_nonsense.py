@@ -14,11 +14,11 @@ from icecheck.assembly.output import write_report
 from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Unreachable
 from icecheck.json_text import read_json
 from icecheck.redaction import Redactor
 from icecheck.session import open_session
 from icecheck.target import Principal, Target, UsageError
+from icecheck.unreachable import Unreachable
 from icecheck.verdict import Outcome
 from icecheck.weather import WAIT_SECONDS_MAX, next_wait, trouble_of
 

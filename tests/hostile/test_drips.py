@@ -13,9 +13,9 @@ from tests.hostile.lying_socket import Lie, lying_socket
 from icecheck.assembly.run import RunOptions, run_checks
 from icecheck.connection import Connection, Wire
 from icecheck.exchange import Exchange, Step
-from icecheck.expect import Unreachable
 from icecheck.mock_server import MockCatalog
 from icecheck.target import Target
+from icecheck.unreachable import Unreachable
 from icecheck.verdict import Outcome
 
 TIMEOUT_SECONDS = 0.5

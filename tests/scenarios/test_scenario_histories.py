@@ -9,7 +9,7 @@ import pytest
 from icecheck.check import check_of
 from icecheck.client import Catalog
 from icecheck.connection import Connection
-from icecheck.expect import Unreachable, Violation
+from icecheck.expect import Violation
 from icecheck.judge import judge
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
@@ -37,6 +37,7 @@ from icecheck.scenarios.steps import (
 from icecheck.scenarios.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
+from icecheck.unreachable import Unreachable
 
 CHECK = check_of(scenario)
 TOUR = (

@@ -2,9 +2,10 @@
 
 import pytest
 
-from icecheck.expect import NotOffered, Unreachable, Violation
+from icecheck.expect import NotOffered, Violation
 from icecheck.spark_tests.failures import read_failure
 from icecheck.spark_tests.running import failure_outcome
+from icecheck.unreachable import Unreachable
 from icecheck.verdict import SkipKind
 
 
