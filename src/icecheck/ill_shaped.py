@@ -144,7 +144,7 @@ def _last_function(error: Exception) -> list[FrameType]:
 
 
 def _held_in(frame: FrameType) -> Iterator[IllShapedBody]:
-    """Yield the ill-shaped bodies, of which a function has a part, in a variable or a member of one."""
+    """Yield the ill-shaped bodies of which a function holds a part, or something with a part."""
     for value in frame.f_locals.values():
         held = [value]
         if is_dataclass(value) and not isinstance(value, type):
