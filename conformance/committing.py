@@ -8,12 +8,16 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
 from icecheck.probes import has_capability, offered
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
     "MARK",
+    "METADATA_LOCATION_REUSED",
     "NO_SNAPSHOT",
+    "RENAME_CHANGED_THE_TABLE",
     "commit",
     "creation_updates",
     "expect_effect",
@@ -30,6 +34,19 @@ __all__ = [
     "shared_table_since",
     "with_ids",
 ]
+
+METADATA_LOCATION_REUSED = declare(
+    "metadata-location-reused",
+    "Gives a new version the metadata location of an earlier one",
+    Severity.FALSE_OR_LOST,
+    "every client: the earlier version is overwritten",
+)
+RENAME_CHANGED_THE_TABLE = declare(
+    "rename-changed-the-table",
+    "Renaming a table changes the table",
+    Severity.FALSE_OR_LOST,
+    "every client: what nobody named is changed",
+)
 
 Json = dict[str, Any]
 
@@ -107,14 +124,14 @@ def expect_loaded(
         is_older = location == before.metadata_location or location != (answered or location)
         if location is not None and is_older:
             raise reply.violation(
-                "effect-missing:commit",
+                EFFECT_MISSING.of("commit"),
                 "a commit that takes effect",
                 "the version before it",
                 detail=seen,
                 pointer=finding.pointer,
             ) from None
         raise reply.violation(
-            f"effect-missing:{what}",
+            EFFECT_MISSING.of(what),
             _brief(finding.expected, "what was committed"),
             _brief(finding.actual, "something else"),
             detail=seen,
@@ -154,7 +171,7 @@ def expect_unchanged(catalog: Catalog, before: Table, *property_keys: str) -> No
     if changed:
         first = changed[0]
         raise reply.violation(
-            "changed-although-refused",
+            CHANGED_ALTHOUGH_REFUSED,
             "the table as it was",
             "a changed table",
             detail=f"{', '.join(changed)}; {first} is {show(now.get(first, location), 80)}",

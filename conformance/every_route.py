@@ -18,6 +18,7 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.target import Namespace
 
 __all__ = [
@@ -240,7 +241,7 @@ def expect_own_unchanged(catalog: Catalog, own: Own) -> None:
     if catalog.claims("loadNamespaceMetadata"):
         reply = catalog.load_namespace_metadata(own.namespace).expect(200)
         if OTHERS in (object_in(reply).get("properties") or {}):
-            raise Violation("changed-although-refused", "no new property", "a new property")
+            raise Violation(CHANGED_ALTHOUGH_REFUSED, "no new property", "a new property")
 
 
 def _expect_no_more_tables(catalog: Catalog, own: Own) -> None:
@@ -249,5 +250,5 @@ def _expect_no_more_tables(catalog: Catalog, own: Own) -> None:
     # Some list views among their tables, which is for other checks to judge.
     if [name for name in more if own.view is None or name != own.view.name]:
         raise listed.violation(
-            "changed-although-refused", "its one table", "more", pointer="/identifiers"
+            CHANGED_ALTHOUGH_REFUSED, "its one table", "more", pointer="/identifiers"
         )

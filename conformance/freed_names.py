@@ -18,6 +18,7 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import NotOffered, Reply
 from icecheck.probes import has_capability
+from icecheck.statuses import ANY_SUCCESS
 from icecheck.target import Namespace
 
 __all__ = ["TAKINGS", "Taking", "judge_taking"]
@@ -262,6 +263,6 @@ def judge_taking(catalog: Catalog, taking: Taking) -> None:
     if refused:
         _, first = refused[0]
         detail = "the name was free: " + "; ".join(freed.how for freed, _ in refused)
-        raise first.violation("status", "2xx", str(first.status), detail=detail)
+        raise first.wrong_status(ANY_SUCCESS, detail=detail)
     if not judged:
         raise not_applicable("the catalog refuses this under every name")

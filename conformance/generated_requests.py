@@ -12,10 +12,20 @@ from icecheck.conformance.sampling import sample
 from icecheck.conformance.viewing import View, given_view, settled_view
 from icecheck.contract import Action, Object, load
 from icecheck.expect import Blocked, Reply, Violation
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Finding
 
 __all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
+
+_MISTYPED = declare(
+    "mistyped-value-accepted",
+    "Accepts a value of a wrong type",
+    Severity.WRONG_STATUS,
+    family=STATUS,
+)
 
 REFUSED_CASES_MAX = 40
 MISTYPED_CASES_MAX = 24
@@ -139,14 +149,12 @@ def send(catalog: Catalog, request: ConfinedRequest) -> Reply:
 def _refused(reply: Reply, case: GeneratedCase) -> Violation | None:
     if 400 <= reply.status < 500:
         return None
-    return reply.violation("status", "4xx", str(reply.status), detail=case.description)
+    return reply.wrong_status(ANY_4XX, detail=case.description)
 
 
 def _not_converted(reply: Reply, case: GeneratedCase) -> Violation | None:
     if reply.ok:
-        return reply.violation(
-            "mistyped-value-accepted", "4xx", str(reply.status), detail=case.description
-        )
+        return reply.violation(_MISTYPED, ANY_4XX, reply.status, detail=case.description)
     return _refused(reply, case)
 
 
@@ -154,8 +162,8 @@ def _no_server_error(reply: Reply, case: GeneratedCase) -> Violation | None:
     # 501 says that the catalog lacks a capability, not that it broke down.
     if reply.status < 500 or reply.status == 501:
         return None
-    expected = "2xx or 4xx" if case.flaw is None else "4xx"
-    return reply.violation("status", expected, str(reply.status), detail=case.description)
+    due = ANY_SUCCESS_OR_4XX if case.flaw is None else ANY_4XX
+    return reply.wrong_status(due, detail=case.description)
 
 
 def _raise(findings: list[Finding]) -> None:
@@ -163,14 +171,7 @@ def _raise(findings: list[Finding]) -> None:
         return
     first, *others = findings[:FINDINGS_MAX]
     count = f" ({len(findings)} such requests)" if len(findings) > 1 else ""
-    raise Violation(
-        first.symptom,
-        first.expected,
-        first.actual,
-        detail=first.detail + count,
-        exchange=first.exchange,
-        others=tuple(others),
-    )
+    raise Violation.again(first, *others, detail=first.detail + count)
 
 
 def _ledger_unexpected(catalog: Catalog, case: GeneratedCase, reply: Reply) -> None:
@@ -264,7 +265,7 @@ def _expect_unchanged(catalog: Catalog, operation_id: str, place: Place, before:
     after = _visible(catalog, operation_id, place)
     if after is not None and after != before:
         raise Violation(
-            "changed-although-refused",
+            CHANGED_ALTHOUGH_REFUSED,
             "the state of before",
             "another state",
             detail=f"after refused requests to {operation_id}",

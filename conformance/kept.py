@@ -13,6 +13,9 @@ from icecheck.conformance.committing import commit
 from icecheck.conformance.hostile_values import string_map
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import ABSENT, Reply, Violation, difference, show
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE, EFFECT_MISSING
+from icecheck.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.symptoms import Symptom
 
 __all__ = [
     "KEPT",
@@ -101,7 +104,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
             reply.expect(200, detail=change.what)
         if refused(reply, change.what):
             waiting.extend(change.parts)  # after all that is sent as a whole
-            expect_as_before(catalog, table, "changed-although-refused", change.what)
+            expect_as_before(catalog, table, CHANGED_ALTHOUGH_REFUSED, change.what)
             continue
         taken += 1
         table = _expect_after(catalog, table, change)
@@ -117,13 +120,13 @@ def refused(reply: Reply, what: str) -> bool:
         return False
     if 400 <= reply.status < 500 or reply.status == 501:
         return True
-    raise reply.violation("status", "2xx or 4xx", str(reply.status), detail=f"sent {what}")
+    raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=f"sent {what}")
 
 
 def expect_as_before(
     catalog: Catalog,
     before: Table,
-    symptom: str,
+    symptom: Symptom,
     what: str,
     query: Sequence[tuple[str, str]] = (),
 ) -> None:
@@ -142,10 +145,12 @@ def expect_as_before(
 def expect_bystander(catalog: Catalog, bystander: Table) -> None:
     """Judge that the table beside the one that was changed is what it was."""
     what = "a table that no request named"
-    expect_as_before(catalog, bystander, "changed-beside:another-table", what)
+    expect_as_before(catalog, bystander, CHANGED_BESIDE.of("another-table"), what)
 
 
-def expect_shown(reply: Reply, before: Table, named: Json, what: str, *, symptom: str = "") -> Json:
+def expect_shown(
+    reply: Reply, before: Table, named: Json, what: str, *, symptom: Symptom | None = None
+) -> Json:
     """Judge that an answer shows the members named as they are due, and all else as it was.
 
     Returns the metadata that it shows. ``symptom`` stands for whatever differs; without one a
@@ -184,11 +189,11 @@ class _Difference:
 def _violation(reply: Reply, what: str, found: Sequence[_Difference]) -> Violation:
     first = next((each for each in found if not each.beside), found[0])
     if first.beside:
-        symptom, expected = f"changed-beside:{first.member}", "what was not named, as it was"
+        symptom, expected = CHANGED_BESIDE.of(first.member), "what was not named, as it was"
     else:
         # As other checks call it: what is lost has one root, whatever showed it.
         leaf = innermost(first.member, first.pointer)
-        symptom, expected = f"effect-missing:{leaf}", "what was sent"
+        symptom, expected = EFFECT_MISSING.of(leaf), "what was sent"
     return reply.violation(
         symptom,
         expected,

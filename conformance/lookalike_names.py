@@ -24,12 +24,19 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGE
+from icecheck.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 
 __all__ = [
+    "ANOTHER_OBJECT",
     "FAMILIES",
     "MARK",
     "NAMESPACES",
+    "NAMES_RUN_TOGETHER",
+    "NAME_ALTERED",
+    "NAME_NOT_FOUND",
     "TABLES",
     "VIEWS",
     "Bearer",
@@ -46,6 +53,34 @@ __all__ = [
     "properties_in",
     "raise_if_none",
 ]
+
+NAMES_RUN_TOGETHER = declare(
+    "names-run-together",
+    "Takes names for other names, or gives them back altered",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+    told=CHANGE,
+    answer_in_id=False,
+)
+NAME_ALTERED = declare(
+    "name-altered",
+    "Gives a name back altered",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+    family=NAMES_RUN_TOGETHER,
+)
+NAME_NOT_FOUND = declare(
+    "name-not-found",
+    "Does not find something under the name with which it was created",
+    Severity.FALSE_OR_LOST,
+    "every client: what was acknowledged is not what is there",
+)
+ANOTHER_OBJECT = declare(
+    "another-object",
+    "Under a name is another object than the one created with it",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
 
 MARK = "icecheck.mark"
 PAGE_SIZE = 3
@@ -219,8 +254,7 @@ def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
     Who breaks down over a name has not refused it: a Violation.
     """
     if reply.status >= 500 and reply.status != 501:
-        expected = "2xx or 4xx"
-        raise reply.violation("status", expected, str(reply.status), detail=_named(it))
+        raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=_named(it))
     return reply.status in statuses if statuses else not reply.ok
 
 
@@ -237,9 +271,9 @@ def found(reply: Reply, it: Bearer) -> Reply:
     """Judge that something is reached under the name under which it was made."""
     if not reply.ok:
         raise reply.violation(
-            "name-not-found",
+            NAME_NOT_FOUND,
             "the object created under this name",
-            str(reply.status),
+            reply.status,
             detail=_named(it),
         )
     return reply
@@ -255,7 +289,7 @@ def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
     mark = properties_in(reply).get(MARK, ABSENT)
     if mark != it.mark:
         raise reply.violation(
-            "another-object",
+            ANOTHER_OBJECT,
             f"the {kind.word} created under this name",
             f"another {kind.word}",
             detail=_named(it),
@@ -301,7 +335,7 @@ def _expect_these(
     names = sorted(each for each in listed if relative.stem in each[-1])
     if names != due:
         raise reply.violation(
-            "name-altered",
+            NAME_ALTERED,
             "a list with the names as they were created",
             "another list",
             detail=f"it has {show(names)}, due is {show(due)}",

@@ -8,7 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from icecheck.conformance.hostile_values import in_halves
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import ABSENT, Reply, show
+from icecheck.expect import ABSENT, Reply, difference, show
+from icecheck.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.symptoms import Symptom
 
 __all__ = ["Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]
 
@@ -43,7 +45,7 @@ def send_in_pieces(
 def no_breakdown(reply: Reply) -> Reply:
     """Judge that a catalog takes or refuses a legal value, and does not break down over it."""
     if reply.status >= 500 and reply.status != 501:
-        raise reply.violation("status", "2xx or 4xx", str(reply.status))
+        raise reply.wrong_status(ANY_SUCCESS_OR_4XX)
     return reply
 
 
@@ -51,7 +53,7 @@ def expect_kept(
     reply: Reply,
     due: Mapping[str, Any],
     found: Mapping[str, Any],
-    symptom: str,
+    symptom: Symptom,
     what: str = "",
 ) -> None:
     """Judge that every member which is due is found as it was sent; there may be others."""
@@ -69,4 +71,4 @@ def expect_kept(
 
 
 def _same(found: Any, due: Any) -> bool:
-    return type(found) is type(due) and bool(found == due)
+    return difference(due, found, exact=True) is None

@@ -11,11 +11,18 @@ from icecheck.planned_scan import (
     expect_state,
     planned,
 )
+from icecheck.symptoms import Severity, declare
 
 __all__ = [
     "HISTORY",
     "IN_A",
     "MANY",
+    "PLANNED_DELETES",
+    "PLANNED_FILE",
+    "PLANNED_FILES",
+    "PLANNED_FILE_TIMES",
+    "PLAN_OF_NOTHING",
+    "RESIDUAL_FORGETS_THE_FILTER",
     "V2",
     "expect_among",
     "expect_no_snapshot",
@@ -24,6 +31,46 @@ __all__ = [
     "lost",
     "takes",
 ]
+
+PLANNED_FILES = declare(
+    "planned-files",
+    "Plans other files than those that the scan is about",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+    told=("what the scan is about", "something else"),
+)
+PLANNED_DELETES = declare(
+    "planned-deletes",
+    "Plans a data file with other delete files than those that apply to it",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+)
+PLANNED_FILE = declare(
+    "planned-file",
+    "Tells of planned files what is not so",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+    told=("what is known of it", "something else"),
+    qualifiers_apart=False,
+)
+PLANNED_FILE_TIMES = declare(
+    "planned-file:times",
+    "Writes times in planned files otherwise than documented",
+    Severity.SHAPE,
+    family=PLANNED_FILE,
+)
+RESIDUAL_FORGETS_THE_FILTER = declare(
+    "residual-forgets-the-filter",
+    "Leaves nothing to test in a file of which only some rows match the filter",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+)
+PLAN_OF_NOTHING = declare(
+    "plan-of-nothing",
+    "Plans files for a scan that finds nothing",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+)
 
 V2 = ("format-version-2",)
 HISTORY = (*V2, "snapshot-history")
@@ -38,7 +85,7 @@ def expect_planned(
 ) -> None:
     """Judge that exactly these files are planned, each once."""
     planned_names = files.names_of(found.locations)
-    equal(planned_names, sorted(names), symptom="planned-files", detail=detail)
+    equal(planned_names, sorted(names), symptom=PLANNED_FILES, detail=detail)
 
 
 def expect_among(
@@ -47,7 +94,7 @@ def expect_among(
     """Judge that these are planned, each once; a planner that prunes less plans others too."""
     due = sorted(names)
     of_these = [name for name in files.names_of(found.locations) if name in due]
-    equal(of_these, due, symptom="planned-files", detail=detail)
+    equal(of_these, due, symptom=PLANNED_FILES, detail=detail)
 
 
 def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
@@ -58,7 +105,7 @@ def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
     residual = task.get("residual-filter")
     kind = residual.get("type") if isinstance(residual, dict) else residual
     decided = kind in (True, False, "true", "false")
-    equal(decided, False, symptom="residual-forgets-the-filter", detail=detail)
+    equal(decided, False, symptom=RESIDUAL_FORGETS_THE_FILTER, detail=detail)
 
 
 def expect_no_snapshot(catalog: Catalog, table: Table, snapshot_id: int, **members: Any) -> None:

@@ -5,10 +5,23 @@ from typing import Any
 
 from icecheck.client import Catalog
 from icecheck.expect import ABSENT, Blocked, NotOffered, Reply, show
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING, SCHEMA_NOT_JSON
+from icecheck.symptoms import Severity, Symptom, declare
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
+    "BODY_ON_304",
+    "CHANGE_REPORT",
+    "DANGLING_CURRENT_ID",
+    "ETAG_UNCHANGED_BY_COMMIT",
+    "EXISTENCE_CONTRADICTS_LOAD",
+    "LISTING",
+    "LIST_LEFT_OUT",
+    "LOAD_IS_NOT_REPEATABLE",
+    "NO_PROPERTIES",
+    "PAGE_TOO_LONG",
+    "STALE_READ_AFTER_COMMIT",
     "expect_json",
     "expect_levels",
     "expect_namespace_gone",
@@ -24,6 +37,66 @@ __all__ = [
     "refuses_place",
     "tables_in",
 ]
+
+LISTING = declare(
+    "listing",
+    "A list does not show what is there",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+_NAMESPACE_ALTERED = declare(
+    "namespace-altered",
+    "Answers with another namespace than the one that was named",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
+CHANGE_REPORT = declare(
+    "change-report",
+    "The answer to a change of properties reports other keys than were changed",
+    Severity.SHAPE,
+)
+NO_PROPERTIES = declare(
+    "no-properties",
+    "Shows a namespace without properties otherwise than by an empty object or null",
+    Severity.SHAPE,
+)
+EXISTENCE_CONTRADICTS_LOAD = declare(
+    "existence-contradicts-load",
+    "HEAD and GET disagree about whether something is there",
+    Severity.WRONG_STATUS,
+    "Spark, PyIceberg: IF EXISTS and IF NOT EXISTS go wrong",
+)
+DANGLING_CURRENT_ID = declare(
+    "dangling-current-id",
+    "An id in the metadata points at something that is not there",
+    Severity.SHAPE,
+    "every client that loads it: the metadata cannot be read",
+)
+STALE_READ_AFTER_COMMIT = declare(
+    "stale-read-after-commit",
+    "A load after a commit shows an older version",
+    Severity.FALSE_OR_LOST,
+    "every client: what was acknowledged is not what is there",
+)
+LOAD_IS_NOT_REPEATABLE = declare(
+    "load-is-not-repeatable",
+    "Loads of one version do not show the same",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+ETAG_UNCHANGED_BY_COMMIT = declare(
+    "etag-unchanged-by-commit",
+    "Keeps the ETag of a table that a commit has changed",
+    Severity.FALSE_OR_LOST,
+    "every client that caches: it keeps a version that is no longer current",
+)
+BODY_ON_304 = declare("body-on-304", "Sends a body with status 304", Severity.SHAPE)
+LIST_LEFT_OUT = declare(
+    "list-left-out", "Leaves the list out of the answer to a listing", Severity.SHAPE
+)
+PAGE_TOO_LONG = declare(
+    "page-too-long", "A page has more entries than pageSize allows", Severity.SHAPE
+)
 
 
 def refuses_place(reply: Reply) -> bool:
@@ -68,10 +141,10 @@ def expect_json(reply: Reply) -> None:
         return
     media = (reply.header("content-type") or "none").split(";")[0].strip().lower()
     if media != "application/json":
-        raise reply.violation("schema:not-json", "application/json", media)
+        raise reply.violation(SCHEMA_NOT_JSON, "application/json", media)
 
 
-def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: str) -> None:
+def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: Symptom) -> None:
     """Judge that a listing of tables has none of this name; a list left out has none."""
     if (tuple(namespace), name) in tables_in(reply):
         identifier = show({"namespace": [*namespace], "name": name})
@@ -96,7 +169,7 @@ def expect_levels(reply: Reply, namespace: Namespace) -> None:
     found = reply.member("namespace")
     if found != [*namespace]:
         raise reply.violation(
-            "namespace-altered",
+            _NAMESPACE_ALTERED,
             "the namespace that was named, level by level",
             "another one",
             detail=f"{show([*namespace])} became {show(found)}",
@@ -118,7 +191,7 @@ def expect_properties_in(reply: Reply, wanted: Mapping[str, str | None]) -> None
     for key, value in wanted.items():
         if found.get(key) != value:
             raise reply.violation(
-                "effect-missing:properties",
+                EFFECT_MISSING.of("properties"),
                 "the properties as they were set and removed",
                 "others",
                 detail=f"{key} is {show(found.get(key, ABSENT))}, due is {_due(value)}",
@@ -136,7 +209,7 @@ def expect_properties_unchanged(
     if changed:
         key = changed[0]
         raise reply.violation(
-            "changed-although-refused",
+            CHANGED_ALTHOUGH_REFUSED,
             "the namespace as it was",
             "a changed namespace",
             detail=f"{key} was {_due(before.get(key))} and is {_due(after.get(key))}",
@@ -149,9 +222,9 @@ def expect_namespace_gone(catalog: Catalog, namespace: Namespace) -> None:
     reply = catalog.load_namespace_metadata(namespace)
     if reply.ok:
         raise reply.violation(
-            "effect-missing:drop-namespace",
+            EFFECT_MISSING.of("drop-namespace"),
             "404",
-            str(reply.status),
+            reply.status,
             detail="the drop was accepted, and the namespace is still there",
         )
     reply.expect(404)

@@ -17,6 +17,7 @@ from icecheck.history import (
     tell,
 )
 from icecheck.racing import Move, race
+from icecheck.shared_symptoms import ANOMALY
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
@@ -34,6 +35,7 @@ __all__ = [
     "rounds",
     "violation_of",
 ]
+
 
 RIVALS = ("client 1", "client 2", "client 3", "client 4")
 """Who competes in a round, each on a connection of its own: four rivals are six pairs."""
@@ -137,7 +139,7 @@ def violation_of(anomaly: Anomaly) -> Violation:
     """Return the finding of an anomaly: its kind for the cause, its witness for the reader."""
     expected, actual = _WORDS[anomaly.kind]
     return Violation(
-        f"anomaly:{anomaly.kind}",
+        ANOMALY.of(anomaly.kind),
         expected,
         actual,
         detail="; ".join(tell(anomaly).splitlines()),

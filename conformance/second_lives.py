@@ -9,6 +9,7 @@ from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import (
+    LISTING,
     expect_unlisted,
     not_applicable,
     refuses_place,
@@ -27,12 +28,15 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import Blocked, NotOffered, Reply, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 
 __all__ = [
     "FIRST",
     "FIRST_LIFE",
     "MARK",
+    "REQUIREMENT_IGNORED",
     "SECOND_LIFE",
     "expect_listed_once",
     "expect_no_first_tag",
@@ -49,6 +53,19 @@ __all__ = [
     "there_again",
     "warm",
 ]
+
+_FIRST_LIFE_SHOWS = declare(
+    "first-life-shows",
+    "What was created last under a name shows what bore the name before",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
+REQUIREMENT_IGNORED = declare(
+    "requirement-ignored",
+    "Accepts a commit whose requirements do not hold",
+    Severity.FALSE_OR_LOST,
+    "every client: what was acknowledged is not what is there",
+)
 
 Json = dict[str, Any]
 
@@ -169,14 +186,14 @@ def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
         expect_nothing(reply, "table")
     if catalog.claims("listTables"):
         listed = catalog.list_tables(namespace)
-        expect_unlisted(listed, namespace, name, "effect-missing:drop-table")
+        expect_unlisted(listed, namespace, name, EFFECT_MISSING.of("drop-table"))
 
 
 def expect_nothing(reply: Reply, kind: str) -> None:
     """Judge that an answer says that nothing has this name."""
     if reply.ok or reply.status == 304:
         raise reply.violation(
-            f"effect-missing:drop-{kind}", "404", str(reply.status), detail="after it was gone"
+            EFFECT_MISSING.of(f"drop-{kind}"), "404", reply.status, detail="after it was gone"
         )
 
 
@@ -203,7 +220,7 @@ def expect_nothing_of_first(reply: Reply, wrong: dict[str, bool]) -> None:
     """Judge that none of these things of the first life, each by what it is, is true."""
     if seen := [what for what, is_so in wrong.items() if is_so]:
         raise reply.violation(
-            "first-life-shows",
+            _FIRST_LIFE_SHOWS,
             "what was created last under this name",
             "what bore the name before",
             detail=f"of the first one: {', '.join(seen)}",
@@ -214,7 +231,7 @@ def there_again(reply: Reply) -> Reply:
     """Judge that what was created again is answered: neither missing, nor said to be unchanged."""
     if reply.status == 304:
         raise reply.violation(
-            "first-life-shows",
+            _FIRST_LIFE_SHOWS,
             "what was created last under this name",
             "what bore the name before",
             detail="it is said not to have changed",
@@ -227,7 +244,7 @@ def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
     count = tables_in(reply).count((namespace, name))
     if count != 1:
         raise reply.violation(
-            "listing",
+            LISTING,
             "a list of what is there",
             "another list",
             detail=f"{show(name)} is in it {count} times",
@@ -257,7 +274,7 @@ def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:
         expect_nothing(reply, "view")
     if catalog.claims("listViews"):
         listed = catalog.list_views(namespace)
-        expect_unlisted(listed, namespace, name, "effect-missing:drop-view")
+        expect_unlisted(listed, namespace, name, EFFECT_MISSING.of("drop-view"))
 
 
 def expect_second_view(reply: Reply, uuid: str) -> None:

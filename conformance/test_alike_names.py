@@ -20,7 +20,7 @@ from icecheck.conformance.lookalike_names import (
     raise_if_none,
 )
 from icecheck.conformance.piecemeal import no_breakdown
-from icecheck.conformance.reading import namespaces_in, next_page_token, tables_in
+from icecheck.conformance.reading import LISTING, namespaces_in, next_page_token, tables_in
 from icecheck.conformance.viewing import supported
 from icecheck.contract import Action
 from icecheck.expect import Reply, show
@@ -91,7 +91,7 @@ def _expect_empty(catalog: Catalog, short: Namespace, inside: dict[str, list[Bea
         reply = catalog.list_namespaces(short)
         if children := namespaces_in(reply):
             detail = f"in {show([*short])} is {show([*children[0]])}"
-            raise reply.violation("listing", "an empty list", "another list", detail=detail)
+            raise reply.violation(LISTING, "an empty list", "another list", detail=detail)
 
 
 @check(
@@ -333,7 +333,7 @@ def _expect_pages(stem: str, listing: Listing, size: int) -> None:
     odd = [each for each in due if listed.count(each) != 1]
     odd = odd or [each for each in listed if each not in due]
     told = f"{show(odd[0][-1])} is {listed.count(odd[0])} times on pages of {size}"
-    raise reply.violation("listing", "each name of the list once", "another list", detail=told)
+    raise reply.violation(LISTING, "each name of the list once", "another list", detail=told)
 
 
 def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> None:

@@ -19,6 +19,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import ABSENT, Reply
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 WELL_KNOWN = (
@@ -99,7 +100,7 @@ def _expect(holder: _Holder, keys: Sequence[str], due: Mapping[str, str], what: 
     found = properties_in(reply)
     wanted = {key: due.get(key, ABSENT) for key in keys}
     shown = {key: found.get(key, ABSENT) for key in keys}
-    expect_kept(reply, wanted, shown, "effect-missing:properties", what)
+    expect_kept(reply, wanted, shown, EFFECT_MISSING.of("properties"), what)
 
 
 def _one_by_one(holder: _Holder) -> None:
@@ -136,7 +137,7 @@ def _well_known(
         if reply.ok:
             loaded = load().expect(200)
             found = properties_in(loaded)
-            expect_kept(loaded, dict(pairs), found, "effect-missing:properties", "created with")
+            expect_kept(loaded, dict(pairs), found, EFFECT_MISSING.of("properties"), "created with")
         return reply
 
     def updated(pairs: Pieces) -> Reply:
@@ -144,7 +145,7 @@ def _well_known(
         if reply.ok:
             loaded = holder.load().expect(200)
             found = properties_in(loaded)
-            expect_kept(loaded, dict(pairs), found, "effect-missing:properties", "set later")
+            expect_kept(loaded, dict(pairs), found, EFFECT_MISSING.of("properties"), "set later")
         return reply
 
     send_in_pieces(items, created)

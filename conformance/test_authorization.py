@@ -25,6 +25,7 @@ from icecheck.conformance.reading import (
     tables_in,
 )
 from icecheck.expect import Reply, Violation
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.verdict import Group
 
 
@@ -92,13 +93,13 @@ def _expect_kept(catalog: Catalog, table: Table, *, changed: bool) -> None:
 
 def _changed(reply: Reply, due: str, found: str) -> Violation:
     detail = "with a made-up token"
-    return reply.violation("changed-although-refused", due, found, detail=detail)
+    return reply.violation(CHANGED_ALTHOUGH_REFUSED, due, found, detail=detail)
 
 
 def _expect_unauthorized(reply: Reply) -> None:
     if reply.ok:
         detail = f"{reply.exchange.operation} answered {reply.status} to a made-up token"
-        raise reply.violation("leak:false-token", "401", "a success", detail=detail)
+        raise reply.violation(LEAK.of("false-token"), "401", "a success", detail=detail)
     reply.expect(401, detail="with a made-up token")
 
 
@@ -214,7 +215,7 @@ def _expect_unaltered(reply: Reply, complete: Callable[[Reply], bool]) -> None:
 
 def _altered(reply: Reply) -> Violation:
     return reply.violation(
-        "leak:altered-success",
+        LEAK.of("altered-success"),
         "401 or 403, or the same answer as with credentials",
         "a success without what is there",
         detail=f"{reply.exchange.operation} without credentials",
@@ -226,7 +227,7 @@ def _expect_no_success(replies: list[Reply]) -> None:
     if leaks:
         closed = [str(r.exchange.operation) for r in replies if refused(r)]
         raise leaks[0].violation(
-            "leak:without-credentials",
+            LEAK.of("without-credentials"),
             "401 or 403",
             "a success",
             detail=f"answered: {', '.join(str(r.exchange.operation) for r in leaks)}; "

@@ -39,6 +39,7 @@ from icecheck.conformance.viewing import (
     set_current_version,
 )
 from icecheck.expect import Matcher, Reply, containing, equal
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 _LAST_ADDED = -1
@@ -129,7 +130,7 @@ def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
     found = [field.get("name") for field in fields]
     if found != [field["name"] for field in wide["fields"]]:
         raise reply.violation(
-            "effect-missing:wide-schema",
+            EFFECT_MISSING.of("wide-schema"),
             f"{MANY} columns in their order",
             f"{len(found)} columns" if len(found) != MANY else "another order",
         )
@@ -146,7 +147,7 @@ def test_a_partition_by_column_zero_is_kept(catalog: Catalog) -> None:
     _claimed(catalog.create_table(namespace, bodies.create_table_body(name, **zero_based())))
     metadata = view.metadata_in(catalog.load_table(namespace, name).expect(200))
     due = [("day", "identity", "day")]
-    equal(view.partition_fields(metadata), due, symptom="effect-missing:partition-spec")
+    equal(view.partition_fields(metadata), due, symptom=EFFECT_MISSING.of("partition-spec"))
 
 
 @check(
@@ -168,7 +169,7 @@ def test_the_version_added_last_is_current(catalog: Catalog) -> None:
     after = loaded_view(catalog, before).metadata
     current = [definition_of(version) for version in current_versions(after)]
     due = [definition_of(added["view-version"])]
-    equal(current, due, symptom="effect-missing:view-definition")
+    equal(current, due, symptom=EFFECT_MISSING.of("view-definition"))
 
 
 @check("dropTable.as-pyiceberg-effect", proves="dropTable.gone", group=Group.GENERATED)

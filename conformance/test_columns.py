@@ -16,6 +16,7 @@ from icecheck.conformance.demanding_values import large_property, wide_schema
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, containing, show
+from icecheck.shared_symptoms import EFFECT_MISSING
 
 STRUCT = bodies.struct_field
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
@@ -170,7 +171,7 @@ def _expect_defaults(reply: Reply, schema: Any, due: list[Json]) -> None:
         for member in ("initial-default", "write-default"):
             if show(column.get(member)) != show(field[member]):
                 raise reply.violation(
-                    f"effect-missing:{member}",
+                    EFFECT_MISSING.of(member),
                     "the default that was sent",
                     "another one, or none",
                     detail=f"{field['type']}: due is {show(field[member])}",

@@ -8,6 +8,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     MARK,
+    METADATA_LOCATION_REUSED,
     commit,
     expect_effect,
     expect_loaded,
@@ -20,8 +21,20 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
+from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Group
+
+_CHANGED_BY_NOTHING = declare(
+    "changed-by-nothing",
+    "A commit without updates changes the table",
+    Severity.FALSE_OR_LOST,
+    "every client: what nobody named is changed",
+)
+_TIME_TURNED_BACK = declare(
+    "time-turned-back", "A commit turns last-updated-ms back", Severity.SHAPE
+)
 
 # Each is well-formed JSON, and nobody can know what to do with it.
 MALFORMED_UPDATES: tuple[tuple[str, Any], ...] = (
@@ -145,7 +158,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
         differing.append("metadata-location")
     if differing:
         raise reply.violation(
-            "answer-differs-from-load",
+            ANSWER_DIFFERS_FROM_LOAD,
             "the version that the commit answered",
             "another one",
             detail=", ".join(differing),
@@ -162,7 +175,7 @@ def test_location_changes(catalog: Catalog) -> None:
         location = reply.member("metadata-location")
         if location in seen:
             raise reply.violation(
-                "metadata-location-reused",
+                METADATA_LOCATION_REUSED,
                 "a metadata location of its own for every version",
                 "the location of an earlier version",
                 pointer="/metadata-location",
@@ -179,7 +192,7 @@ def test_time_does_not_run_backwards(catalog: Catalog) -> None:
         "no earlier than before the commit", lambda v: isinstance(v, int) and v >= before
     )
     answer = commit(catalog, table, [set_property("1")]).expect(200)
-    answer.expect_json({"last-updated-ms": not_before}, at=["metadata"], symptom="time-turned-back")
+    answer.expect_json({"last-updated-ms": not_before}, at=["metadata"], symptom=_TIME_TURNED_BACK)
     expect_loaded(catalog, table, {"last-updated-ms": not_before}, what="last-updated-ms")
 
 
@@ -190,7 +203,7 @@ def test_empty_commit(catalog: Catalog) -> None:
     catalog.update_table(before.namespace, before.name, []).expect(200)
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     if view.settled(view.metadata_in(reply), MARK) != view.settled(before.metadata, MARK):
-        raise reply.violation("changed-by-nothing", "the table as it was", "a changed table")
+        raise reply.violation(_CHANGED_BY_NOTHING, "the table as it was", "a changed table")
 
 
 @check("commit.int64-exact", proves="commit.int64-exact", needs=("metadata-only-snapshots",))

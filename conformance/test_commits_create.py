@@ -6,6 +6,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import creation_updates
 from icecheck.expect import ANY_STRING, Reply, containing, equal
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.target import Namespace
 
 NEEDS = ("stage-create",)
@@ -43,10 +44,11 @@ def test_complete_a_staged_table(catalog: Catalog) -> None:
         ("location", lambda m: view.place(m.get("location"))),
         ("properties", lambda m: (m.get("properties") or {}).get("owner")),
     ):
-        equal(seen(after), seen(before), symptom=f"effect-missing:staged-{what}")
+        equal(seen(after), seen(before), symptom=EFFECT_MISSING.of(f"staged-{what}"))
     listed = catalog.list_tables(staged.namespace).expect(200)
     listed.expect_json(
-        {"identifiers": containing(staged.identifier)}, symptom="effect-missing:table-not-listed"
+        {"identifiers": containing(staged.identifier)},
+        symptom=EFFECT_MISSING.of("table-not-listed"),
     )
 
 
@@ -66,7 +68,7 @@ def test_complete_a_staged_table_with_its_first_snapshot(catalog: Catalog) -> No
     reply.expect_json(
         {"current-snapshot-id": snapshot_id, "refs": {"main": {"snapshot-id": snapshot_id}}},
         at=("metadata",),
-        symptom="effect-missing:first-snapshot",
+        symptom=EFFECT_MISSING.of("first-snapshot"),
     )
 
 

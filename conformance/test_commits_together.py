@@ -17,6 +17,14 @@ from icecheck.conformance.evolving import number, wider_schema
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import ABSENT, Matcher
 from icecheck.probes import is_refusal
+from icecheck.symptoms import Severity, declare
+
+_SEVERAL_VERSIONS = declare(
+    "several-versions",
+    "Carries out one commit in several versions",
+    Severity.FALSE_OR_LOST,
+    "every client: it may load a state that nobody committed",
+)
 
 UNKNOWN_ID = 4711
 IMPOSSIBLE = {"action": "set-current-schema", "schema-id": UNKNOWN_ID}
@@ -183,7 +191,7 @@ def test_several_updates(catalog: Catalog) -> None:
     after = expect_loaded(catalog, table, expected, what="one-of-several-updates")
     if after.metadata_location not in {None, answer.member("metadata-location")}:
         raise answer.violation(
-            "several-versions",
+            _SEVERAL_VERSIONS,
             "one new version for all updates",
             "a further one",
             detail="a load right after the commit tells another metadata location",

@@ -8,7 +8,25 @@ from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.contract import Operation
 from icecheck.expect import ABSENT, NotOffered, Reply, show
+from icecheck.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
+
+_CONFIG_OF_ANOTHER_WAREHOUSE = declare(
+    "config-of-another-warehouse",
+    "Answers with the configuration of another warehouse than the one named",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
+_ENDPOINT_FORMAT = declare(
+    "endpoint-format", "Lists an endpoint that is not a verb, a space and a path", Severity.SHAPE
+)
+_ENDPOINT_SPELLING = declare(
+    "endpoint-spelling",
+    "Spells an endpoint otherwise than the document",
+    Severity.SHAPE,
+    "Java's client: takes the endpoint for one that is not offered",
+)
 
 _VERBS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _NOT_SERVED = frozenset({404, 405, 501})
@@ -22,13 +40,13 @@ def test_the_configuration_is_answered(catalog: Catalog) -> None:
     reply = _ask(catalog).expect(200)
     body = reply.json()
     if not isinstance(body, dict):
-        raise reply.violation("schema:type", "a JSON object", show(body))
+        raise reply.violation(SCHEMA.of("type"), "a JSON object", show(body))
     for member in ("defaults", "overrides"):
         value = body.get(member, ABSENT)
         if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
             kind = "required" if value is ABSENT else "type"
             expected = "a map of strings"
-            raise reply.violation(f"schema:{kind}", expected, show(value), pointer=f"/{member}")
+            raise reply.violation(SCHEMA.of(kind), expected, show(value), pointer=f"/{member}")
 
 
 @check("getConfig.warehouse-parameter", proves="getConfig.warehouse-parameter")
@@ -40,7 +58,7 @@ def test_the_named_warehouse_is_configured(catalog: Catalog) -> None:
     before, now = _prefix(catalog.session.config), _prefix(object_in(reply))
     if now != before:
         raise reply.violation(
-            "config-of-another-warehouse",
+            _CONFIG_OF_ANOTHER_WAREHOUSE,
             f"the prefix {show(before)}",
             show(now),
             detail="the same warehouse was named at the start of the run",
@@ -64,7 +82,7 @@ def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
     wrong = [entry for entry in listed if not _is_verb_and_path(entry)]
     if wrong:
         raise reply.violation(
-            "endpoint-format",
+            _ENDPOINT_FORMAT,
             "an HTTP verb, one space, a path",
             show(wrong[0]),
             pointer="/endpoints",
@@ -86,7 +104,7 @@ def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
     for entry in listed:
         due = documented.get(_shape(entry, prefix), entry)
         if due != entry and due not in listed:
-            raise reply.violation("endpoint-spelling", show(due), show(entry), pointer="/endpoints")
+            raise reply.violation(_ENDPOINT_SPELLING, show(due), show(entry), pointer="/endpoints")
 
 
 @check(
@@ -116,7 +134,7 @@ def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
             "the configuration lists" if listed is not None else "the document's default list has"
         )
         raise reply.violation(
-            "endpoint-not-served",
+            ENDPOINT_NOT_SERVED,
             f"an answer of every endpoint that {told}",
             "404, 405 or 501",
             detail="; ".join(missing),
@@ -141,7 +159,7 @@ def _listed(reply: Reply) -> list[Any]:
     if listed is None:
         raise not_applicable("the configuration lists no endpoints")
     if not isinstance(listed, list):
-        raise reply.violation("schema:type", "a list", show(listed), pointer="/endpoints")
+        raise reply.violation(SCHEMA.of("type"), "a list", show(listed), pointer="/endpoints")
     return listed
 
 

@@ -11,11 +11,43 @@ from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import commit
 from icecheck.conformance.metadata_view import metadata_in, place
 from icecheck.conformance.reading import not_applicable, object_in
+from icecheck.conformance.token_requests import TOKEN_NOT_ACCEPTED
 from icecheck.conformance.viewing import some_view
 from icecheck.expect import Reply, show
 from icecheck.probes import offered
+from icecheck.shared_symptoms import SCHEMA
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Group
+
+_CREDENTIAL_EMPTY = declare(
+    "credential-empty", "Vends a credential with an empty prefix or config", Severity.SHAPE
+)
+_CREDENTIAL_INCOMPLETE = declare(
+    "credential-incomplete",
+    "Vends an access key id without its secret, or the other way round",
+    Severity.SHAPE,
+)
+_CREDENTIALS_IN_CONFIG_ONLY = declare(
+    "credentials-in-config-only",
+    "Vends credentials in config alone, not in storage-credentials",
+    Severity.SHAPE,
+)
+_CREDENTIALS_NOT_FOR_THE_TABLE = declare(
+    "credentials-not-for-the-table",
+    "Vends credentials for other places than the table's location",
+    Severity.EXPOSED,
+)
+_CREDENTIALS_NOT_REFRESHED = declare(
+    "credentials-not-refreshed",
+    "Gives no fresh credentials for a table that came with some",
+    Severity.REFUSED,
+)
+_ETAG_SHARED = declare(
+    "etag-shared",
+    "Gives a table with credentials and the same table without one strong ETag",
+    Severity.SHAPE,
+)
 
 _ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 _REFRESHING = "refresh-credentials-endpoint"
@@ -43,7 +75,7 @@ def _credentials_in(reply: Reply) -> list[Credential]:
     listed = reply.member("storage-credentials")
     if not isinstance(listed, list) or not all(_is_credential(each) for each in listed):
         raise reply.violation(
-            "schema:type",
+            SCHEMA.of("type"),
             "a list of credentials with prefix and config",
             show(listed),
             pointer="/storage-credentials",
@@ -132,7 +164,7 @@ def _expect_one_for(reply: Reply, table: Table, credentials: list[Credential]) -
     if not any(inside.startswith(_place(each["prefix"])) for each in credentials):
         prefixes = [each["prefix"] for each in credentials]
         raise reply.violation(
-            "credentials-not-for-the-table",
+            _CREDENTIALS_NOT_FOR_THE_TABLE,
             "a prefix of the table's location",
             "prefixes of other places",
             detail=f"the location is {show(location)}, the prefixes are {show(prefixes)}",
@@ -148,7 +180,7 @@ def test_no_credential_is_empty(catalog: Catalog) -> None:
         for member in ("prefix", "config"):
             if not each[member]:
                 pointer = f"/storage-credentials/{number}/{member}"
-                raise reply.violation("credential-empty", "something", "empty", pointer=pointer)
+                raise reply.violation(_CREDENTIAL_EMPTY, "something", "empty", pointer=pointer)
 
 
 @check("loadCredentials.s3-complete", proves="loadCredentials.s3-complete")
@@ -163,7 +195,7 @@ def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
         if keys[0] != keys[1]:
             pointer = f"/storage-credentials/{number}/config"
             raise reply.violation(
-                "credential-incomplete",
+                _CREDENTIAL_INCOMPLETE,
                 "an access key id and its secret",
                 "one of the two",
                 pointer=pointer,
@@ -181,7 +213,7 @@ def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
         if not any(_SECRET.search(key) for key in config):
             raise not_applicable("the catalog vends no credentials with an ordinary table")
         raise reply.violation(
-            "credentials-in-config-only",
+            _CREDENTIALS_IN_CONFIG_ONLY,
             "credentials in storage-credentials",
             "credentials in config alone",
             pointer="/storage-credentials",
@@ -223,12 +255,12 @@ def _expect_refreshed(catalog: Catalog, table: Table) -> None:
     reply = catalog.call("loadCredentials", names, path=path).expect(200, detail="at that endpoint")
     credentials = _credentials_in(reply)
     if not credentials:
-        raise reply.violation("credentials-not-refreshed", "credentials", "none")
+        raise reply.violation(_CREDENTIALS_NOT_REFRESHED, "credentials", "none")
     for key, ends in _ends(config).items():
         renewed = [_ends(each["config"]).get(key, 0) for each in credentials]
         if max(renewed) < ends:
             raise reply.violation(
-                "credentials-not-refreshed",
+                _CREDENTIALS_NOT_REFRESHED,
                 "credentials that last as long as the table's",
                 "shorter ones, or such without an end",
                 detail=f"{key} was {ends}, and is {max(renewed)}",
@@ -277,9 +309,9 @@ def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
         reply = catalog.call(operation, routes[operation], headers=headers)
         if reply.status in {401, 403}:
             raise reply.violation(
-                "token-not-accepted",
+                TOKEN_NOT_ACCEPTED,
                 "an answer",
-                str(reply.status),
+                reply.status,
                 detail=f"{operation} with the token that its own config names",
             )
 
@@ -301,5 +333,5 @@ def test_credentials_are_part_of_what_a_tag_names(catalog: Catalog) -> None:
     if tags[0] is not None and tags[0] == tags[1] and not tags[0].startswith("W/"):
         detail = f"{tags[0]} is also the tag of the answer without {' and '.join(extra)}"
         raise vended.violation(
-            "etag-shared", "another tag, a weak one, or none", "the same tag", detail=detail
+            _ETAG_SHARED, "another tag, a weak one, or none", "the same tag", detail=detail
         )

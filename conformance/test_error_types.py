@@ -12,6 +12,7 @@ from icecheck.conformance.reading import expect_json, object_in
 from icecheck.conformance.test_scan_planning import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
 from icecheck.conformance.viewing import given_view, view_version
 from icecheck.expect import Blocked, NotOffered, Reply, show
+from icecheck.shared_symptoms import ERROR_TYPE
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -162,7 +163,7 @@ def _expect_type(reply: Reply, due: str) -> None:
     if said != due:
         # Worded as the judgement of all other type names: one server's names are one cause.
         raise reply.violation(
-            "error-type",
+            ERROR_TYPE,
             "the type name that the document gives",
             "another name",
             pointer="/error/type",

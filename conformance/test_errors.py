@@ -7,6 +7,7 @@ from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import expect_json, expect_levels, not_applicable
 from icecheck.expect import ABSENT, Reply, find, show
+from icecheck.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
 
 _MEMBERS = {"message": str, "type": str, "code": int}
 _UNKNOWN_UPDATE = {"action": "set-icecheck-option", "option": "none"}
@@ -32,7 +33,7 @@ def _expect_envelope(reply: Reply) -> None:
     for member, kind in _MEMBERS.items():
         value = find(body, ("error", member))
         if not isinstance(value, kind):
-            symptom = "schema:required" if value is ABSENT else "schema:type"
+            symptom = SCHEMA_REQUIRED if value is ABSENT else SCHEMA.of("type")
             expected = "an integer" if kind is int else "a string"
             raise reply.violation(symptom, expected, show(value), pointer=f"/error/{member}")
 

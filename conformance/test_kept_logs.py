@@ -19,7 +19,15 @@ from icecheck.conformance.walking import (
 )
 from icecheck.expect import Reply
 from icecheck.probes import has_capability
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_LOG_REWRITTEN = declare(
+    "log-rewritten",
+    "Rewrites the entries of a table's logs",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
 
 Json = dict[str, Any]
 
@@ -76,7 +84,7 @@ def _expect_kept(reply: Reply, before: Table, what: str) -> Table:
         kept = [was] if len(now) > len(was) else [was, was[1:]]
         if len(now) >= len(was) and all(now[: len(each)] != each for each in kept):
             raise reply.violation(
-                "log-rewritten",
+                _LOG_REWRITTEN,
                 "the entries that there were, and perhaps one more",
                 "other entries",
                 detail=f"{log} after {what}: {now} was {was}"[:400],

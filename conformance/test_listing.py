@@ -3,9 +3,10 @@
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.arranging import given_namespace_at
-from icecheck.conformance.reading import namespaces_in, object_in, tables_in
+from icecheck.conformance.reading import LIST_LEFT_OUT, LISTING, namespaces_in, object_in, tables_in
 from icecheck.expect import ABSENT, Reply, Violation, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import LISTED_TWICE
 from icecheck.target import Namespace
 
 _NESTED = ("nested-namespaces",)
@@ -72,7 +73,7 @@ def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
         listed = namespaces_in(reply)
         times = listed.count(own[: len(parent or ()) + 1])
         if times > 1:
-            raise reply.violation("listed-twice", "each entry once", "an entry twice")
+            raise reply.violation(LISTED_TWICE, "each entry once", "an entry twice")
         if times == 0:
             raise _listing(reply, f"{show([*own])} is neither in it nor below an entry")
 
@@ -151,10 +152,10 @@ def _expect_tables(reply: Reply, namespace: Namespace, names: list[str]) -> None
 
 
 def _listing(reply: Reply, detail: str) -> Violation:
-    return reply.violation("listing", "a list of what is there", "another list", detail=detail)
+    return reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
 
 
 def _expect_list(reply: Reply, member: str) -> None:
     found = object_in(reply).get(member, ABSENT)
     if not isinstance(found, list):
-        raise reply.violation("list-left-out", "a list", show(found), pointer=f"/{member}")
+        raise reply.violation(LIST_LEFT_OUT, "a list", show(found), pointer=f"/{member}")

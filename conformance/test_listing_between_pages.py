@@ -7,7 +7,7 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
-from icecheck.conformance.reading import next_page_token, not_applicable
+from icecheck.conformance.reading import LISTING, next_page_token, not_applicable
 from icecheck.expect import Reply, show
 from icecheck.verdict import Group
 
@@ -49,7 +49,7 @@ def _expect_more(catalog: Catalog, place: Place, operation_id: str, drop: Drop) 
     missing = [entry for entry in kept if entry not in listed]
     if len(missing) >= _KEPT:
         raise reply.violation(
-            "listing",
+            LISTING,
             "a token as long as there is more",
             "the end of the list",
             detail=f"entries were dropped between pages; still to come is {show(missing[0])}",

@@ -7,7 +7,14 @@ from icecheck.check import check
 from icecheck.client import Catalog, Query
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
-from icecheck.conformance.reading import namespaces_in, next_page_token, not_applicable, tables_in
+from icecheck.conformance.reading import (
+    LISTING,
+    PAGE_TOO_LONG,
+    namespaces_in,
+    next_page_token,
+    not_applicable,
+    tables_in,
+)
 from icecheck.conformance.viewing import given_view
 from icecheck.expect import Reply, show
 from icecheck.probes import has_capability
@@ -31,10 +38,10 @@ def _expect_pages(
             break
     if strangers := [entry for entry in listed if entry not in due]:
         detail = f"on a page of it is {show(strangers[0])}"
-        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
     if missing := [entry for entry in due if entry not in listed]:
         detail = f"on no page of it is {show(missing[0])}"
-        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
 
 
 def _lookalike(catalog: Catalog, namespace: Namespace) -> Namespace:
@@ -101,7 +108,7 @@ def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
     below = [each for each in namespaces_in(reply) if len(each) > 1]
     if below:
         detail = f"on a page of an empty parent is {show([*below[0]])}"
-        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
 
 
 # ------------------------------------------------------- pages that are asked for in other sizes
@@ -123,9 +130,7 @@ def _expect_each_page(place: Place) -> None:
         reply.expect(200)
         if place.count(reply) > size:
             detail = f"pageSize {size}, after pages of other sizes {show([*_SIZES])}"
-            raise reply.violation(
-                "page-too-long", "at most pageSize entries", "more", detail=detail
-            )
+            raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)
         listed += place.read(reply)
         token = next_page_token(reply)
         if not token:
@@ -137,7 +142,7 @@ def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:
     for entry in place.own:
         if (times := listed.count(entry)) != 1:
             detail = f"on {times} of the pages, whose sizes are {show([*_SIZES])}, is {show(entry)}"
-            raise last.violation("listing", "each entry on one page", "another list", detail=detail)
+            raise last.violation(LISTING, "each entry on one page", "another list", detail=detail)
 
 
 @check(
@@ -187,7 +192,7 @@ def _expect_small(place: Place) -> None:
         raise not_applicable("the catalog does not paginate: all came in one answer")
     if place.count(reply) > _SMALL:
         detail = f"pageSize {_SMALL}, of {_BEYOND_A_FLOOR} entries"
-        raise reply.violation("page-too-long", "at most pageSize entries", "more", detail=detail)
+        raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)
 
 
 @check(

@@ -10,11 +10,29 @@ from icecheck.check import check
 from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import set_property
-from icecheck.conformance.reading import not_applicable, object_in
+from icecheck.conformance.reading import (
+    BODY_ON_304,
+    ETAG_UNCHANGED_BY_COMMIT,
+    LOAD_IS_NOT_REPEATABLE,
+    STALE_READ_AFTER_COMMIT,
+    not_applicable,
+    object_in,
+)
 from icecheck.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.probes import has_capability
 from icecheck.repeated import SNAPSHOTS, repeated
+from icecheck.shared_symptoms import LISTED_TWICE
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_ACCESS_NOT_GIVEN = declare(
+    "access-not-given",
+    "Gives no credentials for one way of asking for a table, and gives them for others",
+    Severity.REFUSED,
+)
+_ETAG_NOT_TOLD = declare(
+    "etag-not-told", "Answers 304 without the ETag of what has not changed", Severity.SHAPE
+)
 
 _MARK = "icecheck.mark"
 _ACCESS = "X-Iceberg-Access-Delegation"
@@ -71,7 +89,7 @@ def _expect_all_snapshots(loads: Mapping[_Combination, Reply], table: Table, sta
         seen = {each["snapshot-id"] for each in view.metadata_in(reply).get(SNAPSHOTS) or ()}
         if asked.snapshots != "refs" and not due <= seen:
             raise reply.violation(
-                "load-is-not-repeatable",
+                LOAD_IS_NOT_REPEATABLE,
                 "the same version of the table",
                 "another one",
                 detail=f"{asked}, {stage}: {SNAPSHOTS} that the commit has shown are missing",
@@ -99,7 +117,7 @@ def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
             if member != SNAPSHOTS:  # what else is listed twice is a passive check's business
                 continue
             raise reply.violation(
-                "listed-twice",
+                LISTED_TWICE,
                 "each id once",
                 "one of them again",
                 detail=f"{asked}, {stage}: {member}: {twice}",
@@ -110,7 +128,7 @@ def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
             lost.add("metadata-location")
         if lost:
             raise reply.violation(
-                "load-is-not-repeatable",
+                LOAD_IS_NOT_REPEATABLE,
                 "the same version of the table",
                 "another one",
                 detail=f"{asked}, {stage}: {', '.join(sorted(lost))}",
@@ -194,9 +212,7 @@ def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
         again = [tag for tag in fresh if tag in stale]
         if again:
             detail = f"{fresh[again[0]]}, {stage}"
-            raise Violation(
-                "etag-unchanged-by-commit", "another tag", "the same one", detail=detail
-            )
+            raise Violation(ETAG_UNCHANGED_BY_COMMIT, "another tag", "the same one", detail=detail)
         stale |= fresh
     _expect_nothing_unchanged(catalog)
 
@@ -209,14 +225,14 @@ def _expect_new(reply: Reply, table: Table, detail: str) -> None:
     told = ("properties", "refs", "current-snapshot-id")
     if any(found[each] != due[each] for each in told):
         raise reply.violation(
-            "stale-read-after-commit", "the last version", "an older one", detail=detail
+            STALE_READ_AFTER_COMMIT, "the last version", "an older one", detail=detail
         )
 
 
 def _expect_current(reply: Reply, detail: str) -> None:
     reply.expect(200, 304, detail=f"the current tag, {detail}")
     if reply.status == 304 and reply.exchange.response_body:
-        raise reply.violation("body-on-304", "no body", "a body", detail=detail)
+        raise reply.violation(BODY_ON_304, "no body", "a body", detail=detail)
 
 
 def _expect_nothing_unchanged(catalog: Catalog) -> None:
@@ -265,7 +281,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
         # Whoever signs nothing has nothing to give for that.
         if not _gives_access(reply) and not what.startswith("of remote"):
             raise reply.violation(
-                "access-not-given", "credentials, as without it", "none", detail=what
+                _ACCESS_NOT_GIVEN, "credentials, as without it", "none", detail=what
             )
 
 
@@ -284,4 +300,4 @@ def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
     if reply.status == 200:
         raise not_applicable("the catalog answers with the whole table again")
     if reply.header("etag") is None:
-        raise reply.violation("etag-not-told", "the tag of what has not changed", "none")
+        raise reply.violation(_ETAG_NOT_TOLD, "the tag of what has not changed", "none")

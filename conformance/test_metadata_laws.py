@@ -27,6 +27,23 @@ from icecheck.conformance.statistics_files import (
     statistics_file,
 )
 from icecheck.expect import Matcher, containing
+from icecheck.symptoms import Severity, declare
+
+_CHANGED_UNASKED = declare(
+    "changed-unasked",
+    "A commit alters what its updates do not name",
+    Severity.FALSE_OR_LOST,
+    "every client: what nobody named is changed",
+)
+_LOG_OUT_OF_ORDER = declare(
+    "log-out-of-order", "The times of a table's logs do not run forwards", Severity.SHAPE
+)
+_NEXT_ROW_ID = declare(
+    "next-row-id",
+    "next-row-id is not where the rows of the next snapshot start",
+    Severity.FALSE_OR_LOST,
+    "every client that tracks rows: row ids are given twice, or are missing",
+)
 
 Json = dict[str, Any]
 
@@ -79,7 +96,7 @@ def test_nothing_else_changes(catalog: Catalog) -> None:
     changed = [member for member in was if was[member] != now[member]]
     if changed:
         raise reply.violation(
-            "changed-unasked",
+            _CHANGED_UNASKED,
             "everything but one property as it was",
             "something else changed",
             detail=", ".join(changed),
@@ -100,7 +117,7 @@ def test_logs_are_in_order(catalog: Catalog) -> None:
         known = [time for time in times if isinstance(time, int)]
         if any(later < earlier - LOG_TOLERANCE_MS for earlier, later in pairwise(known)):
             raise reply.violation(
-                "log-out-of-order",
+                _LOG_OUT_OF_ORDER,
                 "times that run forwards, up to last-updated-ms",
                 "a time after a later one",
                 detail=f"{log}: {known}",
@@ -213,5 +230,5 @@ def test_next_row_id_is_exact(catalog: Catalog) -> None:
     added = bodies.snapshot(table.metadata, added_rows=rows)
     updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]
     answer = commit(catalog, table, updates).expect(200)
-    answer.expect_json({"next-row-id": due}, at=["metadata"], symptom="next-row-id")
+    answer.expect_json({"next-row-id": due}, at=["metadata"], symptom=_NEXT_ROW_ID)
     expect_loaded(catalog, table, {"next-row-id": due}, what="next-row-id")

@@ -7,6 +7,12 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.arranging import given_namespace_at, require
+from icecheck.conformance.lookalike_names import (
+    ANOTHER_OBJECT,
+    NAME_ALTERED,
+    NAME_NOT_FOUND,
+    NAMES_RUN_TOGETHER,
+)
 from icecheck.conformance.reading import (
     expect_levels,
     namespaces_in,
@@ -111,7 +117,7 @@ def test_the_name_of_a_view(catalog: Catalog) -> None:
     loaded = _found(catalog.load_view(namespace, name), what)
     uuids = [str(each.member("metadata", "view-uuid")).lower() for each in (made, loaded)]
     if uuids[0] != uuids[1]:
-        raise loaded.violation("another-object", "the view created", "another one", detail=what)
+        raise loaded.violation(ANOTHER_OBJECT, "the view created", "another one", detail=what)
     if catalog.claims("listViews"):
         reply = catalog.list_views(namespace)
         _expect_listed(reply, (namespace, name), tables_in(reply), what)
@@ -155,14 +161,14 @@ def test_levels_are_not_joined(catalog: Catalog) -> None:
     reply = catalog.create_namespace(one_level)
     if reply.status == 409:
         raise reply.violation(
-            "names-run-together", "200", "409", detail="a.b as one level was taken for a, b"
+            NAMES_RUN_TOGETHER, "200", "409", detail="a.b as one level was taken for a, b"
         )
     offered(catalog, "names-with-dot", reply).expect(200)
     catalog.drop_namespace(one_level).expect(200, 202, 204)
     reply = catalog.load_namespace_metadata(two_levels)
     if reply.status == 404:
         raise reply.violation(
-            "names-run-together", "200", "404", detail="a, b went when a.b was dropped"
+            NAMES_RUN_TOGETHER, "200", "404", detail="a, b went when a.b was dropped"
         )
     expect_levels(reply.expect(200), two_levels)
 
@@ -217,7 +223,7 @@ def _expect_table_round_trip(
     reply = _found(catalog.load_table(namespace, name), what)
     if str(reply.member("metadata", "table-uuid")).lower() != created.lower():
         raise reply.violation(
-            "another-object",
+            ANOTHER_OBJECT,
             "the table created under this name",
             "another table",
             detail=f"a name with {what}",
@@ -250,9 +256,9 @@ def _found(reply: Reply, what: str) -> Reply:
     """Judge that something that was created under a name is reached under it."""
     if not reply.ok:
         raise reply.violation(
-            "name-not-found",
+            NAME_NOT_FOUND,
             "the object created under this name",
-            str(reply.status),
+            reply.status,
             detail=f"a name with {what}",
         )
     return reply
@@ -261,7 +267,7 @@ def _found(reply: Reply, what: str) -> Reply:
 def _expect_listed(reply: Reply, entry: object, listed: Sequence[object], what: str) -> None:
     if entry not in listed:
         raise reply.violation(
-            "name-altered",
+            NAME_ALTERED,
             "a list with the name as it was created",
             "a list without it",
             detail=f"{show(entry)}, a name with {what}",

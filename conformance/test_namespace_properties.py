@@ -5,6 +5,8 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.reading import (
+    CHANGE_REPORT,
+    NO_PROPERTIES,
     expect_properties,
     expect_properties_unchanged,
     object_in,
@@ -20,6 +22,12 @@ from icecheck.expect import (
     lacking,
     one_of,
     show,
+)
+from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.symptoms import Severity, declare
+
+_MISSING_NO_LIST = declare(
+    "missing-no-list", "Reports the missing keys otherwise than as a list", Severity.SHAPE
 )
 
 _NEEDS = ("namespace-properties",)
@@ -62,7 +70,7 @@ def test_other_properties_are_left_alone(catalog: Catalog) -> None:
     for key, value in kept.items():
         if found.get(key) != value:
             raise Violation(
-                "effect-on-another:properties",
+                EFFECT_ON_ANOTHER.of("properties"),
                 "properties that a change does not name, as they were",
                 "others",
                 detail=f"{key} is {show(found.get(key, ABSENT))}, and was {show(value)}",
@@ -90,11 +98,11 @@ def test_the_keys_set_are_reported(catalog: Catalog) -> None:
     namespace = catalog.given_namespace({"team": "first", "note": "short-lived"})
     updates = {"team": "second", "purpose": "new"}
     reply = catalog.update_properties(namespace, updates=updates, removals=["note"]).expect(200)
-    reply.expect_json({"updated": containing("team", "purpose")}, symptom="change-report")
-    reply.expect_json({"updated": lacking("note")}, symptom="change-report")
+    reply.expect_json({"updated": containing("team", "purpose")}, symptom=CHANGE_REPORT)
+    reply.expect_json({"updated": lacking("note")}, symptom=CHANGE_REPORT)
     updated = object_in(reply)["updated"]
     if any(updated.count(key) > 1 for key in updated):
-        raise reply.violation("change-report", "each key once", "a key twice", pointer="/updated")
+        raise reply.violation(CHANGE_REPORT, "each key once", "a key twice", pointer="/updated")
 
 
 @check("updateProperties.reports-removed", proves="updateProperties.reports-removed", needs=_NEEDS)
@@ -104,8 +112,8 @@ def test_the_keys_removed_are_reported(catalog: Catalog) -> None:
     reply = catalog.update_properties(
         namespace, updates={"team": "second"}, removals=["note"]
     ).expect(200)
-    reply.expect_json({"removed": containing("note")}, symptom="change-report")
-    reply.expect_json({"removed": lacking("team")}, symptom="change-report")
+    reply.expect_json({"removed": containing("note")}, symptom=CHANGE_REPORT)
+    reply.expect_json({"removed": lacking("team")}, symptom=CHANGE_REPORT)
 
 
 @check(
@@ -117,7 +125,7 @@ def test_a_key_that_was_not_there_is_not_reported_removed(catalog: Catalog) -> N
     """A key that did not exist is not reported as removed."""
     namespace = catalog.given_namespace({"team": "icecheck"})
     reply = catalog.update_properties(namespace, removals=["never-set"]).expect(200)
-    reply.expect_json({"removed": lacking("never-set")}, symptom="change-report")
+    reply.expect_json({"removed": lacking("never-set")}, symptom=CHANGE_REPORT)
 
 
 @check("updateProperties.set-beside-missing", proves="updateProperties.set", needs=_NEEDS)
@@ -138,7 +146,7 @@ def test_missing_keys_come_as_a_list(catalog: Catalog) -> None:
     reply = catalog.update_properties(namespace, updates={"team": "icecheck"}).expect(200)
     missing = object_in(reply).get("missing", ABSENT)
     if not isinstance(missing, list):
-        raise reply.violation("missing-no-list", "a list", show(missing), pointer="/missing")
+        raise reply.violation(_MISSING_NO_LIST, "a list", show(missing), pointer="/missing")
 
 
 @check("updateProperties.no-such-namespace", proves="updateProperties.404", needs=_NEEDS)
@@ -222,13 +230,13 @@ def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
     if not catalog.claims("updateProperties"):
         # Nothing tells whether properties are supported: either answer is a lawful one, and so are
         # properties that the server added (L304-L305).
-        equal(found, one_of(ANY_OBJECT, None), symptom="no-properties")
+        equal(found, one_of(ANY_OBJECT, None), symptom=NO_PROPERTIES)
         return
     supported = catalog.update_properties(namespace, updates={"team": "icecheck"}).status != 406
     if supported and not isinstance(found, dict):
-        raise reply.violation("no-properties", show(ANY_OBJECT), show(found), pointer="/properties")
+        raise reply.violation(NO_PROPERTIES, show(ANY_OBJECT), show(found), pointer="/properties")
     if not supported and found is not None:
-        raise reply.violation("no-properties", "null", show(found), pointer="/properties")
+        raise reply.violation(NO_PROPERTIES, "null", show(found), pointer="/properties")
 
 
 def _overlap(catalog: Catalog, namespace: tuple[str, ...]) -> Reply:

@@ -7,8 +7,9 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.arranging import require
-from icecheck.conformance.reading import not_applicable, object_in
+from icecheck.conformance.reading import NO_PROPERTIES, not_applicable, object_in
 from icecheck.expect import ABSENT, ANY_OBJECT, Reply, equal, show
+from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -188,11 +189,11 @@ class _Household:
         found = object_in(reply.expect(200, detail=told)).get("properties", ABSENT)
         if not isinstance(found, dict):
             due, seen = show(ANY_OBJECT), show(found)
-            raise reply.violation("no-properties", due, seen, detail=told, pointer="/properties")
+            raise reply.violation(NO_PROPERTIES, due, seen, detail=told, pointer="/properties")
         due_properties = {key: self.family[member].get(key) for key in _KEYS}
         was = {key: before.get(member, {}).get(key) for key in _KEYS}
         is_same = member in before and was == due_properties
-        symptom = "effect-on-another:namespace" if is_same else "effect-missing:properties"
+        symptom = EFFECT_ON_ANOTHER.of("namespace") if is_same else EFFECT_MISSING.of("properties")
         shown = {key: found.get(key) for key in _KEYS}
         equal(shown, due_properties, symptom=symptom, detail=told)
 

@@ -16,6 +16,20 @@ from icecheck.conformance.reading import (
 )
 from icecheck.expect import Violation, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.symptoms import Severity, declare
+
+_HEAD_DISAGREES_WITH_GET = declare(
+    "head-disagrees-with-get",
+    "HEAD and GET disagree about whether a namespace is there",
+    Severity.WRONG_STATUS,
+    "Spark, PyIceberg: IF EXISTS and IF NOT EXISTS go wrong",
+)
+_PROPERTIES_NOT_TOLD = declare(
+    "properties-not-told",
+    "Answers a creation without some properties that are stored",
+    Severity.SHAPE,
+)
 
 # ------------------------------------------------------------------ createNamespace
 
@@ -35,7 +49,7 @@ def test_a_created_namespace_can_be_loaded(catalog: Catalog) -> None:
     reply = catalog.load_namespace_metadata(namespace)
     if reply.status == 404:
         raise reply.violation(
-            "effect-missing:create-namespace", "200", "404", detail="the creation was accepted"
+            EFFECT_MISSING.of("create-namespace"), "200", "404", detail="the creation was accepted"
         )
     expect_levels(reply.expect(200), namespace)
 
@@ -64,7 +78,7 @@ def test_properties_given_at_creation_are_stored(catalog: Catalog) -> None:
     told, stored = (object_in(each).get("properties") or {} for each in (reply, loaded))
     if untold := [key for key in stored if key not in told]:
         raise reply.violation(
-            "properties-not-told",
+            _PROPERTIES_NOT_TOLD,
             "all properties that were stored, the server's own too",
             "some of them",
             detail=show(untold[0]),
@@ -81,7 +95,7 @@ def test_a_namespace_can_be_created_below_another(catalog: Catalog) -> None:
     reply = catalog.list_namespaces(parent)
     if child not in namespaces_in(reply):
         raise reply.violation(
-            "effect-missing:create-namespace",
+            EFFECT_MISSING.of("create-namespace"),
             "the child in its parent's list",
             "a list without it",
             detail=f"a name of {len(child)} levels",
@@ -125,7 +139,7 @@ def test_a_malformed_creation_is_refused(catalog: Catalog) -> None:
     reply = catalog.load_namespace_metadata(namespace)
     if reply.ok:
         raise reply.violation(
-            "changed-although-refused", "no namespace", "a namespace", detail="of malformed JSON"
+            CHANGED_ALTHOUGH_REFUSED, "no namespace", "a namespace", detail="of malformed JSON"
         )
 
 
@@ -174,7 +188,7 @@ def test_head_and_get_agree(catalog: Catalog) -> None:
     for moment, (head, get) in zip(("before", "after creation", "after drop"), seen, strict=True):
         if head != get:
             raise Violation(
-                "head-disagrees-with-get",
+                _HEAD_DISAGREES_WITH_GET,
                 "HEAD and GET to agree",
                 "one finds it",
                 detail=f"{moment}: {'HEAD' if head else 'GET'} finds the namespace",
@@ -210,7 +224,7 @@ def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
     reply = catalog.list_namespaces(beside)
     if namespace in namespaces_in(reply):
         raise reply.violation(
-            "effect-missing:drop-namespace",
+            EFFECT_MISSING.of("drop-namespace"),
             "a list without the dropped namespace",
             "a list with it",
         )
@@ -241,13 +255,13 @@ def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
     reply = catalog.load_table(table.namespace, table.name)
     if reply.status == 404:
         raise reply.violation(
-            "changed-although-refused", "200", "404", detail="the table went with the refused drop"
+            CHANGED_ALTHOUGH_REFUSED, "200", "404", detail="the table went with the refused drop"
         )
     reply.expect(200)
     now = properties_of(catalog, table.namespace) if kept else {}
     if any(now.get(key) != value for key, value in kept.items()):
         raise Violation(
-            "changed-although-refused",
+            CHANGED_ALTHOUGH_REFUSED,
             "the namespace as it was",
             "a changed namespace",
             detail="the properties went with the refused drop",
@@ -268,7 +282,7 @@ def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
     reply = catalog.load_namespace_metadata(inner)
     if reply.status == 404:
         raise reply.violation(
-            "changed-although-refused", "200", "404", detail="the inner one went with the drop"
+            CHANGED_ALTHOUGH_REFUSED, "200", "404", detail="the inner one went with the drop"
         )
     reply.expect(200)
 
@@ -286,7 +300,9 @@ def test_a_drop_touches_no_other_namespace(catalog: Catalog) -> None:
         reply = catalog.load_namespace_metadata(other)
         if reply.status == 404:
             detail = f"{other[-1]} went with {dropped[-1]}"
-            raise reply.violation("effect-on-another:drop-namespace", "200", "404", detail=detail)
+            raise reply.violation(
+                EFFECT_ON_ANOTHER.of("drop-namespace"), "200", "404", detail=detail
+            )
         expect_levels(reply.expect(200), other)
 
 
@@ -307,7 +323,7 @@ def test_a_dropped_name_is_free_again(catalog: Catalog) -> None:
     kept = properties_of(catalog, namespace)
     if kept.get("team") != "second" or "dropped" in kept:
         raise Violation(
-            "effect-missing:drop-namespace",
+            EFFECT_MISSING.of("drop-namespace"),
             "the properties of the new namespace",
             "those of the dropped one",
             exchange=catalog.exchanges[-1].ordinal,

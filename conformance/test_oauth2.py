@@ -7,12 +7,27 @@ from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import (
     ACCESS_TOKEN,
     JWT,
+    TOKEN_NOT_ACCEPTED,
     basic,
     exchange_form,
     own_form,
     token_in,
 )
 from icecheck.expect import Reply, show
+from icecheck.shared_symptoms import LEAK
+from icecheck.symptoms import Severity, declare
+
+_OAUTH_ERROR_CODE = declare(
+    "oauth-error-code",
+    "Refuses a token with another error code than the document's",
+    Severity.SHAPE,
+)
+_TOKEN_EMPTY = declare(
+    "token-empty", "Answers a token request with an empty token", Severity.REFUSED
+)
+_TOKEN_MAY_BE_STORED = declare(
+    "token-may-be-stored", "Lets caches keep an answer that has a token", Severity.EXPOSED
+)
 
 _UNKNOWN_GRANT = "icecheck-unknown-grant"
 _WRONG_SECRET = "icecheck-wrong-secret"  # noqa: S105 - made up, to be refused
@@ -23,13 +38,13 @@ def _expect_open(catalog: Catalog, token: str, what: str) -> None:
     query = catalog.target.warehouse_query
     reply = catalog.call("getConfig", query=query, headers=bearer(token))
     if reply.status == 401:
-        raise reply.violation("token-not-accepted", "an answer", "401", detail=what)
+        raise reply.violation(TOKEN_NOT_ACCEPTED, "an answer", "401", detail=what)
 
 
 def _expect_error(reply: Reply, code: str, what: str) -> None:
     said = object_in(reply).get("error")
     if said != code:
-        raise reply.violation("oauth-error-code", code, show(said), pointer="/error", detail=what)
+        raise reply.violation(_OAUTH_ERROR_CODE, code, show(said), pointer="/error", detail=what)
 
 
 # ------------------------------------------------------------------------- what is given
@@ -40,7 +55,7 @@ def test_a_client_gets_a_token(catalog: Catalog) -> None:
     """A client that sends its id and secret is answered 200, with an access token and its type."""
     reply = catalog.get_token(own_form(catalog)).expect(200)
     if not token_in(reply):
-        raise reply.violation("token-empty", "an access token", "an empty one")
+        raise reply.violation(_TOKEN_EMPTY, "an access token", "an empty one")
     reply.member("token_type")
 
 
@@ -63,7 +78,7 @@ def test_a_token_is_not_to_be_stored(catalog: Catalog) -> None:
     reply = catalog.get_token(own_form(catalog)).expect(200)
     said = reply.header("cache-control") or "absent"
     if "no-store" not in said.lower():
-        raise reply.violation("token-may-be-stored", "Cache-Control: no-store", said)
+        raise reply.violation(_TOKEN_MAY_BE_STORED, "Cache-Control: no-store", said)
 
 
 @check("getToken.exchange-renews", proves="getToken.exchange-renews")
@@ -113,7 +128,7 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
         if catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
             raise not_applicable("the catalog asks nobody for credentials")
         detail = "getToken gave a token for a made-up secret"
-        raise reply.violation("leak:wrong-secret", "401", "a success", detail=detail)
+        raise reply.violation(LEAK.of("wrong-secret"), "401", "a success", detail=detail)
     reply.expect(401, detail="with a made-up secret")
 
 

@@ -19,7 +19,7 @@ from icecheck.conformance.lookalike_names import (
     is_made,
     raise_if_none,
 )
-from icecheck.conformance.reading import namespaces_in
+from icecheck.conformance.reading import LISTING, namespaces_in
 from icecheck.expect import show
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
@@ -70,7 +70,7 @@ def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
         reply = found(catalog.list_namespaces(it.path, query), it)
         if (listed := namespaces_in(reply)) != [child]:
             raise reply.violation(
-                "listing",
+                LISTING,
                 "the namespace's only child",
                 "another list",
                 detail=f"below {show(it.name)}, a name with {it.what}: {show([*listed])}",
@@ -96,4 +96,4 @@ def test_children_of_namespaces_with_odd_names(catalog: Catalog) -> None:
         reply = found(catalog.list_namespaces(child), it)
         if listed := namespaces_in(reply):
             detail = f"below {show([*child])} is {show([*listed[0]])}"
-            raise reply.violation("listing", "an empty list", "another list", detail=detail)
+            raise reply.violation(LISTING, "an empty list", "another list", detail=detail)

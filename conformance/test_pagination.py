@@ -14,9 +14,47 @@ from icecheck.conformance.paging import (
     tables_placed,
     views_placed,
 )
-from icecheck.conformance.reading import next_page_token, not_applicable, object_in
+from icecheck.conformance.reading import PAGE_TOO_LONG, next_page_token, not_applicable, object_in
 from icecheck.expect import ABSENT, NotOffered, Reply, show
+from icecheck.shared_symptoms import CHANGE
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group, SkipKind
+
+_PAGE_TOKENS = declare(
+    "page-tokens",
+    "Asks for page tokens, or gives them out, otherwise than documented",
+    Severity.SHAPE,
+    told=CHANGE,
+    answer_in_id=False,
+)
+_CUT_SHORT_WITHOUT_TOKEN = declare(
+    "cut-short-without-token",
+    "Cuts a list short and gives no token for the rest",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+    family=_PAGE_TOKENS,
+)
+_LAST_PAGE_TOKEN = declare(
+    "last-page-token",
+    "Ends a list otherwise than with a null token",
+    Severity.SHAPE,
+    family=_PAGE_TOKENS,
+)
+_PAGE_USED_UP = declare(
+    "page-used-up",
+    "Answers a page that is asked for again with the next one",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+_PAGES_INCOMPLETE = declare(
+    "pages-incomplete",
+    "The pages of a list do not have every entry once",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+_PAGINATION_WITHOUT_END = declare(
+    "pagination-without-end", "The pages of a list never end", Severity.REFUSED
+)
 
 _PAGES_MAX = 60
 _ROOM = 10
@@ -243,12 +281,12 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
             return
         if token in {"", before}:
             got = "an empty token" if token == "" else "the token just used"
-            raise reply.violation("pagination-without-end", "a new token, or null", got)
+            raise reply.violation(_PAGINATION_WITHOUT_END, "a new token, or null", got)
     if place.size > 1:
         reason = f"the catalog lists more than {_PAGES_MAX * place.size} namespaces"
         raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
     raise reply.violation(
-        "pagination-without-end",
+        _PAGINATION_WITHOUT_END,
         "an end of the listing",
         f"more than {_PAGES_MAX} pages",
         detail=f"{len(place.own)} entries, {place.size} to a page",
@@ -266,14 +304,14 @@ def _expect_each_once(place: Place) -> None:
         counts = [seen.count(entry) for entry in place.own]
         if any(count != 1 for count in counts):
             what = "an entry is repeated" if max(counts) > 1 else "an entry is missing"
-            raise reply.violation("pages-incomplete", "every entry once", what)
+            raise reply.violation(_PAGES_INCOMPLETE, "every entry once", what)
 
 
 def _expect_null_at_end(place: Place) -> None:
     *_, last = _pages(place)
     found = object_in(last).get("next-page-token", ABSENT)
     if found is not None:
-        raise last.violation("last-page-token", "null", show(found), pointer="/next-page-token")
+        raise last.violation(_LAST_PAGE_TOKEN, "null", show(found), pointer="/next-page-token")
 
 
 def _expect_bounded(place: Place) -> None:
@@ -282,10 +320,10 @@ def _expect_bounded(place: Place) -> None:
         entries += place.count(reply)
         if place.count(reply) > place.size:
             raise reply.violation(
-                "page-too-long", "at most pageSize entries", "more", detail=f"pageSize {place.size}"
+                PAGE_TOO_LONG, "at most pageSize entries", "more", detail=f"pageSize {place.size}"
             )
     if entries < len(place.own):
-        raise reply.violation("pages-incomplete", "every entry once", "an entry is missing")
+        raise reply.violation(_PAGES_INCOMPLETE, "every entry once", "an entry is missing")
 
 
 def _expect_everything(place: Place) -> None:
@@ -295,11 +333,11 @@ def _expect_everything(place: Place) -> None:
         detail = "with pageSize=1" if query else "with neither parameter"
         if any(entry not in listed for entry in place.own):
             expected = "every entry in one answer"
-            raise reply.violation("cut-short-without-token", expected, "some", detail=detail)
+            raise reply.violation(_CUT_SHORT_WITHOUT_TOKEN, expected, "some", detail=detail)
         token = next_page_token(reply)
         if token is not None:
             raise reply.violation(
-                "cut-short-without-token", "no further token", show(token), detail=detail
+                _CUT_SHORT_WITHOUT_TOKEN, "no further token", show(token), detail=detail
             )
 
 
@@ -309,17 +347,17 @@ def _expect_start(place: Place) -> None:
         listed = place.read(reply)
         if next_page_token(reply) is None and any(entry not in listed for entry in place.own):
             raise reply.violation(
-                "pages-incomplete", "a first page and a token, or everything", "neither"
+                _PAGES_INCOMPLETE, "a first page and a token, or everything", "neither"
             )
         if not listed:
-            raise reply.violation("pages-incomplete", "a first page with entries", "none")
+            raise reply.violation(_PAGES_INCOMPLETE, "a first page with entries", "none")
 
 
 def _expect_nothing(place: Place) -> None:
     """Judge that a list which is empty comes as one when pages are asked for."""
     reply = place.ask([("pageToken", ""), ("pageSize", "1")])
     if place.read(reply):
-        raise reply.violation("pages-incomplete", "an empty list", "a list with entries")
+        raise reply.violation(_PAGES_INCOMPLETE, "an empty list", "a list with entries")
 
 
 def _expect_the_same_again(place: Place) -> None:
@@ -332,7 +370,7 @@ def _expect_the_same_again(place: Place) -> None:
     if 400 <= again.status < 500:
         return
     if any(entry in place.own and entry not in place.read(again) for entry in place.read(first)):
-        raise again.violation("page-used-up", "the page that was asked for", "another one")
+        raise again.violation(_PAGE_USED_UP, "the page that was asked for", "another one")
 
 
 def _expect_bad_size_refused(place: Place) -> None:

@@ -9,7 +9,20 @@ from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_history
 from icecheck.expect import Blocked, NotOffered, Reply, equal
+from icecheck.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_ALTHOUGH_REFUSED,
+    EFFECT_MISSING,
+)
+from icecheck.statuses import ANY_REFUSAL
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import SkipKind
+
+_REGISTERED_ELSEWHERE = declare(
+    "registered-elsewhere",
+    "Gives a registered table another metadata location than the file named",
+    Severity.SHAPE,
+)
 
 MARK = "icecheck.mark"
 
@@ -73,11 +86,11 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     equal(
         view.settled(loaded.member("metadata"), MARK),
         view.settled(told, MARK),
-        symptom="answer-differs-from-load",
+        symptom=ANSWER_DIFFERS_FROM_LOAD,
     )
     locations = [r.json().get("metadata-location") for r in (reply, loaded)]
     if None not in locations:
-        equal(locations[1], locations[0], symptom="answer-differs-from-load")
+        equal(locations[1], locations[0], symptom=ANSWER_DIFFERS_FROM_LOAD)
 
 
 @check("registerTable.malformed-refused", proves="registerTable.400")
@@ -118,7 +131,7 @@ def test_existing_table(catalog: Catalog) -> None:
     equal(
         view.settled(catalog.loaded(existing).metadata, MARK),
         view.settled(existing.metadata, MARK),
-        symptom="changed-although-refused",
+        symptom=CHANGED_ALTHOUGH_REFUSED,
     )
 
 
@@ -130,7 +143,7 @@ def test_same_table(catalog: Catalog) -> None:
     equal(
         view.settled(view.metadata_in(reply), MARK),
         view.settled(table.metadata, MARK),
-        symptom="effect-missing:registered-metadata",
+        symptom=EFFECT_MISSING.of("registered-metadata"),
     )
 
 
@@ -142,7 +155,7 @@ def test_in_place(catalog: Catalog) -> None:
     location = reply.json().get("metadata-location")
     if location is None:
         raise NotOffered("the catalog tells no metadata location")
-    equal(view.place(location), view.place(table.metadata_location), symptom="registered-elsewhere")
+    equal(view.place(location), view.place(table.metadata_location), symptom=_REGISTERED_ELSEWHERE)
 
 
 @check("registerTable.accepts-commits", proves="registerTable.writable")
@@ -151,7 +164,7 @@ def test_registered_table_is_writable(catalog: Catalog) -> None:
     table, name = _given_registered(catalog)
     catalog.update_table(table.namespace, name, [_marked("1")]).expect(200)
     catalog.load_table(table.namespace, name).expect(200).expect_json(
-        {MARK: "1"}, at=["metadata", "properties"], symptom="effect-missing:table-properties"
+        {MARK: "1"}, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("table-properties")
     )
 
 
@@ -163,7 +176,7 @@ def test_unreadable_file(catalog: Catalog) -> None:
     nowhere = _location(table).rpartition("/")[0] + f"/{name}.metadata.json"
     reply = catalog.register_table(table.namespace, name, nowhere)
     if reply.ok:
-        raise reply.violation("status", "a refusal", str(reply.status), detail="no such file")
+        raise reply.wrong_status(ANY_REFUSAL, detail="no such file")
     catalog.load_table(table.namespace, name).expect(404, detail="nothing may be registered")
 
 
@@ -179,7 +192,7 @@ def test_overwrite(catalog: Catalog) -> None:
         raise NotOffered(why, SkipKind.NOT_APPLICABLE)
     reply.expect(200)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
-        {MARK: "0"}, at=["metadata", "properties"], symptom="effect-missing:overwrite"
+        {MARK: "0"}, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("overwrite")
     )
 
 
@@ -194,5 +207,5 @@ def test_overwrite_of_nothing(catalog: Catalog) -> None:
         raise NotOffered(f"the catalog answers overwrite with {reply.status}")
     reply.expect(200)
     catalog.load_table(table.namespace, name).expect(200).expect_json(
-        {MARK: "0"}, at=["metadata", "properties"], symptom="effect-missing:registered-metadata"
+        {MARK: "0"}, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("registered-metadata")
     )

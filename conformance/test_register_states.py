@@ -22,6 +22,8 @@ from icecheck.conformance.walking import (
 )
 from icecheck.expect import Reply, equal
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.symptoms import Symptom
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -31,8 +33,8 @@ _MOVED_EVERY = 3
 """After so many stages the table is dropped and registered again."""
 _OVERWRITTEN_WITH = (2, 11, -1, 5, 20, 8, 14, -1)
 """The versions that overwrite a table, one after the other: older ones, and newer ones again."""
-_LOST = "effect-missing:registered-metadata"
-_NOT_OVERWRITTEN = "effect-missing:overwrite"
+_LOST = EFFECT_MISSING.of("registered-metadata")
+_NOT_OVERWRITTEN = EFFECT_MISSING.of("overwrite")
 
 
 def _file_of(table: Table) -> str:
@@ -42,7 +44,7 @@ def _file_of(table: Table) -> str:
 
 
 def _expect_registered(
-    catalog: Catalog, reply: Reply, version: Table, what: str, symptom: str
+    catalog: Catalog, reply: Reply, version: Table, what: str, symptom: Symptom
 ) -> Table:
     """Judge that the answer to a registration, and a load, show all that the file has."""
     expect_shown(reply, version, {}, f"{what}, as answered", symptom=symptom)
@@ -126,7 +128,7 @@ def _overwritten(catalog: Catalog, table: Table, version: Table, what: str) -> b
     catalog.register_table(*where).expect(409, detail=f"{what}, without overwrite")
     reply = catalog.register_table(*where, overwrite=False)
     reply.expect(409, detail=f"{what}, with overwrite: false")
-    symptom = "changed-although-refused"
+    symptom = CHANGED_ALTHOUGH_REFUSED
     expect_shown(loaded_answer(catalog, table), table, {}, what, symptom=symptom)
     reply = catalog.register_table(*where, overwrite=True)
     if refused(reply, what):

@@ -8,10 +8,11 @@ from icecheck import bodies
 from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view as view
-from icecheck.conformance.committing import given_history
+from icecheck.conformance.committing import RENAME_CHANGED_THE_TABLE, given_history
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.conformance.second_lives import reused
 from icecheck.expect import NotOffered, Reply, containing, equal
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
@@ -59,7 +60,7 @@ def test_rename_table(catalog: Catalog) -> None:
         found = catalog.load_table(*odd)
         if not found.ok:
             due, got = "the table under the name that was sent", "no table of that name"
-            raise found.violation("effect-missing:rename", due, got, detail="a percent sign")
+            raise found.violation(EFFECT_MISSING.of("rename"), due, got, detail="a percent sign")
 
 
 @check("renameTable.malformed-refused", proves="renameTable.400")
@@ -117,7 +118,7 @@ def test_existing_target(catalog: Catalog) -> None:
         reply = catalog.load_table(namespace, table.name)
         found = str(view.metadata_in(reply).get("table-uuid")) if reply.ok else "no table"
         if found.lower() != table.uuid.lower():
-            symptom = "changed-although-refused"
+            symptom = CHANGED_ALTHOUGH_REFUSED
             raise reply.violation(symptom, "both tables as they were", found)
 
 
@@ -129,8 +130,8 @@ def test_renamed_table_moves(catalog: Catalog) -> None:
     catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
     listed = catalog.list_tables(table.namespace).expect(200)
     new = {"namespace": [*table.namespace], "name": name}
-    listed.expect_json({"identifiers": containing(new)}, symptom="effect-missing:rename")
-    expect_unlisted(listed, table.namespace, table.name, "effect-missing:rename")
+    listed.expect_json({"identifiers": containing(new)}, symptom=EFFECT_MISSING.of("rename"))
+    expect_unlisted(listed, table.namespace, table.name, EFFECT_MISSING.of("rename"))
 
 
 @check("renameTable.keeps-table", proves="renameTable.same-table")
@@ -142,7 +143,7 @@ def test_renamed_table_is_the_same(catalog: Catalog) -> None:
     after = view.settled(view.metadata_in(reply), MARK)
     for kept in (before, after):
         del kept["location"]  # a catalog may move the files with the name
-    equal(after, before, symptom="rename-changed-the-table")
+    equal(after, before, symptom=RENAME_CHANGED_THE_TABLE)
 
 
 @check("renameTable.unsupported", proves="renameTable.406")
@@ -167,7 +168,7 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     _rename(catalog, (table.namespace, table.name), new).expect(200, 204)
     moved = catalog.load_table(*new).expect(200)
     moved.expect_json(
-        {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}, symptom="rename-changed-the-table"
+        {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}, symptom=RENAME_CHANGED_THE_TABLE
     )
     catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
 
@@ -180,5 +181,5 @@ def test_old_name_is_free(catalog: Catalog) -> None:
     reused(reply, "a table under the old name")
     moved = catalog.load_table(table.namespace, name).expect(200)
     moved.expect_json(
-        {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}, symptom="rename-changed-the-table"
+        {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}, symptom=RENAME_CHANGED_THE_TABLE
     )

@@ -10,8 +10,10 @@ from icecheck.client import NO_BODY, Catalog
 from icecheck.conformance.every_route import OTHERS, Asked, Own, own_objects, reads, writes
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.reading import not_applicable, object_in
+from icecheck.conformance.token_requests import SPELLING_CHANGES_THE_ANSWER
 from icecheck.contract import Action, Object
 from icecheck.expect import Reply
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 Json = Any
@@ -85,7 +87,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
         # Somebody else may have changed it meanwhile.
         if _said(asked, reply) != due and _said(asked, asked.send(catalog)) == due:
             raise reply.violation(
-                "spelling-changes-the-answer",
+                SPELLING_CHANGES_THE_ANSWER,
                 "the answer to the same request",
                 "another one",
                 detail=f"{asked} with {what}",
@@ -157,16 +159,16 @@ def _expect_carried_out(
         reply = spell(asked).send(catalog, headers)
         if not reply.ok:
             raise reply.violation(
-                "spelling-changes-the-answer",
+                SPELLING_CHANGES_THE_ANSWER,
                 "a success, as without it",
-                str(reply.status),
+                reply.status,
                 detail=f"{asked} with {what}",
             )
         carried += 1
         for read, complaint in _traces(catalog, own, asked):
             if complaint(read):
                 raise read.violation(
-                    "effect-missing:spelling",
+                    EFFECT_MISSING.of("spelling"),
                     "the effect of the request",
                     "none",
                     detail=f"{asked} with {what}",

@@ -25,7 +25,15 @@ from icecheck.conformance.walking import (
 )
 from icecheck.expect import SHAPE_ERRORS
 from icecheck.probes import has_capability
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_COMMITTED_TWICE = declare(
+    "committed-twice",
+    "Carries out a commit twice that a client retried",
+    Severity.FALSE_OR_LOST,
+    "every client: what was acknowledged is not what is there",
+)
 
 Json = dict[str, Any]
 
@@ -140,7 +148,7 @@ def _retried(catalog: Catalog, table: Table, kind: _Kind, send: Send) -> tuple[T
     after = shown_of(reply, table)
     if kind.count(after) > kind.count(table) + 1:
         raise reply.violation(
-            "committed-twice",
+            _COMMITTED_TWICE,
             "one more than before",
             "more than one",
             detail=f"{kind.what}, sent again after a conflict",

@@ -36,6 +36,7 @@ from icecheck.conformance.whereabouts import BESIDE, Ask
 from icecheck.contract import Action
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.target import Namespace
 from icecheck.verdict import Group, SkipKind
 
@@ -187,7 +188,7 @@ def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> 
         seen = properties_in(reply).get(SECOND, ABSENT)
         if seen != each.mark:
             raise reply.violation(
-                "effect-on-another:name",
+                EFFECT_ON_ANOTHER.of("name"),
                 "the change that was sent to this name",
                 "none" if seen is ABSENT else "the change that was sent to another one",
                 detail=f"{show(each.name)}, a name with {each.what}",

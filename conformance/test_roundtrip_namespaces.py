@@ -8,8 +8,9 @@ from icecheck.client import Catalog
 from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.hostile_values import KEYS, STRINGS, string_map
 from icecheck.conformance.piecemeal import Pieces, expect_kept, send_in_pieces
-from icecheck.conformance.reading import object_in, properties_of
+from icecheck.conformance.reading import CHANGE_REPORT, object_in, properties_of
 from icecheck.expect import Reply
+from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -33,7 +34,7 @@ def _expect_as_before(
     catalog: Catalog, namespace: Namespace, before: Mapping[str, Any], what: str
 ) -> None:
     reply = catalog.load_namespace_metadata(namespace).expect(200)
-    expect_kept(reply, before, _properties(reply), "effect-on-another:properties", what)
+    expect_kept(reply, before, _properties(reply), EFFECT_ON_ANOTHER.of("properties"), what)
 
 
 def _properties(reply: Reply) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
         if not reply.ok:
             return reply
         loaded = catalog.load_namespace_metadata(namespace).expect(200)
-        expect_kept(loaded, dict(pairs), _properties(loaded), "effect-missing:properties")
+        expect_kept(loaded, dict(pairs), _properties(loaded), EFFECT_MISSING.of("properties"))
         return reply
 
     send_in_pieces([*string_map().items()], send)
@@ -118,7 +119,7 @@ def test_removed_properties(catalog: Catalog) -> None:
                 due.pop(key, None)
             removed = object_in(reply).get("removed") or []
             reported = {key: key in removed for key in keys}
-            expect_kept(reply, dict.fromkeys(keys, True), reported, "change-report")
+            expect_kept(reply, dict.fromkeys(keys, True), reported, CHANGE_REPORT)
         return reply
 
     send_in_pieces([(key, "") for key in there[1::2]], remove)
@@ -126,5 +127,5 @@ def test_removed_properties(catalog: Catalog) -> None:
     found = _properties(reply)
     shown = {key: found.get(key) for key in (*there, *due)}
     wanted = {key: due.get(key) for key in (*there, *due)}
-    expect_kept(reply, wanted, shown, "effect-missing:properties", "after a removal")
+    expect_kept(reply, wanted, shown, EFFECT_MISSING.of("properties"), "after a removal")
     _expect_as_before(catalog, beside, others, "another namespace")

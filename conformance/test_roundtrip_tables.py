@@ -29,8 +29,17 @@ from icecheck.conformance.kept import (
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, difference, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Group
+
+_ANOTHER_TABLE_SHOWN = declare(
+    "another-table-shown",
+    "A load in one form shows another state of the table than a plain one",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
 
 Json = dict[str, Any]
 
@@ -104,7 +113,7 @@ def _expect_shown(answer: Reply, what: str, shown: Sequence[tuple[str, Any, Any]
         if found is not None:
             pointer, one, other = found
             raise answer.violation(
-                f"effect-missing:{innermost(member, pointer)}",
+                EFFECT_MISSING.of(innermost(member, pointer)),
                 "what was sent",
                 "something else",
                 detail=f"{what}: {pointer} is {show(other, 60)}, due is {show(one, 60)}",
@@ -263,4 +272,4 @@ def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
     ways = ((), (("snapshots", "refs"),), (("snapshots", "all"),))
     for query in ways:
         for each in (table, bystander, bystander, table):
-            expect_as_before(catalog, each, "another-table-shown", what, query)
+            expect_as_before(catalog, each, _ANOTHER_TABLE_SHOWN, what, query)

@@ -15,7 +15,12 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import hostile_history as history
 from icecheck.conformance import hostile_layout as layout
 from icecheck.conformance import hostile_updates as plain
-from icecheck.conformance.committing import commit, given_table_of, given_table_since
+from icecheck.conformance.committing import (
+    RENAME_CHANGED_THE_TABLE,
+    commit,
+    given_table_of,
+    given_table_since,
+)
 from icecheck.conformance.evolving import column_id, number
 from icecheck.conformance.hostile_columns import TABLE_SCHEMA
 from icecheck.conformance.kept import KEPT, ODD_KEPT, Make, expect_as_before, judge_changes
@@ -28,6 +33,7 @@ from icecheck.conformance.statistics_files import (
 )
 from icecheck.expect import SHAPE_ERRORS, equal
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 Json = dict[str, Any]
@@ -319,7 +325,7 @@ def test_register_table_round_trip(catalog: Catalog) -> None:
     if 400 <= reply.status < 500:
         raise not_applicable("the catalog registers no file of a table that was dropped")
     catalog.given("registerTable", lambda: reply)
-    symptom = "effect-missing:registered-metadata"
+    symptom = EFFECT_MISSING.of("registered-metadata")
     expect_as_before(catalog, again, symptom, "registered again")
     loaded = catalog.given_loaded(again).metadata
     for log in LOGS:
@@ -334,4 +340,4 @@ def test_rename_table_round_trip(catalog: Catalog) -> None:
     renamed = replace(table, name=catalog.new_name())
     ends = [(each.namespace, each.name) for each in (table, renamed)]
     catalog.given("renameTable", lambda: catalog.rename_table(*ends))
-    expect_as_before(catalog, renamed, "rename-changed-the-table", "renamed")
+    expect_as_before(catalog, renamed, RENAME_CHANGED_THE_TABLE, "renamed")

@@ -27,6 +27,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import Reply, equal
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 Json = dict[str, Any]
@@ -95,8 +96,10 @@ def _expect_schema(reply: Reply, metadata: Mapping[str, Any], sent: Json) -> Non
     found = [metadata_view.shape(s) for s in schemas if s.get("schema-id", 0) == schema_id]
     due = {str(n): column for n, column in enumerate(metadata_view.shape(sent))}
     shown = {str(n): column for n, column in enumerate(found[0] if found else [])}
-    expect_kept(reply, due, shown, "effect-missing:view-schema")
-    equal(len(shown), len(due), symptom="effect-missing:view-schema", detail="number of columns")
+    expect_kept(reply, due, shown, EFFECT_MISSING.of("view-schema"))
+    equal(
+        len(shown), len(due), symptom=EFFECT_MISSING.of("view-schema"), detail="number of columns"
+    )
 
 
 @check(

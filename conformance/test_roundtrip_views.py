@@ -36,6 +36,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Reply
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 Json = dict[str, Any]
@@ -47,7 +48,7 @@ _DIALECTS_MAY_GO = {"replace.drop-dialect.allowed": "true"}
 
 def _expect_definition(reply: Reply, metadata: Mapping[str, Any], sent: Json, what: str) -> None:
     due, found = definition_of(sent), definition_of(current_version(metadata))
-    expect_kept(reply, due, found, "effect-missing:view-definition", what)
+    expect_kept(reply, due, found, EFFECT_MISSING.of("view-definition"), what)
 
 
 # ------------------------------------------------------------------------- queries
@@ -175,7 +176,7 @@ def test_summaries(catalog: Catalog) -> None:
         if reply.ok:
             loaded, metadata = metadata_of(catalog, view)
             found = current_version(metadata).get("summary") or {}
-            expect_kept(loaded, summary, found, "effect-missing:view-summary")
+            expect_kept(loaded, summary, found, EFFECT_MISSING.of("view-summary"))
         return reply
 
     send_in_pieces([*string_map().items()], send)
@@ -203,13 +204,13 @@ def test_properties(catalog: Catalog) -> None:
     pairs = [*string_map().items()]
     send_in_pieces(pairs, lambda some: commit(_set(some), some))
     reply, metadata = metadata_of(catalog, view)
-    expect_kept(reply, due, view_properties(metadata), "effect-missing:view-properties", "set")
+    expect_kept(reply, due, view_properties(metadata), EFFECT_MISSING.of("view-properties"), "set")
     there = [pair for pair in pairs if pair[0] in due]
     send_in_pieces(there[::2], lambda some: commit(_remove(some), some))
     reply, metadata = metadata_of(catalog, view)
     shown = {key: view_properties(metadata).get(key) for key in (*dict(there), *due)}
     wanted = {key: due.get(key) for key in shown}
-    expect_kept(reply, wanted, shown, "effect-missing:view-properties", "after a removal")
+    expect_kept(reply, wanted, shown, EFFECT_MISSING.of("view-properties"), "after a removal")
     expect_frame(catalog, view)
     expect_view_unchanged(catalog, beside)
 
@@ -240,7 +241,7 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
             expect_kept(
-                loaded, dict(pairs), view_properties(metadata), "effect-missing:view-properties"
+                loaded, dict(pairs), view_properties(metadata), EFFECT_MISSING.of("view-properties")
             )
         return reply
 

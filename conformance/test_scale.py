@@ -8,6 +8,14 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import commit, expect_loaded
 from icecheck.expect import Matcher
+from icecheck.symptoms import Severity, declare
+
+_HISTORY_CUT_SHORT = declare(
+    "history-cut-short",
+    "Shows only a part of a long history",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
 
 _BODY_BYTES = 2 * 1024 * 1024
 _VALUE_BYTES = 64 * 1024
@@ -43,7 +51,7 @@ def test_a_thousand_snapshots_are_loaded(catalog: Catalog) -> None:
     missing = set(added) - {each.get("snapshot-id") for each in snapshots}
     if missing:
         raise reply.violation(
-            "history-cut-short",
+            _HISTORY_CUT_SHORT,
             f"all {_SNAPSHOTS} snapshots",
             f"{_SNAPSHOTS - len(missing)} of them",
         )

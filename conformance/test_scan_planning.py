@@ -8,7 +8,7 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance.committing import shared_snapshots
-from icecheck.conformance.planned_files import expect_no_snapshot
+from icecheck.conformance.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
 from icecheck.expect import equal
 from icecheck.planned_scan import (
     expect_state,
@@ -41,7 +41,7 @@ def _absent(namespace: Namespace, name: str) -> Table:
 def test_scan_of_an_empty_table(catalog: Catalog) -> None:
     """A scan of a table that has no snapshot yet is planned, and has no tasks."""
     table = catalog.shared_table()
-    equal(planned(catalog, table).locations, [], symptom="plan-of-nothing")
+    equal(planned(catalog, table).locations, [], symptom=PLAN_OF_NOTHING)
 
 
 @check("planTableScan.state", proves="planTableScan.state")

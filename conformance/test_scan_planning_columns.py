@@ -20,7 +20,14 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import HISTORY, IN_A, V2, expect_among, expect_planned
+from icecheck.conformance.planned_files import (
+    HISTORY,
+    IN_A,
+    PLANNED_FILE,
+    V2,
+    expect_among,
+    expect_planned,
+)
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Blocked, equal, show
 from icecheck.planned_scan import Planned, planned
@@ -203,7 +210,7 @@ def _expect_bounds(found: Planned, field_id: int, detail: str) -> None:
     """Judge that each planned file has a lower bound of a column."""
     for task in found.tasks:
         keys = (task["data-file"].get("lower-bounds") or {}).get("keys") or []
-        equal(field_id in keys, True, symptom="planned-file:lower-bounds", detail=detail)
+        equal(field_id in keys, True, symptom=PLANNED_FILE.of("lower-bounds"), detail=detail)
 
 
 # ---- names that differ in case only

@@ -18,7 +18,15 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import HISTORY, MANY, V2, expect_undecided
+from icecheck.conformance.planned_files import (
+    HISTORY,
+    MANY,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    V2,
+    expect_undecided,
+)
 from icecheck.conformance.planned_history import ALL_OF, DRESSES, SOME_OF, dress
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
@@ -116,16 +124,16 @@ def _expect_content(files: ManifestFiles, tasks: Iterable[Json], due: _Content, 
     deletes = {}
     for task in tasks:
         (data,) = _bare(files, [str(task["data-file"]["file-path"])])
-        equal(data in deletes, False, symptom="planned-files", detail=f"{why}: {data} twice")
+        equal(data in deletes, False, symptom=PLANNED_FILES, detail=f"{why}: {data} twice")
         deletes[data] = _bare(files, (str(d["file-path"]) for d in task["delete-files"]))
-    equal(sorted(deletes), sorted(due.equality), symptom="planned-files", detail=why)
+    equal(sorted(deletes), sorted(due.equality), symptom=PLANNED_FILES, detail=why)
     positions = set().union(*due.position.values())
     for data, found in deletes.items():
         by_value = [name for name in found if name not in positions]
         detail = f"{why}: of {data}"
-        equal(by_value, sorted(due.equality[data]), symptom="planned-deletes", detail=detail)
+        equal(by_value, sorted(due.equality[data]), symptom=PLANNED_DELETES, detail=detail)
         named = sorted(due.position[data] & {*found})
-        equal(named, sorted(due.position[data]), symptom="planned-deletes", detail=detail)
+        equal(named, sorted(due.position[data]), symptom=PLANNED_DELETES, detail=detail)
 
 
 @check(
@@ -236,11 +244,11 @@ def test_facts_of_plan_tasks(catalog: Catalog) -> None:
         reply = _asked(catalog, files, snapshot_id, filter=SOME_OF, stats_fields=["id"])
         tasks = _tasks(answers(catalog, files.table, reply))
         names = [files.names_of([task["data-file"]["file-path"]])[0] for task in tasks]
-        equal(sorted(names), sorted(due), symptom="planned-files")
+        equal(sorted(names), sorted(due), symptom=PLANNED_FILES)
         for name, task in zip(names, tasks, strict=True):
             for member, value in due[name].items():
                 told = task["data-file"].get(member)
-                equal(told, value, symptom=f"planned-file:{member}", detail=f"of {name}")
+                equal(told, value, symptom=PLANNED_FILE.of(member), detail=f"of {name}")
             expect_undecided(task, f"of {name}")
 
 
@@ -259,7 +267,7 @@ def test_statistics_of_plan_tasks(catalog: Catalog) -> None:
             for task in file_scan_tasks(answer):
                 keys = (task["data-file"].get("lower-bounds") or {}).get("keys") or []
                 detail = f"part {part} of a plan"
-                equal(1 in keys, True, symptom="planned-file:lower-bounds", detail=detail)
+                equal(1 in keys, True, symptom=PLANNED_FILE.of("lower-bounds"), detail=detail)
 
 
 @check(

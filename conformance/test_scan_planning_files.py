@@ -15,7 +15,14 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import MANY, V2, expect_among, expect_planned
+from icecheck.conformance.planned_files import (
+    MANY,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    V2,
+    expect_among,
+    expect_planned,
+)
 from icecheck.expect import NotOffered, equal
 from icecheck.planned_scan import expect_state, planned
 from icecheck.verdict import SkipKind
@@ -53,8 +60,10 @@ def test_facts_of_a_file(catalog: Catalog) -> None:
             "spec-id": files.table.metadata["default-spec-id"],
         }
         for member, value in due.items():
-            equal(members.get(member), value, symptom=f"planned-file:{member}")
-        equal(str(members["file-format"]).lower(), "parquet", symptom="planned-file:file-format")
+            equal(members.get(member), value, symptom=PLANNED_FILE.of(member))
+        equal(
+            str(members["file-format"]).lower(), "parquet", symptom=PLANNED_FILE.of("file-format")
+        )
 
 
 @check("planTableScan.removed-files", proves="planTableScan.removed-files", needs=V2)
@@ -232,7 +241,7 @@ def test_position_deletes(catalog: Catalog) -> None:
         expect_planned(files, found, ["a.parquet", "b.parquet"])
         deletes = files.names_of(found.deletes_of(files.location("a.parquet")))
         due = ["anywhere.parquet", "bound.parquet", "named.parquet", "range.parquet"]
-        equal(deletes, due, symptom="planned-deletes")
+        equal(deletes, due, symptom=PLANNED_DELETES)
 
 
 @check("planTableScan.equality-deletes", proves="planTableScan.equality-deletes", needs=V2)
@@ -251,7 +260,7 @@ def test_equality_deletes(catalog: Catalog) -> None:
         due = {"old.parquet": ["bare.parquet", "deletes.parquet"]}
         for name in ("old.parquet", "new.parquet", "elsewhere.parquet"):
             deletes = files.names_of(found.deletes_of(files.location(name)))
-            equal(deletes, due.get(name, []), symptom="planned-deletes", detail=name)
+            equal(deletes, due.get(name, []), symptom=PLANNED_DELETES, detail=name)
 
 
 # ---- plans that are fetched in parts

@@ -37,7 +37,15 @@ from icecheck.conformance.planned_history import (
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
 from icecheck.planned_scan import Planned, answers, planned
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_PLANNED_FILES_OF_ANOTHER_TABLE = declare(
+    "planned-files-of-another-table",
+    "Plans the files of another table",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+)
 
 HISTORY = (*V2, "branches", "snapshot-history")
 
@@ -209,7 +217,7 @@ def _expect_at(catalog: Catalog, files: ManifestFiles, place: Table, why: str) -
         equal(
             found == ["a.parquet"],
             True,
-            symptom="planned-files-of-another-table",
+            symptom=_PLANNED_FILES_OF_ANOTHER_TABLE,
             detail=f"{why}, scan with {asked}",
         )
 
@@ -249,7 +257,7 @@ def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
         catalog.create_table(files.table.namespace, body).expect(200)
         for found in _of_former(catalog, files.table, plan_id, tasks):
             told = found.json().get("file-scan-tasks") if found.ok else []
-            equal(len(told or ()), 0, symptom="planned-files-of-another-table")
+            equal(len(told or ()), 0, symptom=_PLANNED_FILES_OF_ANOTHER_TABLE)
 
 
 def _of_former(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str]) -> Iterator[Reply]:

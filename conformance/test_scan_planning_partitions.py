@@ -14,7 +14,7 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import ManifestFiles, PlannedFile, given_files
 from icecheck.conformance.partition_values import FIELDS, LAYOUT, Part, PartitionField
-from icecheck.conformance.planned_files import V2, lost, takes
+from icecheck.conformance.planned_files import PLANNED_FILE, PLANNED_FILES, V2, lost, takes
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Blocked, equal
 from icecheck.planned_scan import planned
@@ -64,11 +64,11 @@ def test_values_of_partitions(catalog: Catalog) -> None:
         due = {_AFTER: [f.after for f in FIELDS], _BEFORE: [f.before for f in FIELDS]}
         for name, parts in due.items():
             values = told.get(files.location(name))
-            equal(len(values or ()), len(FIELDS), symptom="planned-file:partition", detail=name)
+            equal(len(values or ()), len(FIELDS), symptom=PLANNED_FILE.of("partition"), detail=name)
             for field, part, value in zip(FIELDS, parts, values or (), strict=True):
                 if value != field.avro_value(part) or field.transform != "day":
                     what = f"{field.transform} of {field.type}"
-                    equal(value, part.value, symptom="planned-file:partition", detail=what)
+                    equal(value, part.value, symptom=PLANNED_FILE.of("partition"), detail=what)
 
 
 # ---- what a filter leaves out
@@ -176,11 +176,11 @@ def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
             for field in FIELDS:
                 detail = f"asked for {what}: {field.transform} of {field.type}"
                 left_out = _lost(catalog, files, _filter(predicates, [field]))
-                equal(left_out, [], symptom="planned-files", detail=detail)
+                equal(left_out, [], symptom=PLANNED_FILES, detail=detail)
             equal(
                 _lost(catalog, files, _filter(predicates, FIELDS)),
                 [],
-                symptom="planned-files",
+                symptom=PLANNED_FILES,
                 detail=f"asked for {what} of all columns together",
             )
         _expect_beyond(catalog, files)
@@ -196,4 +196,4 @@ def _expect_beyond(catalog: Catalog, files: ManifestFiles) -> None:
         )
         if takes(catalog, files.table, filter=filter_):
             detail = f"asked for all numbers that an int can be: {field.transform}"
-            equal(_lost(catalog, files, filter_), [], symptom="planned-files", detail=detail)
+            equal(_lost(catalog, files, filter_), [], symptom=PLANNED_FILES, detail=detail)

@@ -20,7 +20,15 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import HISTORY, expect_planned, expect_undecided, lost
+from icecheck.conformance.planned_files import (
+    HISTORY,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    expect_planned,
+    expect_undecided,
+    lost,
+)
 from icecheck.conformance.planned_history import DRESSES, SOME_OF
 from icecheck.expect import equal
 from icecheck.planned_scan import Planned, planned
@@ -110,7 +118,7 @@ def _expect_specs(
         deletes = files.names_of(each["file-path"] for each in task["delete-files"])
         told = [each.removesuffix(".parquet") for each in deletes]
         wanted = due[name.removesuffix(".parquet")]
-        equal(told, wanted, symptom="planned-deletes", detail=f"{why}: of {name}")
+        equal(told, wanted, symptom=PLANNED_DELETES, detail=f"{why}: of {name}")
 
 
 def _expect_place(files: ManifestFiles, told: Mapping[str, Json], why: str) -> None:
@@ -119,9 +127,9 @@ def _expect_place(files: ManifestFiles, told: Mapping[str, Json], why: str) -> N
     file = _file(name.removesuffix(".parquet"))
     detail = f"{why}: of {name}"
     spec_id = files.spec(file.spec)["spec-id"]
-    equal(told["spec-id"], spec_id, symptom="planned-file:spec-id", detail=detail)
+    equal(told["spec-id"], spec_id, symptom=PLANNED_FILE.of("spec-id"), detail=detail)
     partition = [*(file.partition or ())]
-    equal(told["partition"], partition, symptom="planned-file:partition", detail=detail)
+    equal(told["partition"], partition, symptom=PLANNED_FILE.of("partition"), detail=detail)
 
 
 @check(
@@ -145,7 +153,7 @@ def test_files_of_every_spec(catalog: Catalog) -> None:
                 found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=category)
                 asked = f"asked for category {value}"
                 left_out = lost(files, found, there)
-                equal(left_out, [], symptom="planned-files", detail=asked)
+                equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
                 both = {"type": "and", "left": category, "right": SOME_OF}
                 found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=both)
                 _expect_some_of(files, found, there, f"{asked}, and for some of the numbers")
@@ -153,7 +161,7 @@ def test_files_of_every_spec(catalog: Catalog) -> None:
 
 def _expect_some_of(files: ManifestFiles, found: Planned, names: list[str], asked: str) -> None:
     """Judge that files are planned some of whose rows match, with something left to test."""
-    equal(lost(files, found, names), [], symptom="planned-files", detail=asked)
+    equal(lost(files, found, names), [], symptom=PLANNED_FILES, detail=asked)
     for task in found.tasks:
         (name,) = files.names_of([task["data-file"]["file-path"]])
         if name in names:

@@ -13,7 +13,14 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import V2, expect_planned
+from icecheck.conformance.planned_files import (
+    PLAN_OF_NOTHING,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    RESIDUAL_FORGETS_THE_FILTER,
+    V2,
+    expect_planned,
+)
 from icecheck.expect import equal
 from icecheck.planned_scan import planned
 
@@ -84,7 +91,7 @@ def test_names_of_nested_fields(catalog: Catalog) -> None:
     table = catalog.given_table(table_schema=NESTED)
     filter_ = {"type": "gt", "term": "place.spot.lat", "value": 1.5}
     found = planned(catalog, table, select=[*NAMES], stats_fields=[*NAMES[1:]], filter=filter_)
-    equal(found.locations, [], symptom="plan-of-nothing")
+    equal(found.locations, [], symptom=PLAN_OF_NOTHING)
 
 
 @check("planTableScan.literals", proves="planTableScan.literals", needs=V2)
@@ -98,7 +105,7 @@ def test_literals_of_every_type(catalog: Catalog) -> None:
     ]
     terms.append({"type": "in", "term": "c6", "values": ["1.0000", "123.4500"]})
     all_of = reduce(lambda left, right: {"type": "and", "left": left, "right": right}, terms)
-    equal(planned(catalog, table, filter=all_of).locations, [], symptom="plan-of-nothing")
+    equal(planned(catalog, table, filter=all_of).locations, [], symptom=PLAN_OF_NOTHING)
 
 
 # ---- what is told of a file
@@ -122,7 +129,7 @@ def test_residual_of_a_filter(catalog: Catalog) -> None:
             equal(
                 _matches_everything_or_nothing(residual),
                 False,
-                symptom="residual-forgets-the-filter",
+                symptom=RESIDUAL_FORGETS_THE_FILTER,
                 detail=f"the residual is {residual}",
             )
 
@@ -138,7 +145,7 @@ def test_statistics_of_columns(catalog: Catalog) -> None:
         for member, due in STATISTICS.items():
             by_column = told.get(member) or {}
             keys, values = by_column.get("keys") or [], by_column.get("values") or []
-            symptom = f"planned-file:{member}"
+            symptom = PLANNED_FILE.of(member)
             equal(ID in keys, True, symptom=symptom, detail="of the column asked for")
             equal(len(values), len(keys), symptom=symptom, detail="values for the keys")
             value = values[keys.index(ID)]
@@ -155,7 +162,7 @@ def test_fields_of_equality_deletes(catalog: Catalog) -> None:
         found = planned(catalog, files.table)
         expect_planned(files, found, ["a.parquet"])
         told = [delete.get("equality-ids") for delete in found.tasks[0]["delete-files"]]
-        equal(told, [[ID]], symptom="planned-file:equality-ids")
+        equal(told, [[ID]], symptom=PLANNED_FILE.of("equality-ids"))
 
 
 @check(
@@ -178,9 +185,9 @@ def test_size_of_a_deletion_vector(catalog: Catalog) -> None:
         )
         found = planned(catalog, files.table)
         deletes = files.names_of(found.deletes_of(files.location("a.parquet")))
-        equal(deletes, ["d.puffin"], symptom="planned-deletes")
+        equal(deletes, ["d.puffin"], symptom=PLANNED_DELETES)
         [vector] = found.tasks[0]["delete-files"]
         if vector.get("content-offset") is None:
             return  # then nothing is due of its length
         for member, due in (("content-offset", offset), ("content-size-in-bytes", length)):
-            equal(vector.get(member), due, symptom=f"planned-file:{member}")
+            equal(vector.get(member), due, symptom=PLANNED_FILE.of(member))

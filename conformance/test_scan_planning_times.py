@@ -6,7 +6,7 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import PlannedFile, given_files
 from icecheck.conformance.partition_values import Part, PartitionField, fields_of, layout_of, same
-from icecheck.conformance.planned_files import V2
+from icecheck.conformance.planned_files import PLANNED_FILE, PLANNED_FILE_TIMES, V2
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Blocked, equal
 from icecheck.planned_scan import planned
@@ -42,7 +42,7 @@ def _bounds(name: str) -> dict[int, tuple[bytes, bytes]]:
 def _expect_told(told: Any, due: Any, field: PartitionField, where: str, raw: bytes = b"") -> None:
     """Judge a value; bounds may be told in the bytes that the manifest has, too."""
     if not raw or told not in {raw.hex(), raw.hex().upper()}:
-        equal(told, due, symptom="planned-file:times", detail=f"{where}, {field.type}")
+        equal(told, due, symptom=PLANNED_FILE_TIMES, detail=f"{where}, {field.type}")
 
 
 @check(
@@ -78,7 +78,7 @@ def test_times_of_full_seconds(catalog: Catalog) -> None:
 
 def _expect_file(told: dict[str, Any], name: str) -> None:
     values = told.get("partition") or []
-    equal(len(values), len(_FIELDS), symptom="planned-file:partition", detail=name)
+    equal(len(values), len(_FIELDS), symptom=PLANNED_FILE.of("partition"), detail=name)
     for field, part, value in zip(_FIELDS, _parts(name), values, strict=True):
         _expect_told(value, part.value, field, "in a partition")
     for side, member in enumerate(("lower-bounds", "upper-bounds")):

@@ -19,10 +19,26 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import IN_A, V2, expect_planned, lost
+from icecheck.conformance.planned_files import (
+    IN_A,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    RESIDUAL_FORGETS_THE_FILTER,
+    V2,
+    expect_planned,
+    lost,
+)
 from icecheck.expect import equal, show
 from icecheck.planned_scan import planned
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_RESIDUAL_FORGETS_ROWS = declare(
+    "residual-forgets-rows",
+    "Leaves nothing to find in a file that may have matching rows",
+    Severity.FALSE_OR_LOST,
+    "every client that has its scans planned: it reads other rows than there are",
+)
 
 FIELD = bodies.struct_field
 
@@ -177,7 +193,7 @@ def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
             found = planned(catalog, files.table, filter=filter_)
             asked = f"asked for {show(filter_, 400)}"
             left_out = lost(files, found, sorted(f"{name}.parquet" for name in due))
-            equal(left_out, [], symptom="planned-files", detail=asked)
+            equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
             for task in found.tasks:
                 (name,) = files.names_of([task["data-file"]["file-path"]])
                 _expect_residual(task, filter_, name.removesuffix(".parquet") in due, asked)
@@ -188,11 +204,11 @@ def _expect_residual(task: Json, filter_: Json, is_due: bool, asked: str) -> Non
     residual = task.get("residual-filter")
     told = residual.get("type") if isinstance(residual, dict) else residual
     if is_due and told in (False, "false"):
-        equal(told, "not false", symptom="residual-forgets-rows", detail=asked)
+        equal(told, "not false", symptom=_RESIDUAL_FORGETS_ROWS, detail=asked)
     inner = filter_["child"] if filter_["type"] == "not" else filter_
     # Of these, each file that is due has rows that match, and rows that do not.
     if is_due and inner["type"] in _COMPARISONS and told in (True, "true"):
-        equal(told, "not true", symptom="residual-forgets-the-filter", detail=asked)
+        equal(told, "not true", symptom=RESIDUAL_FORGETS_THE_FILTER, detail=asked)
 
 
 # ---- what is told of files
@@ -261,7 +277,7 @@ def _expect_map(told: Json, due: Mapping[int, tuple[Json, ...]], member: str, wh
     """Judge a map of columns, as far as it is told."""
     by_column = told.get(member) or {}
     keys, values = by_column.get("keys") or [], by_column.get("values") or []
-    symptom = f"planned-file:{member}"
+    symptom = PLANNED_FILE.of(member)
     equal(len(values), len(keys), symptom=symptom, detail=f"{why}: values for the keys")
     for at, value in zip(keys, values, strict=True):
         allowed = due.get(at, ())
@@ -277,7 +293,7 @@ def _expect_members(told: Json, due: Mapping[str, Json], why: str) -> None:
         if member == "file-format":
             found = str(found).lower()  # in which case it is written, the schema's check says
         if member in _REQUIRED or found is not None:
-            equal(found, value, symptom=f"planned-file:{member}", detail=why)
+            equal(found, value, symptom=PLANNED_FILE.of(member), detail=why)
 
 
 STATISTICS: tuple[list[str] | None, ...] = (
@@ -329,4 +345,4 @@ def test_what_is_told_of_files(catalog: Catalog) -> None:
                 _expect_members(delete, _DELETE_TOLD, f"{why}: of {delete.get('content')}")
                 if delete.get("equality-ids") is not None:
                     told = sorted(delete["equality-ids"])
-                    equal(told, [1, 2], symptom="planned-file:equality-ids", detail=why)
+                    equal(told, [1, 2], symptom=PLANNED_FILE.of("equality-ids"), detail=why)

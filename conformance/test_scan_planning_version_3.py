@@ -13,7 +13,14 @@ from icecheck.conformance.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.planned_files import IN_A, expect_planned, lost
+from icecheck.conformance.planned_files import (
+    IN_A,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    expect_planned,
+    lost,
+)
 from icecheck.conformance.planned_history import DRESSES
 from icecheck.expect import equal
 from icecheck.planned_scan import planned
@@ -100,7 +107,7 @@ def test_times_to_the_nanosecond(catalog: Catalog) -> None:
                 found = planned(catalog, files.table, filter=filter_, stats_fields=[column])
                 left_out = lost(files, found, (f"{name}.parquet" for name in (*due, _UNKNOWN)))
                 detail = f"asked for {column} {operation} {', '.join(values)}"
-                equal(left_out, [], symptom="planned-files", detail=detail)
+                equal(left_out, [], symptom=PLANNED_FILES, detail=detail)
                 for task in found.tasks:
                     (name,) = files.names_of([task["data-file"]["file-path"]])
                     low, high = FILES.get(name.removesuffix(".parquet"), (0, 0))
@@ -114,7 +121,7 @@ def _expect_bound(file: Json, member: str, field_id: int, column: str, due: int)
     by_column = dict(zip(told.get("keys") or (), told.get("values") or (), strict=False))
     raw = _stored(due).hex()
     if field_id in by_column and by_column[field_id] not in {raw, raw.upper()}:
-        symptom = f"planned-file:{member}"
+        symptom = PLANNED_FILE.of(member)
         equal(by_column[field_id], _told(column, due), symptom=symptom, detail=f"of {column}")
 
 
@@ -152,7 +159,7 @@ def test_vectors_in_one_file(catalog: Catalog) -> None:
             equal(
                 files.names_of(d["file-path"] for t in before.tasks for d in t["delete-files"]),
                 [],
-                symptom="planned-deletes",
+                symptom=PLANNED_DELETES,
                 detail=f"scan of the snapshot without vectors, with {asked}",
             )
             found = planned(catalog, files.table, snapshot_id=with_vectors, **members)
@@ -162,10 +169,10 @@ def test_vectors_in_one_file(catalog: Catalog) -> None:
                 puffin, vector = VECTORS.get(name, ("", None))
                 deletes = files.names_of(each["file-path"] for each in task["delete-files"])
                 detail = f"of {name}, scan with {asked}"
-                equal(deletes, [puffin] if puffin else [], symptom="planned-deletes", detail=detail)
+                equal(deletes, [puffin] if puffin else [], symptom=PLANNED_DELETES, detail=detail)
                 for delete in task["delete-files"]:
                     place = (delete.get("content-offset"), delete.get("content-size-in-bytes"))
                     if place[0] is not None:  # else nobody is told where in the file it is
                         told = [*place]
                         due = [*(vector or ())]
-                        equal(told, due, symptom="planned-file:content-offset", detail=detail)
+                        equal(told, due, symptom=PLANNED_FILE.of("content-offset"), detail=detail)

@@ -7,7 +7,9 @@ from icecheck.check import check
 from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import given_namespace_at, require
+from icecheck.conformance.committing import RENAME_CHANGED_THE_TABLE
 from icecheck.conformance.reading import (
+    LISTING,
     namespaces_in,
     not_applicable,
     object_in,
@@ -16,6 +18,7 @@ from icecheck.conformance.reading import (
 )
 from icecheck.conformance.second_lives import (
     FIRST_LIFE,
+    REQUIREMENT_IGNORED,
     expect_listed_once,
     expect_no_first_tag,
     expect_no_table,
@@ -32,6 +35,7 @@ from icecheck.conformance.second_lives import (
 from icecheck.contract import Action, load
 from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -70,9 +74,9 @@ def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str
     reply = catalog.update_table(namespace, name, [added], [same])
     if reply.ok:
         raise reply.violation(
-            "requirement-ignored",
+            REQUIREMENT_IGNORED,
             "409",
-            str(reply.status),
+            reply.status,
             detail="a commit to the table that had the name before",
         )
     added = {"action": "set-properties", "updates": {"icecheck.later": "1"}}
@@ -83,7 +87,8 @@ def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str
     wrong = {"a commit that was meant for it": "icecheck.late" in properties}
     expect_nothing_of_first(reply, wrong)
     reply.expect_json(
-        {"metadata": {"properties": {"icecheck.later": "1"}}}, symptom="effect-missing:properties"
+        {"metadata": {"properties": {"icecheck.later": "1"}}},
+        symptom=EFFECT_MISSING.of("properties"),
     )
 
 
@@ -126,7 +131,7 @@ def _expect_moved(catalog: Catalog, before: Table, name: str) -> None:
     for each in (was, now):
         del each["location"]  # a catalog may move the files with the name
     if was != now:
-        symptom, due = "rename-changed-the-table", "the table as it was before its rename"
+        symptom, due = RENAME_CHANGED_THE_TABLE, "the table as it was before its rename"
         raise reply.violation(symptom, due, "another one")
 
 
@@ -208,7 +213,7 @@ def _expect_fresh(catalog: Catalog, namespace: Namespace) -> None:
         count = namespaces_in(reply).count(namespace)
         if count != 1:
             raise reply.violation(
-                "listing",
+                LISTING,
                 "a list of what is there",
                 "another list",
                 detail=f"{show(namespace[-1])} is in it {count} times",

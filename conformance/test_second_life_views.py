@@ -6,6 +6,7 @@ from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import require
 from icecheck.conformance.second_lives import (
     FIRST_LIFE,
+    REQUIREMENT_IGNORED,
     expect_listed_once,
     expect_no_table,
     expect_no_view,
@@ -17,6 +18,7 @@ from icecheck.conformance.second_lives import (
     second_view,
 )
 from icecheck.conformance.viewing import (
+    RENAME_CHANGED_THE_VIEW,
     View,
     given_view,
     loaded_view,
@@ -57,9 +59,9 @@ def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
     reply = replace_view(catalog, first, marked)  # it asserts the first one's uuid
     if reply.ok:
         raise reply.violation(
-            "requirement-ignored",
+            REQUIREMENT_IGNORED,
             "409",
-            str(reply.status),
+            reply.status,
             detail="a commit to the view that had the name before",
         )
     expect_second_view(replace_view(catalog, first, marked, []), first.uuid)
@@ -92,7 +94,7 @@ def test_name_of_a_renamed_view(catalog: Catalog) -> None:
     reply = catalog.load_view(namespace, new).expect(200, detail="under the new name")
     found = str(metadata_view.metadata_in(reply).get("view-uuid")).lower()
     if found != first.uuid.lower():
-        symptom, due = "rename-changed-the-view", "the view as it was before its rename"
+        symptom, due = RENAME_CHANGED_THE_VIEW, "the view as it was before its rename"
         raise reply.violation(symptom, due, "another one")
 
 

@@ -11,6 +11,8 @@ from icecheck.conformance.second_principal import second_principal
 from icecheck.conformance.viewing import View, create_view_body, given_view
 from icecheck.contract import Action, Object, load
 from icecheck.expect import Reply, Violation, equal
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
+from icecheck.symptoms import Symptom
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -77,7 +79,7 @@ def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
         if reply.ok and name in [listed for _, listed in tables_in(reply)]:
             shown.append(reply)
     if shown:
-        raise _leak("leak:other-principal", shown)
+        raise _leak(LEAK.of("other-principal"), shown)
 
 
 @check(
@@ -90,7 +92,7 @@ def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
     for reply, name in _lists(catalog, _Mine(catalog), theirs):
         if reply.ok and name not in [listed for _, listed in tables_in(reply)]:
             raise reply.violation(
-                "leak:altered-success",
+                LEAK.of("altered-success"),
                 "401 or 403, or the same answer as with the right",
                 "a success without what is there",
                 detail=f"{reply.exchange.operation} by a second principal",
@@ -121,21 +123,21 @@ def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
     table = None if mine.table is None else catalog.loaded(mine.table)
     taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]
     if taken:
-        raise _leak("leak:other-principal-writes", taken)
+        raise _leak(LEAK.of("other-principal-writes"), taken)
     if table is not None:
         expect_unchanged(catalog, table)
         listed = catalog.list_tables(mine.namespace).expect(200)
-        equal(tables_in(listed), [(mine.namespace, table.name)], symptom="changed-although-refused")
+        equal(tables_in(listed), [(mine.namespace, table.name)], symptom=CHANGED_ALTHOUGH_REFUSED)
     if mine.view is not None:
         view = catalog.load_view(mine.namespace, mine.view.name).expect(200)
         equal(
             view.member("metadata", "view-uuid"),
             mine.view.metadata.get("view-uuid"),
-            symptom="changed-although-refused",
+            symptom=CHANGED_ALTHOUGH_REFUSED,
         )
     properties = object_in(catalog.load_namespace_metadata(mine.namespace).expect(200))
     if "icecheck.other" in (properties.get("properties") or {}):
-        raise Violation("changed-although-refused", "no new property", "a new property")
+        raise Violation(CHANGED_ALTHOUGH_REFUSED, "no new property", "a new property")
 
 
 def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
@@ -170,7 +172,7 @@ def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
         yield catalog.call(operation_id, names, body=sent, headers=theirs)
 
 
-def _leak(symptom: str, replies: list[Reply]) -> Violation:
+def _leak(symptom: Symptom, replies: list[Reply]) -> Violation:
     told = ", ".join(dict.fromkeys(str(reply.exchange.operation) for reply in replies))
     return replies[0].violation(
         symptom, "403 or 404", "a success", detail=f"{told} by a second principal"

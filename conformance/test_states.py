@@ -7,7 +7,13 @@ from typing import Any
 from icecheck.check import check
 from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
-from icecheck.conformance.committing import creation_updates, expect_unchanged, set_property
+from icecheck.conformance.committing import (
+    METADATA_LOCATION_REUSED,
+    RENAME_CHANGED_THE_TABLE,
+    creation_updates,
+    expect_unchanged,
+    set_property,
+)
 from icecheck.conformance.kept import (
     expect_as_before,
     expect_bystander,
@@ -36,7 +42,16 @@ from icecheck.conformance.walking import (
 )
 from icecheck.expect import Reply, equal, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_LOADS_DIFFER = declare(
+    "loads-differ",
+    "Loads of one version in different ways show different tables",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
 
 Json = dict[str, Any]
 
@@ -71,15 +86,15 @@ def _expect_new_file(step: Step) -> None:
     location = step.table.metadata_location
     if location is not None and location == step.before.metadata_location:
         due, seen = "another one than before the commit", "the same one"
-        raise step.answer.violation("metadata-location-reused", due, seen, detail=step.what)
+        raise step.answer.violation(METADATA_LOCATION_REUSED, due, seen, detail=step.what)
 
 
 def _expect_answer(answer: Reply, after: Table, what: str) -> None:
     """Judge that the answer to a commit is the table that a load shows, in the same file."""
-    expect_shown(answer, after, {}, what, symptom="answer-differs-from-load")
+    expect_shown(answer, after, {}, what, symptom=ANSWER_DIFFERS_FROM_LOAD)
     told = answer.json().get("metadata-location")
     if None not in {told, after.metadata_location}:
-        equal(after.metadata_location, told, symptom="answer-differs-from-load", detail=what)
+        equal(after.metadata_location, told, symptom=ANSWER_DIFFERS_FROM_LOAD, detail=what)
 
 
 @check("states.life", proves="states.life", group=Group.GENERATED)
@@ -213,7 +228,7 @@ class _Onlooker:
         if tag is not None and query == ():
             self.earlier.setdefault(tag, what)
         named = _few(reply, table) if query == REFS else {}
-        expect_shown(reply, table, named, f"{which}, after {what}", symptom="loads-differ")
+        expect_shown(reply, table, named, f"{which}, after {what}", symptom=_LOADS_DIFFER)
         self.tags[query] = reply.header("etag")
 
     def _register(self, table: Table, what: str) -> None:
@@ -225,7 +240,7 @@ class _Onlooker:
         if refused(reply, f"the metadata file of a table after {what}"):
             return
         beside = replace(table, name=name)
-        expect_as_before(self.catalog, beside, "effect-missing:registered-metadata", what)
+        expect_as_before(self.catalog, beside, EFFECT_MISSING.of("registered-metadata"), what)
         self.beside.append(beside)
 
     def _renamed(self, table: Table, what: str) -> Table:
@@ -234,7 +249,7 @@ class _Onlooker:
         if reply is not None:
             before = replace(table, name=new.name)
             named = {"location": new.metadata.get("location")}
-            expect_shown(reply, before, named, what, symptom="rename-changed-the-table")
+            expect_shown(reply, before, named, what, symptom=RENAME_CHANGED_THE_TABLE)
         return new
 
     def expect_stale(self, table: Table) -> None:

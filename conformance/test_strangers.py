@@ -18,7 +18,15 @@ from icecheck.conformance.guarded_routes import NOBODY, is_altered, refused
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.second_principal import second_principal
 from icecheck.expect import Reply, Violation
+from icecheck.shared_symptoms import LEAK
+from icecheck.symptoms import Severity, Symptom, declare
 from icecheck.verdict import Group
+
+_REFUSED_FOR_ANOTHER = declare(
+    "refused-for-another",
+    "Answers whoever has the right otherwise after others were refused",
+    Severity.REFUSED,
+)
 
 Headers = Mapping[str, str]
 Answers = dict[str, Reply]
@@ -34,7 +42,7 @@ def _shows(reply: Reply) -> bool:
     return reply.ok or reply.status == 304
 
 
-def _leak(symptom: str, due: str, leaks: list[tuple[str, Reply]], who: str) -> Violation:
+def _leak(symptom: Symptom, due: str, leaks: list[tuple[str, Reply]], who: str) -> Violation:
     """Return the Violation of answers that were none of a caller's business."""
     names = list(dict.fromkeys(name for name, _ in leaks))
     more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
@@ -52,9 +60,9 @@ def _expect_owner_served(catalog: Catalog, every: list[Asked], before: Answers) 
         was, reply = before[str(each)], each.send(catalog)
         if reply.status != was.status or is_altered(reply, was):
             raise reply.violation(
-                "refused-for-another",
+                _REFUSED_FOR_ANOTHER,
                 "the answer from before others were refused",
-                f"{reply.status}, and less" if reply.status == was.status else str(reply.status),
+                f"{reply.status}, and less" if reply.status == was.status else reply.status,
                 detail=f"{each} with the run's own credentials",
             )
 
@@ -83,7 +91,7 @@ def test_strangers_are_shown_nothing_on_any_route(catalog: Catalog) -> None:
     _expect_forms_agree(looks, unnamed, before)
     leaks = [(str(each), unnamed[str(each)]) for each in changes if unnamed[str(each)].ok]
     if leaks:
-        raise _leak("leak:without-credentials", "401 or 403", leaks, "without credentials")
+        raise _leak(LEAK.of("without-credentials"), "401 or 403", leaks, "without credentials")
     closed = [each for each in (*looks, *changes) if refused(unnamed[str(each)])]
     _expect_no_forgery(catalog, closed)
     _expect_owner_served(catalog, looks, before)
@@ -100,14 +108,14 @@ def _expect_forms_agree(looks: list[Asked], unnamed: Answers, before: Answers) -
         if each.operation_id in closed and _shows(unnamed[str(each)])
     ]
     if leaks:
-        raise _leak("leak:without-credentials", "401 or 403", leaks, "without credentials")
+        raise _leak(LEAK.of("without-credentials"), "401 or 403", leaks, "without credentials")
     for each in open_to_all:
         reply, due = unnamed[str(each)], before[str(each)]
         if each.operation_id in _ANYBODYS or not reply.ok or not due.ok:
             continue
         if is_altered(reply, due) or (each.lists_it(due) and not each.lists_it(reply)):
             raise reply.violation(
-                "leak:altered-success",
+                LEAK.of("altered-success"),
                 "401 or 403, or the same answer as with credentials",
                 "a success without what is there",
                 detail=f"{each} without credentials",
@@ -126,7 +134,7 @@ def _expect_no_forgery(catalog: Catalog, closed: list[Asked]) -> None:
             if _shows(reply)
         ]
         if leaks:
-            raise _leak("leak:forged-token", "401", leaks, f"to {what}")
+            raise _leak(LEAK.of("forged-token"), "401", leaks, f"to {what}")
 
 
 @check("auth.strangers-are-told", proves="auth.bad-token-refused", group=Group.GENERATED)
@@ -183,11 +191,11 @@ def test_a_second_principal_is_shown_nothing_of_what_the_first_has_just_read(
             leaks.append((str(each), reply))
     whole = [(name, reply) for name, reply in leaks if _holds(looks, name)(reply)]
     if whole:
-        raise _leak("leak:other-principal", "403 or 404", whole, "to a second principal")
+        raise _leak(LEAK.of("other-principal"), "403 or 404", whole, "to a second principal")
     if leaks:
         name, reply = leaks[0]
         raise reply.violation(
-            "leak:altered-success",
+            LEAK.of("altered-success"),
             "401 or 403, or the same answer as with the right",
             "a success without what is there",
             detail=f"{name} by a second principal",
@@ -218,7 +226,7 @@ def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> No
     sent = {str(each): each.send(catalog, theirs) for each in _inside(writes(catalog, own))}
     leaks = [(name, reply) for name, reply in sent.items() if reply.ok]
     if leaks:
-        raise _leak("leak:other-principal-writes", "403 or 404", leaks, "to a second principal")
+        raise _leak(LEAK.of("other-principal-writes"), "403 or 404", leaks, "to a second principal")
     expect_own_unchanged(catalog, own)
 
 

@@ -8,8 +8,50 @@ from icecheck.check import check
 from icecheck.client import Catalog, Query, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_snapshots
+from icecheck.conformance.reading import (
+    BODY_ON_304,
+    DANGLING_CURRENT_ID,
+    ETAG_UNCHANGED_BY_COMMIT,
+    EXISTENCE_CONTRADICTS_LOAD,
+    LOAD_IS_NOT_REPEATABLE,
+    STALE_READ_AFTER_COMMIT,
+)
 from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
 from icecheck.probes import has_capability, saw
+from icecheck.symptoms import Severity, declare
+
+_ID_ABOVE_THE_LAST_ONE = declare(
+    "id-above-the-last-one",
+    "An id in the metadata is above the last one that is told",
+    Severity.FALSE_OR_LOST,
+    "every client: the next id it gives is taken already",
+)
+_METADATA_ALTERED = declare(
+    "metadata-altered",
+    "A load of the referenced snapshots alters other metadata",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+_NO_METADATA_LOCATION = declare(
+    "no-metadata-location", "Answers a load without the metadata location", Severity.SHAPE
+)
+_SNAPSHOT_OUT_OF_NOTHING = declare(
+    "snapshot-out-of-nothing",
+    "Shows a current snapshot in a table that has none",
+    Severity.FALSE_OR_LOST,
+)
+_SNAPSHOTS_LEFT_OUT = declare(
+    "snapshots-left-out",
+    "Leaves snapshots out of the answer to a load",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+_WRONG_TABLE_ANSWERED = declare(
+    "wrong-table-answered",
+    "Answers a load with another table than the one that was named",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
@@ -45,7 +87,7 @@ def test_load_table(catalog: Catalog) -> None:
     for table in tables:
         reply = catalog.load_table(table.namespace, table.name).expect(200)
         expected = {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}
-        reply.expect_json(expected, symptom="wrong-table-answered")
+        reply.expect_json(expected, symptom=_WRONG_TABLE_ANSWERED)
 
 
 @check("loadTable.missing", proves="loadTable.404")
@@ -75,11 +117,11 @@ def test_last_commit(catalog: Catalog) -> None:
         committed = catalog.given_commit(table, [update])
         reply = catalog.load_table(table.namespace, table.name).expect(200)
         reply.expect_json(
-            {MARK: turn}, at=["metadata", "properties"], symptom="stale-read-after-commit"
+            {MARK: turn}, at=["metadata", "properties"], symptom=STALE_READ_AFTER_COMMIT
         )
         location = reply.json().get("metadata-location")
         if location is not None and committed.metadata_location is not None:
-            equal(location, committed.metadata_location, symptom="stale-read-after-commit")
+            equal(location, committed.metadata_location, symptom=STALE_READ_AFTER_COMMIT)
 
 
 @check("loadTable.complete", proves="loadTable.full-metadata")
@@ -98,12 +140,12 @@ def test_full_metadata(catalog: Catalog) -> None:
     for members, id_member, pointer in CURRENT:
         ids = [m.get(id_member) for m in _objects(metadata, members)]
         found = metadata[pointer] in ids
-        equal(found, True, symptom="dangling-current-id", detail=f"{pointer} among {members}")
+        equal(found, True, symptom=DANGLING_CURRENT_ID, detail=f"{pointer} among {members}")
     columns = [*view.field_ids(view.current_schema(metadata))]
     fields = [f.get("field-id") for f in _objects(view.default_spec(metadata), "fields")]
     for last, assigned in (("last-column-id", columns), ("last-partition-id", fields)):
         above = [i for i in assigned if isinstance(i, int) and i > metadata[last]]
-        equal(above, [], symptom="id-above-the-last-one", detail=f"{last} {metadata[last]}")
+        equal(above, [], symptom=_ID_ABOVE_THE_LAST_ONE, detail=f"{last} {metadata[last]}")
 
 
 def _objects(metadata: Mapping[str, Any], members: str) -> list[dict[str, Any]]:
@@ -116,7 +158,7 @@ def test_metadata_location(catalog: Catalog) -> None:
     table = catalog.some_table()
     for query, headers in ASKED:
         reply = _asked(catalog, table, query, headers)
-        reply.expect_json({"metadata-location": ANY_STRING}, symptom="no-metadata-location")
+        reply.expect_json({"metadata-location": ANY_STRING}, symptom=_NO_METADATA_LOCATION)
 
 
 def _asked(catalog: Catalog, table: Table, query: Query, headers: Mapping[str, str]) -> Reply:
@@ -139,7 +181,7 @@ def test_two_loads_agree(catalog: Catalog) -> None:
 
 
 def _agrees_with(was: Any, now: Any, detail: str) -> None:
-    equal(now, was, symptom="load-is-not-repeatable", detail=detail)
+    equal(now, was, symptom=LOAD_IS_NOT_REPEATABLE, detail=detail)
 
 
 @check("loadTable.no-current-snapshot", proves="loadTable.empty-table")
@@ -147,7 +189,7 @@ def test_empty_table(catalog: Catalog) -> None:
     """A table without snapshots has no current snapshot."""
     table = catalog.shared_table()
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
-        {"current-snapshot-id": NO_SNAPSHOT}, at=["metadata"], symptom="snapshot-out-of-nothing"
+        {"current-snapshot-id": NO_SNAPSHOT}, at=["metadata"], symptom=_SNAPSHOT_OUT_OF_NOTHING
     )
 
 
@@ -169,9 +211,9 @@ def _left_out(catalog: Catalog, table: Table, due: list[int], *query: tuple[str,
 def test_all_snapshots(catalog: Catalog) -> None:
     """Without a snapshots parameter, and with all, every snapshot is returned."""
     table, made = given_snapshots(catalog, 3)
-    equal(_left_out(catalog, table, made), [], symptom="snapshots-left-out")
+    equal(_left_out(catalog, table, made), [], symptom=_SNAPSHOTS_LEFT_OUT)
     left_out = _left_out(catalog, table, made, ("snapshots", "all"))
-    equal(left_out, [], symptom="snapshots-left-out", detail="with snapshots=all")
+    equal(left_out, [], symptom=_SNAPSHOTS_LEFT_OUT, detail="with snapshots=all")
 
 
 def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,10 +240,10 @@ def test_referenced_snapshots(catalog: Catalog) -> None:
     # Who answers with all of them leaves out nothing that is due, and saves nothing.
     saw(catalog, "snapshots-refs", present=made[1] not in got)
     left_out = [snapshot_id for snapshot_id in (made[0], made[-1]) if snapshot_id not in got]
-    equal(left_out, [], symptom="snapshots-left-out", detail="with snapshots=refs")
+    equal(left_out, [], symptom=_SNAPSHOTS_LEFT_OUT, detail="with snapshots=refs")
     whole, shown = map(_but_for_snapshots, (of_all, of_refs))
     lost = [member for member in whole if whole[member] != shown[member]]
-    equal(lost, [], symptom="metadata-altered", detail="with snapshots=refs")
+    equal(lost, [], symptom=_METADATA_ALTERED, detail="with snapshots=refs")
 
 
 @check("loadTable.bad-snapshots-parameter", proves="loadTable.400")
@@ -223,7 +265,7 @@ def test_not_modified(catalog: Catalog) -> None:
     headers = {"If-None-Match": _etag(catalog, table)}
     reply = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)
     if reply.status == 304:
-        equal(len(reply.exchange.response_body), 0, symptom="body-on-304", detail="bytes of body")
+        equal(len(reply.exchange.response_body), 0, symptom=BODY_ON_304, detail="bytes of body")
 
 
 @check("etag.differs-after-commit", proves="etag.changes-with-commit", needs=("etag",))
@@ -232,7 +274,7 @@ def test_etag_changes(catalog: Catalog) -> None:
     table = catalog.given_table()
     before = _etag(catalog, table)
     catalog.given_commit(table, [NEXT])
-    equal(_etag(catalog, table) != before, True, symptom="etag-unchanged-by-commit")
+    equal(_etag(catalog, table) != before, True, symptom=ETAG_UNCHANGED_BY_COMMIT)
 
 
 @check("etag.stale-gets-new-metadata", proves="etag.stale-is-not-304", needs=("etag",))
@@ -287,4 +329,4 @@ def test_existence_agrees_with_load(catalog: Catalog) -> None:
 def _agrees(catalog: Catalog, namespace: tuple[str, ...], name: str, stage: str) -> None:
     loads = catalog.load_table(namespace, name).ok
     exists = catalog.table_exists(namespace, name).ok
-    equal(exists, loads, symptom="existence-contradicts-load", detail=f"a table {stage}")
+    equal(exists, loads, symptom=EXISTENCE_CONTRADICTS_LOAD, detail=f"a table {stage}")

@@ -7,6 +7,21 @@ from icecheck.conformance import metadata_view as view
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.expect import NotOffered, containing
 from icecheck.probes import is_refusal, offered
+from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.symptoms import Severity, declare
+
+_ANOTHER_TABLE_CAME_BACK = declare(
+    "another-table-came-back",
+    "Registering the file of a dropped table brings another table",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
+_DROPPED_TABLE_CAME_BACK = declare(
+    "dropped-table-came-back",
+    "Creating a table under the name of a dropped one brings the dropped one back",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
 
 PURGE = [("purgeRequested", "true")]
 NO_PURGE = [("purgeRequested", "false")]
@@ -58,7 +73,7 @@ def test_dropped_table_is_gone(catalog: Catalog) -> None:
     for reply in (again, now):
         if reply.member("metadata", "table-uuid") == table.uuid:
             raise reply.violation(
-                "dropped-table-came-back", "another table", "the dropped one's uuid"
+                _DROPPED_TABLE_CAME_BACK, "another table", "the dropped one's uuid"
             )
     # What the parameter says by default, said aloud, as Spark's Java client does.
     catalog.drop_table(table.namespace, table.name, NO_PURGE).expect(200, 204)
@@ -69,7 +84,9 @@ def _expect_gone(catalog: Catalog, table: Table, what: str) -> None:
     catalog.load_table(table.namespace, table.name).expect(404, detail=what)
     if catalog.claims("listTables"):
         listed = catalog.list_tables(table.namespace).expect(200)
-        expect_unlisted(listed, table.namespace, table.name, "effect-missing:table-still-listed")
+        expect_unlisted(
+            listed, table.namespace, table.name, EFFECT_MISSING.of("table-still-listed")
+        )
 
 
 @check("dropTable.spares-others", proves="dropTable.only-that-table")
@@ -88,7 +105,7 @@ def test_other_tables_stay(catalog: Catalog) -> None:
     identifiers = [{"namespace": [*namespace], "name": n} for n in (longer, similar)]
     listed = catalog.list_tables(namespace).expect(200)
     listed.expect_json(
-        {"identifiers": containing(*identifiers)}, symptom="effect-on-another:drop-table"
+        {"identifiers": containing(*identifiers)}, symptom=EFFECT_ON_ANOTHER.of("drop-table")
     )
 
 
@@ -126,5 +143,5 @@ def test_files_stay(catalog: Catalog) -> None:
         back.expect(200, detail=detail)
         back.expect_json(
             {"metadata": {"table-uuid": view.same_uuid(table.uuid)}},
-            symptom="another-table-came-back",
+            symptom=_ANOTHER_TABLE_CAME_BACK,
         )

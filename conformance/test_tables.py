@@ -9,6 +9,24 @@ from icecheck.conformance import metadata_view as view
 from icecheck.conformance.demanding_values import zero_based
 from icecheck.expect import ANY_OBJECT, ANY_STRING, containing, equal
 from icecheck.sender import encode
+from icecheck.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_ALTHOUGH_REFUSED,
+    EFFECT_MISSING,
+)
+from icecheck.symptoms import Severity, declare
+
+_DUPLICATE_FIELD_IDS = declare(
+    "duplicate-field-ids",
+    "Gives several fields of a schema one id",
+    Severity.FALSE_OR_LOST,
+    "every client: it reads one column for another",
+)
+_UNASKED_PARTITION_FIELDS = declare(
+    "unasked-partition-fields",
+    "Partitions a table that was created without partitions",
+    Severity.FALSE_OR_LOST,
+)
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
@@ -65,7 +83,7 @@ def test_created_table_exists(catalog: Catalog) -> None:
     catalog.load_table(table.namespace, table.name).expect(200)
     listed = catalog.list_tables(table.namespace).expect(200)
     listed.expect_json(
-        {"identifiers": containing(table.identifier)}, symptom="effect-missing:table-not-listed"
+        {"identifiers": containing(table.identifier)}, symptom=EFFECT_MISSING.of("table-not-listed")
     )
 
 
@@ -77,12 +95,10 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     equal(
         view.settled(loaded.metadata, MARK),
         view.settled(created.metadata, MARK),
-        symptom="answer-differs-from-load",
+        symptom=ANSWER_DIFFERS_FROM_LOAD,
     )
     if created.metadata_location is not None and loaded.metadata_location is not None:
-        equal(
-            loaded.metadata_location, created.metadata_location, symptom="answer-differs-from-load"
-        )
+        equal(loaded.metadata_location, created.metadata_location, symptom=ANSWER_DIFFERS_FROM_LOAD)
 
 
 @check("createTable.minimal-body-accepted", proves="createTable.minimal-body")
@@ -151,7 +167,7 @@ def test_existing_table(catalog: Catalog) -> None:
     equal(
         view.settled(catalog.loaded(table).metadata, MARK),
         view.settled(before.metadata, MARK),
-        symptom="changed-although-refused",
+        symptom=CHANGED_ALTHOUGH_REFUSED,
     )
 
 
@@ -167,7 +183,7 @@ def test_schema_kept(catalog: Catalog) -> None:
     equal(
         view.shape(view.current_schema(_created(catalog, table_schema=bodies.schema(*fields)))),
         view.shape(bodies.schema(*fields)),
-        symptom="effect-missing:schema",
+        symptom=EFFECT_MISSING.of("schema"),
     )
 
 
@@ -176,9 +192,9 @@ def test_nested_types(catalog: Catalog) -> None:
     """Nested structs, lists and maps are kept, every field with an id of its own."""
     metadata = _created(catalog, table_schema=NESTED)
     schema = view.current_schema(metadata)
-    equal(view.shape(schema), view.shape(NESTED), symptom="effect-missing:schema")
+    equal(view.shape(schema), view.shape(NESTED), symptom=EFFECT_MISSING.of("schema"))
     ids = list(view.field_ids(schema))
-    equal(len(set(ids)), len(ids), symptom="duplicate-field-ids", detail=f"ids {ids}")
+    equal(len(set(ids)), len(ids), symptom=_DUPLICATE_FIELD_IDS, detail=f"ids {ids}")
 
 
 @check("createTable.keeps-identifier-fields", proves="createTable.identifier-fields-kept")
@@ -190,7 +206,7 @@ def test_identifier_fields(catalog: Catalog) -> None:
     equal(
         sorted(str(names.get(i)) for i in identifiers),
         ["id", "region"],
-        symptom="effect-missing:identifier-fields",
+        symptom=EFFECT_MISSING.of("identifier-fields"),
     )
 
 
@@ -206,7 +222,7 @@ def test_partition_spec(catalog: Catalog) -> None:
         view.partition_fields(_created(catalog, table_schema=ORDERS, spec=spec)),
         [("region", "identity", "region"), ("at", "day", "at_day"),
          ("id", "bucket[16]", "id_bucket")],
-        symptom="effect-missing:partition-spec",
+        symptom=EFFECT_MISSING.of("partition-spec"),
     )  # fmt: skip
 
 
@@ -224,7 +240,7 @@ def test_spec_without_id(catalog: Catalog) -> None:
     equal(
         view.partition_fields(_created(catalog, spec=spec)),
         [("id", "bucket[4]", "id_bucket")],
-        symptom="effect-missing:partition-spec",
+        symptom=EFFECT_MISSING.of("partition-spec"),
     )
 
 
@@ -232,7 +248,7 @@ def test_spec_without_id(catalog: Catalog) -> None:
 def test_unpartitioned(catalog: Catalog) -> None:
     """A table created without a partition spec is unpartitioned."""
     metadata = catalog.shared_table().metadata
-    equal(view.partition_fields(metadata), [], symptom="unasked-partition-fields")
+    equal(view.partition_fields(metadata), [], symptom=_UNASKED_PARTITION_FIELDS)
 
 
 @check("createTable.keeps-write-order", proves="createTable.write-order-kept")
@@ -250,7 +266,7 @@ def test_write_order(catalog: Catalog) -> None:
     equal(
         view.sort_fields(_created(catalog, table_schema=ORDERS, write_order=order)),
         [("region", "identity", "desc", "nulls-last"), ("id", "bucket[8]", "asc", "nulls-first")],
-        symptom="effect-missing:sort-order",
+        symptom=EFFECT_MISSING.of("sort-order"),
     )
 
 
@@ -266,7 +282,7 @@ def test_properties(catalog: Catalog) -> None:
     }
     table = catalog.given_table(properties=sent)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
-        sent, at=["metadata", "properties"], symptom="effect-missing:table-properties"
+        sent, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("table-properties")
     )
 
 

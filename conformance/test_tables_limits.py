@@ -8,6 +8,7 @@ from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
 from icecheck.expect import NotOffered, equal
 from icecheck.probes import offered
+from icecheck.shared_symptoms import EFFECT_MISSING
 
 STRUCT = bodies.struct_field
 
@@ -27,7 +28,7 @@ def test_location(catalog: Catalog) -> None:
     equal(
         view.place(view.metadata_in(loaded).get("location")),
         view.place(wanted),
-        symptom="effect-missing:client-location",
+        symptom=EFFECT_MISSING.of("client-location"),
     )
 
 
@@ -35,7 +36,7 @@ def _format_version(version: int) -> Callable[[Catalog], None]:
     def run(catalog: Catalog) -> None:
         table = catalog.given_table(properties={"format-version": str(version)})
         catalog.load_table(table.namespace, table.name).expect(200).expect_json(
-            version, at=["metadata", "format-version"], symptom="effect-missing:format-version"
+            version, at=["metadata", "format-version"], symptom=EFFECT_MISSING.of("format-version")
         )
 
     return run

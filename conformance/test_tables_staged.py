@@ -11,8 +11,16 @@ from icecheck.conformance.kept import KEPT, refused
 from icecheck.conformance.life_stages import life_body
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.expect import ANY_STRING, Reply, equal
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Group
+
+_STAGED_TABLE_LISTED = declare(
+    "staged-table-listed",
+    "Lists a table that is staged and not yet created",
+    Severity.FALSE_OR_LOST,
+)
 
 NEEDS = ("stage-create",)
 MARK = "icecheck.mark"
@@ -38,16 +46,16 @@ def test_staged_answer(catalog: Catalog) -> None:
     )
     metadata = view.metadata_in(reply)
     wanted = view.shape(bodies.DEFAULT_SCHEMA)
-    equal(view.shape(view.current_schema(metadata)), wanted, symptom="effect-missing:schema")
+    equal(view.shape(view.current_schema(metadata)), wanted, symptom=EFFECT_MISSING.of("schema"))
     equal(
         view.partition_fields(metadata),
         [("id", "bucket[4]", "id_bucket")],
-        symptom="effect-missing:partition-spec",
+        symptom=EFFECT_MISSING.of("partition-spec"),
     )
     equal(
         view.sort_fields(metadata),
         [("id", "identity", "asc", "nulls-first")],
-        symptom="effect-missing:sort-order",
+        symptom=EFFECT_MISSING.of("sort-order"),
     )
 
 
@@ -93,11 +101,11 @@ def _expect_staged_as_created(
     staged = view.metadata_in(reply)
     seen = _asked_for(staged)
     for member, due in _asked_for(made).items():
-        equal(seen[member], due, symptom=f"effect-missing:{member}", detail=f"{what}, staged")
+        equal(seen[member], due, symptom=EFFECT_MISSING.of(member), detail=f"{what}, staged")
     first, second = (view.place(each) for each in wanted)
     if view.place(made.get("location")) == first and view.place(staged.get("location")) != second:
         raise reply.violation(
-            "effect-missing:location", "where the client wants it", "another place", detail=what
+            EFFECT_MISSING.of("location"), "where the client wants it", "another place", detail=what
         )
     return made
 
@@ -128,7 +136,7 @@ def test_staged_table_does_not_exist(catalog: Catalog) -> None:
     catalog.create_table(namespace, staged).expect(200)
     catalog.load_table(namespace, name).expect(404, detail="a staged table")
     listed = catalog.list_tables(namespace).expect(200)
-    expect_unlisted(listed, namespace, name, "staged-table-listed")
+    expect_unlisted(listed, namespace, name, _STAGED_TABLE_LISTED)
     plain = bodies.create_table_body(name)
     catalog.create_table(namespace, plain).expect(200, detail="the name of a staged table")
 
@@ -143,5 +151,5 @@ def test_staging_over_existing(catalog: Catalog) -> None:
     equal(
         view.settled(catalog.loaded(table).metadata, MARK),
         view.settled(before.metadata, MARK),
-        symptom="changed-although-refused",
+        symptom=CHANGED_ALTHOUGH_REFUSED,
     )

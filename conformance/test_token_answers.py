@@ -10,13 +10,24 @@ from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import (
     ACCESS_TOKEN,
     JWT,
+    SPELLING_CHANGES_THE_ANSWER,
+    TOKEN_NOT_ACCEPTED,
     basic,
     exchange_form,
     own_form,
     token_in,
 )
 from icecheck.expect import Reply
+from icecheck.shared_symptoms import LEAK
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Group
+
+_ISSUED_TOKEN_TYPE = declare(
+    "issued-token-type", "Answers a token exchange without the type of the token", Severity.SHAPE
+)
+_TOKEN_LIFETIME = declare(
+    "token-lifetime", "expires_in is not the lifetime of the token in seconds", Severity.SHAPE
+)
 
 Form = Mapping[str, str]
 
@@ -48,7 +59,7 @@ def test_the_lifetime_of_a_token_is_in_seconds(catalog: Catalog) -> None:
         lasts = end - begin
         if not 0 < told <= lasts * _FACTOR + _MARGIN_SECONDS:
             raise reply.violation(
-                "token-lifetime",
+                _TOKEN_LIFETIME,
                 "the seconds for which the token is valid",
                 "another number",
                 detail=f"{what}: expires_in is {told}, the token is for {lasts} seconds",
@@ -94,7 +105,7 @@ def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
         given += 1
         if object_in(reply).get("issued_token_type") is None:
             raise reply.violation(
-                "issued-token-type",
+                _ISSUED_TOKEN_TYPE,
                 "the type of the token",
                 "none",
                 detail=f"{wanted or 'no type'} was asked for",
@@ -123,7 +134,7 @@ def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
         reply = catalog.get_token(twice).expect(200, detail=detail)
         due = "the answer to the same request"
         if object_in(reply).get("scope") != object_in(escaped).get("scope"):
-            raise reply.violation("spelling-changes-the-answer", due, "another one", detail=detail)
+            raise reply.violation(SPELLING_CHANGES_THE_ANSWER, due, "another one", detail=detail)
 
 
 @check(
@@ -143,9 +154,9 @@ def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
         reply = catalog.call("listNamespaces", headers={"Authorization": f"{scheme} {token}"})
         if not reply.ok:
             raise reply.violation(
-                "token-not-accepted",
+                TOKEN_NOT_ACCEPTED,
                 "an answer",
-                str(reply.status),
+                reply.status,
                 detail=f"the same token after {scheme} instead of Bearer",
             )
 
@@ -166,7 +177,7 @@ def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
                 raise not_applicable("the catalog asks nobody for credentials")
             if reply.ok:
                 detail = f"getToken gave a token for {what}, in the {where}"
-                raise reply.violation("leak:wrong-secret", "401", "a success", detail=detail)
+                raise reply.violation(LEAK.of("wrong-secret"), "401", "a success", detail=detail)
             reply.expect(400, 401, detail=f"with {what}, in the {where}")
 
 

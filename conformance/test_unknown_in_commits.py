@@ -14,6 +14,7 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.walking import change_of
 from icecheck.expect import Reply
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.verdict import Group
 
 Json = dict[str, Any]
@@ -55,7 +56,7 @@ def _expect_still_staged(catalog: Catalog, staged: Table, reply: Reply) -> None:
     if found.status != 404:
         due, seen = "the table as it was", "a changed table"
         detail = f"made although the commit was answered {reply.status}"
-        raise found.violation("changed-although-refused", due, seen, detail=detail)
+        raise found.violation(CHANGED_ALTHOUGH_REFUSED, due, seen, detail=detail)
 
 
 @check(

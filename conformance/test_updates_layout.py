@@ -16,6 +16,15 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import column_id, number, sort_order_id_of, spec_id_of
 from icecheck.expect import Matcher, Violation, containing, equal
+from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
+
+_PARTITION_FIELD_ID_SHARED = declare(
+    "partition-field-id-shared",
+    "Gives several partition fields one id, or none",
+    Severity.FALSE_OR_LOST,
+    "every client: it takes one partition field for another",
+)
 
 UNKNOWN_ID = 4711
 LAST_ADDED_SPEC = {"action": "set-default-spec", "spec-id": -1}
@@ -129,7 +138,7 @@ def test_field_ids_are_assigned(catalog: Catalog) -> None:
         meanings.setdefault(field_id, set()).add(meaning)
     if None in meanings or any(len(found) > 1 for found in meanings.values()):
         raise Violation(
-            "partition-field-id-shared",
+            _PARTITION_FIELD_ID_SHARED,
             "an id of its own for every partition field",
             "an id that two fields share, or none",
             detail=str(sorted(partition_field_ids(after), key=str)),
@@ -198,7 +207,7 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
         what="partition-spec",
     )
     default = [name for _, _, name in view.partition_fields(after.metadata)]
-    equal(default, ["bucket_2"], symptom="effect-missing:default-spec-id")
+    equal(default, ["bucket_2"], symptom=EFFECT_MISSING.of("default-spec-id"))
 
 
 @check(
@@ -313,7 +322,7 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
         what="sort-order",
     )
     default = [column for column, *_ in view.sort_fields(after.metadata)]
-    equal(default, ["data"], symptom="effect-missing:default-sort-order-id")
+    equal(default, ["data"], symptom=EFFECT_MISSING.of("default-sort-order-id"))
 
 
 @check(

@@ -7,6 +7,7 @@ from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import expect_effect, expect_refused, with_ids
 from icecheck.conformance.evolving import column_id, number, schema_id_of, wider_schema
 from icecheck.expect import containing, equal
+from icecheck.shared_symptoms import EFFECT_MISSING
 
 UNKNOWN_ID = 4711
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
@@ -50,7 +51,7 @@ def test_other_identifier_fields(catalog: Catalog) -> None:
         what="schema",
     )
     found = view.current_schema(after.metadata).get("identifier-field-ids") or []
-    equal(found, named, symptom="effect-missing:identifier-fields")
+    equal(found, named, symptom=EFFECT_MISSING.of("identifier-fields"))
 
 
 @check("update.add-schema.last-column-id", proves="update.add-schema.last-column-id")
@@ -114,7 +115,9 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
         ],
     )
     columns = {**view.column_names(table.metadata), last_column_id + 1: "two"}
-    equal(view.column_names(after.metadata), columns, symptom="effect-missing:current-schema-id")
+    equal(
+        view.column_names(after.metadata), columns, symptom=EFFECT_MISSING.of("current-schema-id")
+    )
 
 
 @check(

@@ -21,6 +21,7 @@ from icecheck.conformance.evolving import number
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.expect import Matcher, containing
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 BRANCH = "audit"
@@ -216,7 +217,7 @@ def test_remove_a_snapshot_that_a_branch_names(catalog: Catalog) -> None:
     shown = catalog.load_table(table.namespace, table.name).expect(200)
     if _dangles(metadata_in(shown), first, BRANCH):
         due, found = "no ref to a snapshot that is gone", "a ref to it"
-        raise shown.violation("effect-missing:dangling-ref", due, found)
+        raise shown.violation(EFFECT_MISSING.of("dangling-ref"), due, found)
 
 
 def _dangles(metadata: Any, removed: int, name: str) -> bool:

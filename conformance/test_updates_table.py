@@ -14,6 +14,7 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.evolving import number
 from icecheck.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import SkipKind
 
 ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
@@ -35,7 +36,7 @@ def test_assign_uuid(catalog: Catalog) -> None:
     reply = catalog.load_table(staged.namespace, staged.name).expect(200)
     if not view.same_uuid(staged.uuid).accepts(view.metadata_in(reply).get("table-uuid")):
         raise reply.violation(
-            "effect-missing:table-uuid", "the uuid that was assigned", "another uuid"
+            EFFECT_MISSING.of("table-uuid"), "the uuid that was assigned", "another uuid"
         )
 
 

@@ -11,6 +11,8 @@ from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import (
     FIRST_SQL,
     MARK,
+    VIEW_HISTORY_LOST,
+    VIEW_VERSION_WITHOUT_SCHEMA,
     View,
     add_version,
     definition_of,
@@ -26,7 +28,22 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import ABSENT, Matcher, Reply, equal, show
 from icecheck.probes import offered
+from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
+
+_ADDED_VERSION_GOES_LIVE = declare(
+    "added-version-goes-live",
+    "Makes a version of a view current that was only to be added",
+    Severity.FALSE_OR_LOST,
+    "every client: what nobody named is changed",
+)
+_METADATA_LOCATION_STAYS = declare(
+    "metadata-location-stays",
+    "Keeps the metadata location of a view that a commit has changed",
+    Severity.FALSE_OR_LOST,
+    "every client: the earlier version is overwritten",
+)
 
 Json = dict[str, Any]
 
@@ -36,7 +53,7 @@ THIRD_SQL = "SELECT 3 AS id, 'c' AS data"
 UNKNOWN_ID = 4711
 OTHER_SCHEMA = bodies.schema(bodies.struct_field(0, "other", "long"), schema_id=1)
 LAST_ADDED = -1
-_UNDEFINED = "effect-missing:view-definition"
+_UNDEFINED = EFFECT_MISSING.of("view-definition")
 
 
 def _mark(value: str) -> Json:
@@ -74,7 +91,7 @@ def _expect_members(view: View, expected: Mapping[str, Any], what: str) -> None:
     for member, due in expected.items():
         accepts = due.accepts(found[member]) if isinstance(due, Matcher) else found[member] == due
         if not accepts:
-            equal(show(found[member]), show(due), symptom=f"effect-missing:view-{what}")
+            equal(show(found[member]), show(due), symptom=EFFECT_MISSING.of(f"view-{what}"))
 
 
 # --------------------------------------------------------------------------- answers
@@ -93,7 +110,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     reply = replace_view(catalog, view, [_mark("first")]).expect(200)
     answered = metadata_view.metadata_in(reply)
     loaded = loaded_view(catalog, view)
-    symptom = "answer-differs-from-load"
+    symptom = ANSWER_DIFFERS_FROM_LOAD
     equal(settled_view(loaded.metadata, MARK), settled_view(answered, MARK), symptom=symptom)
     equal(loaded.metadata_location, reply.json().get("metadata-location"), symptom=symptom)
 
@@ -105,7 +122,7 @@ def test_new_metadata_location(catalog: Catalog) -> None:
     reply = replace_view(catalog, before, [_mark("first")]).expect(200)
     if reply.json().get("metadata-location") == before.metadata_location:
         due = "a new metadata location"
-        raise reply.violation("metadata-location-stays", due, "the one before the commit")
+        raise reply.violation(_METADATA_LOCATION_STAYS, due, "the one before the commit")
 
 
 @check("replaceView.minimal-body-accepted", proves="replaceView.minimal-body")
@@ -264,7 +281,7 @@ def test_set_properties(catalog: Catalog) -> None:
     updates = [{"action": "set-properties", "updates": sent}]
     after = _accepted(catalog, updates, kept="1", replaced="1").metadata.get("properties") or {}
     due = {"kept": "1", **sent}
-    equal({key: after.get(key) for key in due}, due, symptom="effect-missing:view-properties")
+    equal({key: after.get(key) for key in due}, due, symptom=EFFECT_MISSING.of("view-properties"))
 
 
 @check("view-update.remove-properties", proves="view-update.remove-properties.effect")
@@ -275,7 +292,7 @@ def test_remove_properties(catalog: Catalog) -> None:
     updates = [{"action": "remove-properties", "removals": [*gone]}]
     after = _accepted(catalog, updates, view=view).metadata.get("properties") or {}
     due = {**dict.fromkeys(gone), "gone.not": "2", "kept": "3"}
-    equal({key: after.get(key) for key in due}, due, symptom="effect-missing:view-properties")
+    equal({key: after.get(key) for key in due}, due, symptom=EFFECT_MISSING.of("view-properties"))
 
 
 # -------------------------------------------------------------- schemas and versions
@@ -288,7 +305,7 @@ def test_add_schema(catalog: Catalog) -> None:
     after = _accepted(catalog, updates).metadata
     shapes = [metadata_view.shape(each) for each in after.get("schemas") or ()]
     due = metadata_view.shape(OTHER_SCHEMA)
-    equal([each for each in shapes if each == due], [due], symptom="effect-missing:view-schema")
+    equal([each for each in shapes if each == due], [due], symptom=EFFECT_MISSING.of("view-schema"))
 
 
 @check("view-update.add-view-version", proves="view-update.add-view-version.effect")
@@ -308,7 +325,7 @@ def test_add_version(catalog: Catalog) -> None:
     added = version_with(after, SECOND_SQL)
     equal(definition_of(added), definition_of(version), symptom=_UNDEFINED)
     current = view.metadata.get("current-version-id")
-    equal(after.get("current-version-id"), current, symptom="added-version-goes-live")
+    equal(after.get("current-version-id"), current, symptom=_ADDED_VERSION_GOES_LIVE)
 
 
 @check(
@@ -328,7 +345,7 @@ def test_last_added_schema(catalog: Catalog) -> None:
     named = [v.get("schema-id") for v in after["versions"] if v.get("version-id") != first]
     schemas = [s for s in after.get("schemas") or () if s.get("schema-id", 0) in named]
     due = [metadata_view.shape(OTHER_SCHEMA)]
-    equal([metadata_view.shape(s) for s in schemas], due, symptom="view-version-without-schema")
+    equal([metadata_view.shape(s) for s in schemas], due, symptom=VIEW_VERSION_WITHOUT_SCHEMA)
 
 
 @check(
@@ -370,4 +387,4 @@ def test_history(catalog: Catalog) -> None:
     versions = [version_with(metadata, sql) for sql in (FIRST_SQL, SECOND_SQL, THIRD_SQL)]
     due = [version.get("version-id", ABSENT) for version in versions]
     logged = [entry.get("version-id") for entry in metadata.get("version-log") or ()]
-    equal([each for each in logged if each in due], due, symptom="view-history-lost")
+    equal([each for each in logged if each in due], due, symptom=VIEW_HISTORY_LOST)

@@ -13,6 +13,7 @@ from icecheck.conformance.reading import tables_in
 from icecheck.conformance.second_lives import reused
 from icecheck.conformance.viewing import (
     MARK,
+    RENAME_CHANGED_THE_VIEW,
     View,
     create_view_body,
     expect_view_unchanged,
@@ -24,6 +25,8 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import NotOffered, Reply, equal
 from icecheck.probes import has_capability, saw
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.statuses import Statuses
 from icecheck.target import Namespace
 from icecheck.verdict import Group, SkipKind
 
@@ -44,7 +47,7 @@ def _expect_table_stays(catalog: Catalog, table: Table) -> None:
     reply = catalog.load_table(table.namespace, table.name)
     found = str(metadata_view.metadata_in(reply).get("table-uuid")) if reply.ok else "no table"
     if found.lower() != table.uuid.lower():
-        raise reply.violation("changed-although-refused", "the table as it was", "no such table")
+        raise reply.violation(CHANGED_ALTHOUGH_REFUSED, "the table as it was", "no such table")
 
 
 # -------------------------------------------------------------------------- renaming
@@ -118,7 +121,7 @@ def test_renamed_view_moves(catalog: Catalog) -> None:
         listed = [found for namespace, found in tables_in(reply) if namespace == view.namespace]
         if name not in listed or view.name in listed:
             due = "the new name in the list, and not the old one"
-            raise reply.violation("effect-missing:rename", due, "another list")
+            raise reply.violation(EFFECT_MISSING.of("rename"), due, "another list")
 
 
 @check("renameView.frees-old-name", proves="renameView.old-name-free")
@@ -139,7 +142,7 @@ def test_renamed_view_is_the_same(catalog: Catalog) -> None:
     after = settled_view(metadata_view.metadata_in(reply), MARK)
     for kept in (before, after):
         del kept["location"]  # a catalog may move the files with the name
-    equal(after, before, symptom="rename-changed-the-view")
+    equal(after, before, symptom=RENAME_CHANGED_THE_VIEW)
 
 
 @check("renameView.unsupported", proves="renameView.406")
@@ -165,10 +168,10 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     supported(catalog.rename_view((view.namespace, view.name), new)).expect(200, 204)
     moved = catalog.load_view(*new).expect(200, detail="in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)
-    moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom="rename-changed-the-view")
+    moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom=RENAME_CHANGED_THE_VIEW)
     after = metadata_view.metadata_in(moved)
     definitions = [settled_view(each, MARK)["versions"] for each in (after, view.metadata)]
-    equal(*definitions, symptom="rename-changed-the-view")  # names in it mean what they meant
+    equal(*definitions, symptom=RENAME_CHANGED_THE_VIEW)  # names in it mean what they meant
     catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
 
 
@@ -241,7 +244,7 @@ def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
     for how, send in ways.items():
         reply = send()
         if reply.ok:
-            raise reply.violation("status", "409", str(reply.status), detail=how)
+            raise reply.wrong_status(Statuses.of(409), detail=how)
         catalog.load_table(*where).expect(404, detail=f"after {how}, which was refused")
         expect_view_unchanged(catalog, view)
 

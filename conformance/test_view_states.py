@@ -31,6 +31,7 @@ from icecheck.conformance.view_states import (
     state_of,
 )
 from icecheck.conformance.viewing import (
+    RENAME_CHANGED_THE_VIEW,
     create_view_body,
     given_view,
     loaded_view,
@@ -39,7 +40,21 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import Reply, equal
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
+from icecheck.symptoms import Severity, Symptom, declare
 from icecheck.verdict import Group
+
+_SOMETHING_OF_THE_FIRST_LIFE = declare(
+    "something-of-the-first-life",
+    "A view created again under its name shows something of the earlier one",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
 
 
 class _Walk:
@@ -67,7 +82,9 @@ class _Walk:
     def expect_first(self) -> None:
         """Judge that the view is at first what it was created as."""
         due = first_state(self.view, self.body, KEYS)
-        expect_state(self.load(), due, due, "a new view", symptom="effect-missing:view-definition")
+        expect_state(
+            self.load(), due, due, "a new view", symptom=EFFECT_MISSING.of("view-definition")
+        )
 
     def go_on(self, reply: Reply, state: ViewState) -> None:
         location = reply.json().get("metadata-location")
@@ -85,14 +102,14 @@ class _Walk:
         requirements = [self.view.same] * (1, 2, 0)[self.taken % 3]
         reply = replace_view(self.catalog, self.view, updates, requirements)
         if refused(reply, stage.what):
-            self.expect_same("changed-although-refused", stage.what)
+            self.expect_same(CHANGED_ALTHOUGH_REFUSED, stage.what)
             return ()
         self.taken += 1
         due = after_commit(self.before, updates)
         loaded = self.load()
         # How long a view keeps old versions is another check's business.
         state = expect_state(loaded, self.before, due, stage.what, may_expire=True)
-        symptom = "answer-differs-from-load"
+        symptom = ANSWER_DIFFERS_FROM_LOAD
         expect_state(reply, state, state, stage.what, symptom=symptom)
         location = loaded.json().get("metadata-location")
         if location != reply.json().get("metadata-location"):
@@ -101,7 +118,7 @@ class _Walk:
         self.go_on(loaded, state)
         return updates
 
-    def expect_same(self, symptom: str, what: str) -> None:
+    def expect_same(self, symptom: Symptom, what: str) -> None:
         expect_state(self.load(), self.before, self.before, what, symptom=symptom)
 
     def refuse(self, what: str) -> None:
@@ -110,7 +127,7 @@ class _Walk:
         sent = [*unwanted(self.view), *updates]
         detail = f"{wrong}, after {what}"
         replace_view(self.catalog, self.view, sent, requirements).expect(status, detail=detail)
-        self.expect_same("changed-although-refused", detail)
+        self.expect_same(CHANGED_ALTHOUGH_REFUSED, detail)
 
     def rename(self, what: str) -> None:
         """Rename the view, by turns to another namespace; it may lie elsewhere then."""
@@ -125,7 +142,7 @@ class _Walk:
         loaded = self.load()
         location = metadata_view.place(metadata_view.metadata_in(loaded).get("location"))
         due = {**self.before, "location": location}
-        symptom = "rename-changed-the-view"
+        symptom = RENAME_CHANGED_THE_VIEW
         state = expect_state(loaded, self.before, due, f"renamed after {what}", symptom=symptom)
         self.go_on(loaded, state)
 
@@ -146,8 +163,8 @@ class _Walk:
         reply.expect(200)
         self.view = loaded_view(self.catalog, self.view)
         due = first_state(self.view, body, KEYS)
-        expect_state(self.load(), due, due, "created again", symptom="something-of-the-first-life")
-        symptom = "answer-differs-from-load"
+        expect_state(self.load(), due, due, "created again", symptom=_SOMETHING_OF_THE_FIRST_LIFE)
+        symptom = ANSWER_DIFFERS_FROM_LOAD
         expect_state(reply, due, due, "created again, by the answer", symptom=symptom)
 
     def expect_new_log(self) -> None:
@@ -155,13 +172,13 @@ class _Walk:
         history = history_of(metadata_view.metadata_in(self.load()))
         named = {str(entry["version-id"]) for entry in history["version-log"]}
         strange = sorted(named - {*history["versions"]})
-        equal(strange, [], symptom="something-of-the-first-life", detail="its version log")
+        equal(strange, [], symptom=_SOMETHING_OF_THE_FIRST_LIFE, detail="its version log")
 
     def expect_other(self) -> None:
         state = state_of(self.other.metadata, KEYS)
         reply = self.catalog.load_view(self.other.namespace, self.other.name).expect(200)
         what = "a view that no commit named"
-        expect_state(reply, state, state, what, symptom="changed-beside:another-view")
+        expect_state(reply, state, state, what, symptom=CHANGED_BESIDE.of("another-view"))
 
 
 def _begin(catalog: Catalog) -> _Walk:

@@ -7,11 +7,19 @@ from icecheck.check import check
 from icecheck.client import NO_BODY, Catalog
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import given_namespace_at
-from icecheck.conformance.reading import object_in, tables_in
+from icecheck.conformance.reading import (
+    DANGLING_CURRENT_ID,
+    EXISTENCE_CONTRADICTS_LOAD,
+    LIST_LEFT_OUT,
+    LISTING,
+    object_in,
+    tables_in,
+)
 from icecheck.conformance.viewing import (
     FIRST_SQL,
     MARK,
     VIEW_SCHEMA,
+    VIEW_VERSION_WITHOUT_SCHEMA,
     create_view_body,
     current_versions,
     definition_of,
@@ -27,10 +35,19 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
 from icecheck.probes import has_capability, offered
+from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 
+_DROPPED_VIEW_REVIVED = declare(
+    "dropped-view-revived",
+    "Creating a view under the name of a dropped one brings the dropped one back",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
+
 _FIELD = bodies.struct_field
-_EFFECT = "effect-missing:view-definition"
+_EFFECT = EFFECT_MISSING.of("view-definition")
 
 
 # ------------------------------------------------------------------------- creation
@@ -57,7 +74,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to the creation of a view is what a load returns right after it."""
     created = given_view(catalog, properties={MARK: "first"})
     loaded = loaded_view(catalog, created)
-    symptom = "answer-differs-from-load"
+    symptom = ANSWER_DIFFERS_FROM_LOAD
     equal(
         settled_view(loaded.metadata, MARK), settled_view(created.metadata, MARK), symptom=symptom
     )
@@ -120,7 +137,7 @@ def test_schema_kept(catalog: Catalog) -> None:
     )
     metadata = loaded_view(catalog, given_view(catalog, schema=sent)).metadata
     shapes = [metadata_view.shape(each) for each in metadata.get("schemas") or ()]
-    equal(shapes, [metadata_view.shape(sent)], symptom="effect-missing:view-schema")
+    equal(shapes, [metadata_view.shape(sent)], symptom=EFFECT_MISSING.of("view-schema"))
 
 
 @check("createView.assigns-schema-id", proves="createView.schema-id-assigned")
@@ -135,7 +152,7 @@ def test_schema_id_assigned(catalog: Catalog) -> None:
         for schema in metadata.get("schemas") or ()
         if schema.get("schema-id", 0) == version.get("schema-id", ABSENT)
     ]
-    equal(named, [metadata_view.shape(VIEW_SCHEMA)], symptom="view-version-without-schema")
+    equal(named, [metadata_view.shape(VIEW_SCHEMA)], symptom=VIEW_VERSION_WITHOUT_SCHEMA)
 
 
 @check("createView.keeps-version", proves="createView.version-kept")
@@ -177,7 +194,9 @@ def test_location_kept(catalog: Catalog) -> None:
     loaded = catalog.load_view(sibling.namespace, name).expect(200)
     found = metadata_view.metadata_in(loaded).get("location")
     equal(
-        metadata_view.place(found), metadata_view.place(wanted), symptom="effect-missing:location"
+        metadata_view.place(found),
+        metadata_view.place(wanted),
+        symptom=EFFECT_MISSING.of("location"),
     )
 
 
@@ -187,7 +206,9 @@ def test_properties_kept(catalog: Catalog) -> None:
     sent = {"icecheck.First": " one ", "icecheck.second": ""}
     view = given_view(catalog, properties=sent)
     reply = catalog.load_view(view.namespace, view.name).expect(200)
-    reply.expect_json({"metadata": {"properties": sent}}, symptom="effect-missing:view-properties")
+    reply.expect_json(
+        {"metadata": {"properties": sent}}, symptom=EFFECT_MISSING.of("view-properties")
+    )
 
 
 # ------------------------------------------------------------------ loading, existence
@@ -231,9 +252,9 @@ def test_full_metadata(catalog: Catalog) -> None:
     schemas = {each.get("schema-id", 0) for each in metadata.get("schemas") or ()}
     current = metadata.get("current-version-id")
     found = current in {each.get("version-id") for each in versions}
-    equal(found, True, symptom="dangling-current-id", detail="current-version-id among versions")
+    equal(found, True, symptom=DANGLING_CURRENT_ID, detail="current-version-id among versions")
     dangling = [each.get("version-id") for each in versions if each.get("schema-id") not in schemas]
-    equal(dangling, [], symptom="view-version-without-schema", detail="versions without a schema")
+    equal(dangling, [], symptom=VIEW_VERSION_WITHOUT_SCHEMA, detail="versions without a schema")
 
 
 @check("viewExists.agrees", proves="viewExists.agrees-with-load")
@@ -248,7 +269,7 @@ def test_existence_agrees_with_load(catalog: Catalog) -> None:
 def _agrees(catalog: Catalog, namespace: Namespace, name: str, stage: str) -> None:
     loads = catalog.load_view(namespace, name).ok
     exists = catalog.view_exists(namespace, name).ok
-    equal(exists, loads, symptom="existence-contradicts-load", detail=f"a view {stage}")
+    equal(exists, loads, symptom=EXISTENCE_CONTRADICTS_LOAD, detail=f"a view {stage}")
 
 
 # --------------------------------------------------------------------------- listing
@@ -298,7 +319,7 @@ def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
     reply = catalog.list_views(catalog.given_namespace()).expect(200)
     found = object_in(reply).get("identifiers", ABSENT)
     if not isinstance(found, list):
-        raise reply.violation("list-left-out", "a list", show(found), pointer="/identifiers")
+        raise reply.violation(LIST_LEFT_OUT, "a list", show(found), pointer="/identifiers")
 
 
 @check("listViews.no-such-namespace", proves="listViews.404")
@@ -334,13 +355,15 @@ def test_dropped_view_is_gone(catalog: Catalog) -> None:
     catalog.drop_view(view.namespace, view.name).expect(200, 204)
     reply = catalog.load_view(view.namespace, view.name)
     if reply.ok:
-        raise reply.violation("effect-missing:drop-view", "404", str(reply.status))
+        raise reply.violation(EFFECT_MISSING.of("drop-view"), "404", reply.status)
     reply.expect(404)
     catalog.load_view(view.namespace, neighbour.name).expect(200, detail="the neighbour")
     if catalog.claims("listViews"):
         reply = catalog.list_views(view.namespace)
         if (view.namespace, view.name) in tables_in(reply):
-            raise reply.violation("effect-missing:drop-view", "a list without it", "one with it")
+            raise reply.violation(
+                EFFECT_MISSING.of("drop-view"), "a list without it", "one with it"
+            )
 
 
 @check("dropView.frees-name", proves="dropView.name-free")
@@ -353,7 +376,7 @@ def test_name_of_a_dropped_view_is_free(catalog: Catalog) -> None:
     found = metadata_view.metadata_in(reply)
     revived = str(found.get("view-uuid")).lower() == view.uuid.lower()
     if revived or (found.get("properties") or {}).get(MARK) is not None:
-        raise reply.violation("dropped-view-revived", "another view", "the one that was dropped")
+        raise reply.violation(_DROPPED_VIEW_REVIVED, "another view", "the one that was dropped")
 
 
 def _expect_views(reply: Reply, namespace: Namespace, names: list[str]) -> None:
@@ -361,4 +384,4 @@ def _expect_views(reply: Reply, namespace: Namespace, names: list[str]) -> None:
     due = sorted((namespace, name) for name in names)
     if listed != due:
         detail = f"it is {show(listed)}, due is {show(due)}"
-        raise reply.violation("listing", "a list of what is there", "another list", detail=detail)
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)

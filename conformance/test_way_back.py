@@ -36,6 +36,7 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.expect import ABSENT, Reply, equal
 from icecheck.probes import has_capability, is_refusal, offered
+from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
 Json = dict[str, Any]
@@ -184,7 +185,7 @@ def _moved(catalog: Catalog, send: Callable[[Json], Reply], home: str, capabilit
 
 def _expect_home(metadata: Json, home: str) -> None:
     found = metadata_view.place(metadata.get("location"))
-    equal(found, metadata_view.place(home), symptom="effect-missing:location")
+    equal(found, metadata_view.place(home), symptom=EFFECT_MISSING.of("location"))
 
 
 @check(
@@ -227,7 +228,7 @@ def _expect_current(catalog: Catalog, view: View, sql: str) -> None:
     after = loaded_view(catalog, view).metadata
     shown = [definition_of(version) for version in current_versions(after)]
     queries = [definition["representations"][0]["sql"] for definition in shown]
-    equal(queries, [sql], symptom="effect-missing:view-definition")
+    equal(queries, [sql], symptom=EFFECT_MISSING.of("view-definition"))
 
 
 @check(
@@ -241,7 +242,7 @@ def test_a_views_property_has_an_earlier_value_again(catalog: Catalog) -> None:
     for value in _TURNS:
         replace_view(catalog, view, [_turned(value)]).expect(200)
         properties = loaded_view(catalog, view).metadata.get("properties") or {}
-        equal(properties.get(KEY), value, symptom="effect-missing:view-properties")
+        equal(properties.get(KEY), value, symptom=EFFECT_MISSING.of("view-properties"))
 
 
 @check(

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from icecheck.client import Catalog
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply
+from icecheck.symptoms import Severity, declare
 
 __all__ = [
     "ACCESS_TOKEN",
     "CLIENT_CREDENTIALS",
     "EXCHANGE",
     "JWT",
+    "SPELLING_CHANGES_THE_ANSWER",
+    "TOKEN_NOT_ACCEPTED",
     "asks_here",
     "basic",
     "client_form",
@@ -19,6 +22,17 @@ __all__ = [
     "own_form",
     "token_in",
 ]
+
+TOKEN_NOT_ACCEPTED = declare(
+    "token-not-accepted",
+    "Does not accept a token that the catalog itself has given",
+    Severity.REFUSED,
+)
+SPELLING_CHANGES_THE_ANSWER = declare(
+    "spelling-changes-the-answer",
+    "Answers one request otherwise when it is spelled otherwise",
+    Severity.FALSE_OR_LOST,
+)
 
 CLIENT_CREDENTIALS = "client_credentials"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"

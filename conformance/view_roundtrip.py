@@ -19,6 +19,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Reply
+from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
 
 __all__ = [
     "commit_version",
@@ -72,7 +73,7 @@ def expect_frame(catalog: Catalog, before: View, *changed: str) -> None:
     for member in {*changed} - {"versions"}:
         was.pop(member, None)
         now.pop(member, None)
-    expect_kept(reply, was, now, "effect-on-another:view", "what was not named")
+    expect_kept(reply, was, now, EFFECT_ON_ANOTHER.of("view"), "what was not named")
 
 
 def commit_version(catalog: Catalog, view: View, version: Json) -> Reply:

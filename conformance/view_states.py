@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
-from icecheck.conformance.viewing import View, definition_of, settled_view
+from icecheck.conformance.viewing import VIEW_HISTORY_LOST, View, definition_of, settled_view
 from icecheck.expect import ABSENT, SHAPE_ERRORS, Reply, difference, equal, show
+from icecheck.shared_symptoms import CHANGED_BESIDE, EFFECT_MISSING
+from icecheck.symptoms import Severity, Symptom, declare
 
 __all__ = [
     "LAST_ADDED",
@@ -17,6 +19,8 @@ __all__ = [
     "history_of",
     "state_of",
 ]
+
+_NO_VIEW = declare("no-view", "Answers without a view that can be read", Severity.SHAPE)
 
 Json = dict[str, Any]
 ViewState = Mapping[str, Any]
@@ -140,7 +144,7 @@ def expect_state(
     due: ViewState,
     what: str,
     *,
-    symptom: str = "",
+    symptom: Symptom | None = None,
     may_expire: bool = False,
 ) -> ViewState:
     """Judge that an answer shows a view as it is due, and return what it shows.
@@ -152,7 +156,7 @@ def expect_state(
         seen = state_of(metadata_in(reply), tuple(due["properties"]))
     except SHAPE_ERRORS:
         shown, wanted = "an answer without a usable view", "the view"
-        raise reply.violation(symptom or "no-view", wanted, shown, detail=what) from None
+        raise reply.violation(symptom or _NO_VIEW, wanted, shown, detail=what) from None
     due = _as_assigned(before, due, seen)
     if may_expire:
         due = _without_expired(before, due, seen)
@@ -163,9 +167,9 @@ def expect_state(
         )
         where, _, _, is_old = next((each for each in found if not each[3]), found[0])
         member = where.partition("/")[0]
-        kind = "changed-beside:view-" if is_old else "effect-missing:view-"
+        kind = CHANGED_BESIDE if is_old else EFFECT_MISSING
         raise reply.violation(
-            symptom or f"{kind}{_CALLED.get(member, member)}",
+            symptom or kind.of(f"view-{_CALLED.get(member, member)}"),
             "the view as it was" if is_old else "what was sent",
             "something else",
             detail=f"{what}: {told}",
@@ -218,17 +222,17 @@ def expect_history(reply: Reply, before: Json, sent: Sequence[Json], what: str) 
     for member in ("versions", "schemas"):
         for key, each in before[member].items():
             detail = f"{what}: {member}/{key}"
-            equal(now[member].get(key), each, symptom="view-history-lost", detail=detail)
+            equal(now[member].get(key), each, symptom=VIEW_HISTORY_LOST, detail=detail)
     kept = len(before["version-log"])
     log, added = now["version-log"][:kept], now["version-log"][kept:]
     detail = f"{what}: the entries of the version log that were there"
-    equal(log, before["version-log"], symptom="view-history-lost", detail=detail)
+    equal(log, before["version-log"], symptom=VIEW_HISTORY_LOST, detail=detail)
     last = (added or log)[-1:]
     found = [str(entry["version-id"]) for entry in last]
     due = str(metadata.get("current-version-id"))
-    equal(found, [due], symptom="view-history-lost", detail=f"{what}: the end of the version log")
+    equal(found, [due], symptom=VIEW_HISTORY_LOST, detail=f"{what}: the end of the version log")
     if added and not any(each["action"] == "set-current-view-version" for each in sent):
-        equal(added, [], symptom="view-history-lost", detail=f"{what}: new in the version log")
+        equal(added, [], symptom=VIEW_HISTORY_LOST, detail=f"{what}: new in the version log")
     _expect_summaries(metadata, before, sent, what)
     return now
 
@@ -250,7 +254,7 @@ def _expect_summaries(metadata: Json, before: Json, sent: Sequence[Json], what: 
         ]
         wanted = version["summary"]
         if not any(summary | wanted == summary for summary in summaries):
-            symptom = "effect-missing:view-summary"
+            symptom = EFFECT_MISSING.of("view-summary")
             equal(show(summaries[:1]), show([wanted]), symptom=symptom, detail=what)
 
 

@@ -9,13 +9,18 @@ from icecheck.client import Catalog
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.expect import Blocked, NotOffered, Reply
 from icecheck.probes import is_refusal, saw
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = [
     "FIRST_SQL",
     "MARK",
+    "RENAME_CHANGED_THE_VIEW",
+    "VIEW_HISTORY_LOST",
     "VIEW_SCHEMA",
+    "VIEW_VERSION_WITHOUT_SCHEMA",
     "View",
     "add_version",
     "create_view_body",
@@ -34,6 +39,25 @@ __all__ = [
     "version_with",
     "view_version",
 ]
+
+RENAME_CHANGED_THE_VIEW = declare(
+    "rename-changed-the-view",
+    "Renaming a view changes the view",
+    Severity.FALSE_OR_LOST,
+    "every client: what nobody named is changed",
+)
+VIEW_HISTORY_LOST = declare(
+    "view-history-lost",
+    "A view loses earlier versions, or entries of its version log",
+    Severity.FALSE_OR_LOST,
+    "every client: it does not see all that is there",
+)
+VIEW_VERSION_WITHOUT_SCHEMA = declare(
+    "view-version-without-schema",
+    "A version of a view refers to a schema that is not there",
+    Severity.SHAPE,
+    "every client that loads it: the metadata cannot be read",
+)
 
 Json = dict[str, Any]
 
@@ -285,5 +309,5 @@ def expect_view_unchanged(catalog: Catalog, before: View) -> None:
     reply = catalog.load_view(before.namespace, before.name)
     found = settled_view(_usable(reply), MARK) if reply.ok else {}
     if found != settled_view(before.metadata, MARK):
-        symptom, due = "changed-although-refused", "the view as it was"
+        symptom, due = CHANGED_ALTHOUGH_REFUSED, "the view as it was"
         raise reply.violation(symptom, due, "another view" if found else "no view")

@@ -14,6 +14,7 @@ from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.stage_assertions import true_assertions
 from icecheck.expect import Reply, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 
 __all__ = [
     "REFS",
@@ -228,5 +229,5 @@ def _expect_held(
             reply = send(catalog, table, [set_property("1")], assertions)
             reply.expect(200, 204, detail=f"{told}, which holds, before {what}")
     reply = loaded_answer(catalog, table)
-    expect_shown(reply, table, {}, what, symptom="changed-although-refused")
+    expect_shown(reply, table, {}, what, symptom=CHANGED_ALTHOUGH_REFUSED)
     return shown_of(reply, table)

@@ -8,6 +8,8 @@ from icecheck.client import NO_BODY, Catalog, Query, Table
 from icecheck.conformance.metadata_view import metadata_in, settled
 from icecheck.conformance.metrics_reports import commit_report
 from icecheck.conformance.reading import (
+    LISTING,
+    PAGE_TOO_LONG,
     namespaces_in,
     next_page_token,
     object_in,
@@ -21,6 +23,9 @@ from icecheck.conformance.world import WATCHED, Held, Thing, World, marked
 from icecheck.contract import Action, load
 from icecheck.expect import ABSENT, Blocked, Reply, Violation, difference, show
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE, EFFECT_MISSING
+from icecheck.statuses import STATUS, Statuses
+from icecheck.symptoms import Symptom
 from icecheck.target import Namespace
 
 __all__ = ["LISTS", "Observer"]
@@ -87,7 +92,7 @@ class Observer:
         if reply.status == 304 and tag is not None and held is not None:
             if self.tags[thing][tag] != held.state:
                 told = "the tag is one of another version, or of another table"
-                raise self._violation(reply, thing, "entity-tag", "200", "304", told)
+                raise self._violation(reply, thing, "entity-tag", "200", 304, told)
             self._saw(thing)
             return world
         self._expect_there(reply, thing, held)
@@ -135,7 +140,7 @@ class Observer:
             if reply.ok:
                 self.open.add((held.life, operation_id))
             elif (held.life, operation_id) in self.open:
-                raise self._violation(reply, thing, "existence", "200", str(reply.status))
+                raise self._violation(reply, thing, "existence", "200", reply.status)
 
     def _tag(self, thing: Thing) -> str | None:
         """Return a tag that a table of this name has had: by turns the last one and others."""
@@ -161,9 +166,9 @@ class Observer:
     def _expect_there(self, reply: Reply, thing: Thing, held: Held | None) -> None:
         """Judge a status by whether the thing is there."""
         if held is None and reply.status != 404:
-            raise self._violation(reply, thing, "existence", "404", str(reply.status))
+            raise self._violation(reply, thing, "existence", "404", reply.status)
         if held is not None and not reply.ok:
-            raise self._violation(reply, thing, "existence", "200", str(reply.status))
+            raise self._violation(reply, thing, "existence", "200", reply.status)
 
     def _seen(self, thing: Thing, reply: Reply, held: Held) -> Json:
         """Return what a load shows of a thing, and remember what later steps need of it."""
@@ -223,7 +228,7 @@ class Observer:
             self._saw(space, what)
             if len(pages) > 1 and max(map(len, pages)) > size:
                 one, other = "at most pageSize entries", "more"
-                raise reply.violation("page-too-long", one, other, detail=what)
+                raise reply.violation(PAGE_TOO_LONG, one, other, detail=what)
             return
         names = [self.label(each) for each in sorted(listed)]
         told = f"it has {_brief(names)}, due is {_brief([self.label(each) for each in due])}"
@@ -248,7 +253,7 @@ class Observer:
                 continue
             reply = self._list(thing.path, kind, ())
             if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
-                one, other = "404", str(reply.status)
+                one, other = "404", reply.status
                 what = f"the list of {kind}s in what is not there"
                 raise self._violation(reply, thing, "existence", one, other, what=what)
 
@@ -293,33 +298,34 @@ class Observer:
         thing: Thing,
         member: str,
         expected: str,
-        actual: str,
+        actual: str | int,
         told: str = "",
         what: str = "",
     ) -> Violation:
         about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
         if member == "listing":
-            symptom = member  # what is in a list is its own matter, whatever the step was
+            symptom = LISTING  # what is in a list is its own matter, whatever the step was
         elif thing not in self.touched:
-            symptom = f"changed-beside:{member}"
+            symptom = CHANGED_BESIDE.of(member)
         elif self.refused:
-            symptom = "changed-although-refused"
+            symptom = CHANGED_ALTHOUGH_REFUSED
         else:
             symptom = self._symptom(thing, member)
         sentence = about + (f": {told}" if told else "") + f"; after {self._since(thing, what)}"
-        return reply.violation(symptom, expected, actual, detail=sentence)
+        due = Statuses.of(200) if symptom == STATUS else expected
+        return reply.violation(symptom, due, actual, detail=sentence)
 
-    def _symptom(self, thing: Thing, member: str) -> str:
+    def _symptom(self, thing: Thing, member: str) -> Symptom:
         """Return what other checks call it when a step has not done what it is for."""
         match member:
             case "entity-tag":
-                return "status"
+                return STATUS
             case "existence" if self.operation in _DROPS:
-                return f"effect-missing:drop-{thing.kind}"
+                return EFFECT_MISSING.of(f"drop-{thing.kind}")
             case "existence" if self.operation in _RENAMES:
-                return "effect-missing:rename"
+                return EFFECT_MISSING.of("rename")
             case _:
-                return f"effect-missing:{member}"
+                return EFFECT_MISSING.of(member)
 
     def _saw(self, thing: Thing, what: str = "") -> None:
         """Remember when a thing, or a list in it, was last as due."""

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 
 from icecheck.client import Catalog
 from icecheck.conformance.metadata_view import metadata_in
+from icecheck.conformance.reading import CHANGE_REPORT
 from icecheck.conformance.world import ADDED, MARK, Thing, World, marked
 from icecheck.conformance.world_observing import Observer
 from icecheck.contract import Action, load
 from icecheck.expect import Reply, containing, lacking
 from icecheck.probes import DOES_NOT
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 
 __all__ = [
@@ -37,6 +39,13 @@ __all__ = [
     "update_properties",
     "world_has",
 ]
+
+_UUID_USED_TWICE = declare(
+    "uuid-used-twice",
+    "Gives two objects one uuid",
+    Severity.FALSE_OR_LOST,
+    "every client: it works with something else than it named",
+)
 
 ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 DONE = (200, 202, 204)
@@ -197,10 +206,10 @@ def update_properties(path: Namespace, change: Mapping[str, str | None]) -> Step
         was = world.held[thing].due["properties"]
         removed = [key for key in removals if was.get(key) is not None]
         report = {"updated": containing(*updates), "removed": containing(*removed)}
-        reply.expect_json(report, symptom="change-report")
+        reply.expect_json(report, symptom=CHANGE_REPORT)
         kept = [key for key in was if key not in change]
         report = {"updated": lacking(*removals, *kept), "removed": lacking(*updates, *kept)}
-        reply.expect_json(report, symptom="change-report")
+        reply.expect_json(report, symptom=CHANGE_REPORT)
 
     return Step(
         "changing a namespace's properties",
@@ -346,5 +355,5 @@ def own_uuid(world: World, reply: Reply, member: str) -> str:
     uuid = str(metadata_in(reply).get(member)).lower()
     shown = [*world.last.values(), *(held.due for held in world.held.values())]
     if any(each.get(member) == uuid for each in shown):
-        raise reply.violation("uuid-used-twice", "a uuid of its own", "that of something else")
+        raise reply.violation(_UUID_USED_TWICE, "a uuid of its own", "that of something else")
     return uuid

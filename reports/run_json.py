@@ -284,7 +284,7 @@ def _check(
 
 def _assertion(finding: Finding) -> dict[str, Any]:
     return {
-        "id": finding.symptom,
+        "id": finding.symptom.slug,
         "expected": finding.expected,
         "actual": finding.actual,
         "detail": finding.detail,
@@ -296,7 +296,7 @@ def _fingerprint(verdict: Verdict) -> str:
     if not verdict.findings:
         return f"fp:{verdict.check}:blocked-by={','.join(verdict.blocked_by)}"
     first = verdict.findings[0]
-    return f"fp:{verdict.check}:{first.symptom}={first.actual}"
+    return f"fp:{verdict.check}:{first.symptom.slug}={first.actual}"
 
 
 def _reproduce(verdict: Verdict, run: Run, contract: Contract) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Plays a history against a catalog and compares every answer with the model's prediction."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck import bodies
@@ -38,9 +38,19 @@ from icecheck.scenarios.steps import (
     UpdateProperties,
     in_words,
 )
+from icecheck.statuses import ANY_4XX, Statuses
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
+from icecheck.verdict import Finding
 
 __all__ = ["Divergence", "Names", "play", "tidy"]
+
+_EFFECT = declare(
+    "effect",
+    "Accepted changes lead to another state: {what}",
+    Severity.FALSE_OR_LOST,
+    "every client: what was acknowledged is not what is there",
+)
 
 NO_SUCH_SNAPSHOT = 4_242_424_242
 ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
@@ -51,11 +61,7 @@ class Divergence:
     """Where a catalog and the model part: after the step of this index, and in which exchange."""
 
     index: int
-    symptom: str
-    expected: str
-    actual: str
-    where: str
-    exchange: int | None
+    finding: Finding
 
 
 class Names:
@@ -90,14 +96,8 @@ class _Player:
             return None
         chosen = next((a for a in allowed if _answers(reply, a)), None)
         if chosen is None:
-            return Divergence(
-                index,
-                "status",
-                _due(allowed[0].statuses),
-                str(reply.status),
-                in_words(step),
-                reply.exchange.ordinal,
-            )
+            wrong = reply.wrong_status(_due(allowed[0].statuses), detail=in_words(step))
+            return Divergence(index, wrong.finding)
         self.model = chosen.after
         if not reply.ok:
             return None
@@ -241,11 +241,11 @@ class _Player:
             return None
         dropped = self.catalog.drop_table(namespace, name)
         if not dropped.ok:
-            raise dropped.violation("status", "204", str(dropped.status))
+            raise dropped.wrong_status(Statuses.of(204))
         reply = self.catalog.register_table(namespace, name, location)
         if not reply.ok and self._registers(namespace, location):
             detail = "the same file is registered under a name that was never used"
-            raise reply.violation("status", "200", str(reply.status), detail=detail)
+            raise reply.wrong_status(Statuses.of(200), detail=detail)
         return reply
 
     def _registers(self, namespace: Namespace, location: str) -> bool:
@@ -295,9 +295,9 @@ def _answers(reply: Reply, allowed: Allowed) -> bool:
     )
 
 
-def _due(statuses: Sequence[int]) -> str:
+def _due(statuses: Sequence[int]) -> Statuses:
     any_refusal = len(statuses) > 3 and all(400 <= status < 500 for status in statuses)
-    return "4xx" if any_refusal else " or ".join(str(status) for status in statuses)
+    return ANY_4XX if any_refusal else Statuses.of(*statuses)
 
 
 def _namespaces_of(step: Step) -> tuple[int, ...]:
@@ -325,23 +325,16 @@ def _first(index: int, step: Step, found: Iterator[Difference]) -> Divergence | 
 
 
 def _from_difference(index: int, step: Step, found: Difference) -> Divergence:
-    return Divergence(
-        index,
-        f"effect:{found.what}",
+    finding = Finding(
+        _EFFECT.of(found.what),
         found.expected,
         found.actual,
         f"{found.where}, seen after: {in_words(step)}",
-        found.exchange,
+        exchange=found.exchange,
+        answered=found.answered,
     )
+    return Divergence(index, finding)
 
 
 def _from_violation(index: int, step: Step, violation: Violation) -> Divergence:
-    finding = violation.finding
-    return Divergence(
-        index,
-        finding.symptom,
-        finding.expected,
-        finding.actual,
-        in_words(step),
-        finding.exchange,
-    )
+    return Divergence(index, replace(violation.finding, detail=in_words(step), pointer=""))

@@ -1,7 +1,7 @@
 """What a catalog shows of a history's objects, compared with what the model says."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from icecheck.client import Catalog
@@ -39,13 +39,17 @@ class NamesOfHistory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as it must be; objects are called by their numbers."""
+    """One thing that is not as it must be; objects are called by their numbers.
+
+    ``answered`` is the status that came, where that is what differs.
+    """
 
     what: str
     where: str
     expected: str
     actual: str
     exchange: int
+    answered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,8 @@ def _list(reply: Reply, member: str) -> list[Any]:
 
 def _status(reply: Reply, status: int, where: str) -> Iterator[Difference]:
     if reply.status != status:
-        yield _difference(reply, "existence", where, str(status), str(reply.status))
+        found = _difference(reply, "existence", where, str(status), str(reply.status))
+        yield replace(found, answered=reply.status)
 
 
 def _equal(reply: Reply, what: str, where: str, held: Any, shown: Any) -> Iterator[Difference]:

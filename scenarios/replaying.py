@@ -38,13 +38,9 @@ def replay(catalog: Catalog, steps: Sequence[Step]) -> None:
         return
     shortest, found = _shortest(catalog, offered, found, keeps_properties=keeps_properties)
     words = "; ".join(in_words(step) for step in shortest)
-    raise Violation(
-        found.symptom,
-        found.expected,
-        found.actual,
-        detail=f"{found.where}; the shortest history: {words}; replay {to_json(shortest)}",
-        exchange=found.exchange,
-    )
+    where = found.finding.detail
+    detail = f"{where}; the shortest history: {words}; replay {to_json(shortest)}"
+    raise Violation.again(found.finding, detail=detail)
 
 
 def _shortest(

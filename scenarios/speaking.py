@@ -7,10 +7,17 @@ from typing import Any
 from icecheck.client import NO_BODY, Catalog
 from icecheck.expect import ABSENT, NotOffered, Reply, Violation, find
 from icecheck.scenarios.dialect import Dialect, Request, Step, Workflow
+from icecheck.shared_symptoms import MEMBER_MISSING
+from icecheck.statuses import Statuses
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
 __all__ = ["speak"]
+
+_MEMBER_TYPE = declare(
+    "member-type", "A member that a client repeats has a wrong type", Severity.SHAPE
+)
 
 SPACE = "space"
 """What the recordings call the namespace that everything is in."""
@@ -112,7 +119,7 @@ class _Speaker:
             reply.expect(request.answer, detail=at)
             return
         if not reply.ok or reply.status in self.dialect.stops_at.get(request.operation, ()):
-            raise reply.violation("status", str(request.answer), str(reply.status), detail=at)
+            raise reply.wrong_status(Statuses.of(request.answer), detail=at)
         for pointer in self.dialect.needs.get(request.operation, ()):
             if pointer not in request.empty:
                 self._need(reply, pointer, at)
@@ -128,10 +135,7 @@ class _Speaker:
         try:
             reply.member(*pointer.strip("/").split("/"))
         except Violation as violation:
-            found = violation.finding
-            raise reply.violation(
-                found.symptom, found.expected, found.actual, detail=at, pointer=found.pointer
-            ) from None
+            raise Violation.again(violation.finding, detail=at) from None
 
     def _learn(self, request: Request, reply: Reply) -> None:
         """Remember what the answer says of an object: the requests that follow repeat it."""
@@ -183,11 +187,11 @@ class _Speaker:
         reply = self.answers.get(name)
         if reply is None:
             wanted = f"an answer that tells {made}"
-            raise Violation("member-missing", wanted, "absent", detail=f"{name} was not described")
+            raise Violation(MEMBER_MISSING, wanted, "absent", detail=f"{name} was not described")
         value = reply.member(*_MADE[made])
         if not isinstance(value, str):
             pointer = "/".join(("", *_MADE[made]))
-            raise reply.violation("member-type", f"a string at {pointer}", repr(value)[:60])
+            raise reply.violation(_MEMBER_TYPE, f"a string at {pointer}", repr(value)[:60])
         return value
 
 

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING
 from icecheck.expect import Violation
 from icecheck.spark_tests.orders import RawOrder
 from icecheck.spark_tests.running import Row, fetch_rows
+from icecheck.symptoms import Severity, declare
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Pipeline"]
+__all__ = ["FIGURES", "Pipeline"]
+
+FIGURES = declare(
+    "spark-figures",
+    "A pipeline of Spark ends with other figures than are due",
+    Severity.FALSE_OR_LOST,
+    "Spark: the pipeline ends with other figures",
+)
 
 RAW_SCHEMA = (
     "order_id STRING, email STRING, country STRING, ordered_at STRING, amount STRING, "
@@ -109,7 +117,7 @@ class Pipeline:
         refs = self.session.table(f"{table}.refs").where("name = 'main'").select("snapshot_id")
         rows = refs.collect()
         if len(rows) != 1:
-            raise Violation("spark-figures", "a table with a current snapshot", "none")
+            raise Violation(FIGURES, "a table with a current snapshot", "none")
         return str(rows[0][0])
 
     def silver_rows(self, snapshot: str | None = None) -> list[Row]:

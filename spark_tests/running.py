@@ -11,6 +11,7 @@ from icecheck.expect import NotOffered, Violation
 from icecheck.spark_tests.failures import Failure, read_failure
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
 from icecheck.unreachable import Unreachable
 from icecheck.verdict import SkipKind
@@ -28,6 +29,31 @@ __all__ = [
     "run_script",
     "spark_session",
 ]
+
+_ERROR_CLASS = declare(
+    "spark-error-class",
+    "A statement of Spark fails with another error than is due",
+    Severity.WRONG_STATUS,
+    "Spark: takes it for another error",
+)
+_ROWS = declare(
+    "spark-rows",
+    "A statement of Spark answers other rows than are due",
+    Severity.FALSE_OR_LOST,
+    "Spark: the query answers other rows",
+)
+_STATEMENT_FAILS = declare(
+    "spark-statement-fails",
+    "A statement of Spark fails",
+    Severity.REFUSED,
+    "Spark: the statement fails",
+)
+_STATEMENT_SUCCEEDS = declare(
+    "spark-statement-succeeds",
+    "A statement of Spark succeeds that has to fail",
+    Severity.FALSE_OR_LOST,
+    "Spark: sees no error",
+)
 
 Row = tuple[str | None, ...]
 
@@ -132,7 +158,7 @@ def failure_outcome(
             return NotOffered(f"{optional}: {failure.words}", SkipKind.NOT_APPLICABLE)
         case _:
             return Violation(
-                "spark-statement-fails", "the statement succeeds", failure.words, detail=where
+                _STATEMENT_FAILS, "the statement succeeds", failure.words, detail=where
             )
 
 
@@ -174,7 +200,7 @@ class _Step:
                 self._judge_rows(outcome, rows)
             case Refusal():
                 raise Violation(
-                    "spark-statement-succeeds",
+                    _STATEMENT_SUCCEEDS,
                     f"the statement fails with {outcome.exception}",
                     "it succeeds",
                     detail=self._where,
@@ -205,7 +231,7 @@ class _Step:
         raised = failure_outcome(failure, self._where, optional)
         if isinstance(outcome, Refusal) and isinstance(raised, Violation):
             expected = f"the statement fails with {outcome.exception}"
-            return Violation("spark-error-class", expected, failure.words, detail=self._where)
+            return Violation(_ERROR_CLASS, expected, failure.words, detail=self._where)
         return raised
 
     def _judge_rows(self, expected: Rows, rows: list[Row]) -> None:
@@ -221,7 +247,7 @@ class _Step:
             same, how = Counter(rows) == Counter(wanted), ""
         if not same:
             raise Violation(
-                "spark-rows",
+                _ROWS,
                 f"{self._shown(wanted)}{how}",
                 self._shown(rows),
                 detail=self._where,
@@ -229,7 +255,7 @@ class _Step:
 
     def _save(self, outcome: Save, rows: list[Row]) -> None:
         if len(rows) != 1 or None in rows[0]:
-            raise Violation("spark-rows", "one row", self._shown(rows), detail=self._where)
+            raise Violation(_ROWS, "one row", self._shown(rows), detail=self._where)
         if len(rows[0]) != len(outcome.names):
             raise ValueError(f"{self._where}: {len(rows[0])} cells for {outcome.names}")
         self._names.update(zip(outcome.names, (cell or "" for cell in rows[0]), strict=True))

@@ -8,7 +8,7 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.expect import Violation
 from icecheck.spark_tests.orders import CleanOrder, gold_rows, make_batches, upsert
-from icecheck.spark_tests.pipeline import Pipeline
+from icecheck.spark_tests.pipeline import FIGURES, Pipeline
 from icecheck.spark_tests.running import (
     Row,
     SparkSource,
@@ -73,7 +73,7 @@ def _expect_tables(pipeline: Pipeline, orders: Mapping[str, CleanOrder], when: s
 
 def _expect(what: str, expected: int, actual: int) -> None:
     if actual != expected:
-        raise Violation("spark-figures", f"{expected} {what}", str(actual))
+        raise Violation(FIGURES, f"{expected} {what}", str(actual))
 
 
 def _expect_rows(what: str, expected: Sequence[Row], actual: Sequence[Row]) -> None:
@@ -82,7 +82,7 @@ def _expect_rows(what: str, expected: Sequence[Row], actual: Sequence[Row]) -> N
     for number, (wanted, got) in enumerate(zip(expected, actual, strict=True)):
         if wanted != got:
             raise Violation(
-                "spark-figures",
+                FIGURES,
                 " | ".join(map(str, wanted)),
                 " | ".join(map(str, got)),
                 detail=f"row {number} of {what}",

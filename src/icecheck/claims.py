@@ -4,14 +4,20 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from icecheck.contract import Contract
 from icecheck.offer import Offer
-from icecheck.unserved import NOT_SERVED, SYMPTOM, named_by_endpoint, unserved_operations
+from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.statuses import STATUS, Statuses
+from icecheck.unserved import (
+    NOT_SERVED,
+    NOT_SERVED_STATUSES,
+    named_by_endpoint,
+    unserved_operations,
+)
 from icecheck.verdict import Capability, Finding, Outcome, Verdict
 
 __all__ = ["capabilities_of"]
 
-_ABSENT = frozenset(map(str, NOT_SERVED))
 _SUCCESS = frozenset({"200", "204"})
-_GONE = "404"
+_GONE = 404
 _READING = ("load", "list")
 _EXISTS = "Exists"
 
@@ -76,7 +82,7 @@ def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Containe
     if verdict.outcome is not Outcome.FAIL or any(map(_is_refusal, verdict.requirements)):
         return False
     first = verdict.findings[0]
-    if first.symptom.startswith(("effect-missing:", "false-acceptance")):
+    if first.symptom.is_a(EFFECT_MISSING):
         return True
     return _is_seen_elsewhere(verdict, operation_id, unserved) and _is_the_opposite(first)
 
@@ -85,7 +91,7 @@ def _is_seen_elsewhere(verdict: Verdict, operation_id: str, unserved: Container[
     """Whether what a check met first is the status of a reading request of another operation."""
     first = verdict.findings[0]
     shown = [e.operation or "" for e in verdict.evidence if e.ordinal == first.exchange]
-    return first.symptom == "status" and any(
+    return first.symptom == STATUS and any(
         other != operation_id
         and other not in unserved
         and (other.startswith(_READING) or other.endswith(_EXISTS))
@@ -104,13 +110,14 @@ def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]
 
 def _is_the_opposite(finding: Finding) -> bool:
     """Whether what was due is not there, or what was to be gone is; other statuses say neither."""
-    if _GONE in finding.expected:
-        return finding.actual.startswith("2")
-    return finding.actual.startswith(_GONE)
+    came = Statuses.of(finding.answered or 0)
+    if finding.due is not None and _GONE in finding.due.single:
+        return came.all_success
+    return finding.answered == _GONE
 
 
 def _met_nobody(verdict: Verdict) -> bool:
-    return any(finding.symptom == SYMPTOM for finding in verdict.findings[:1])
+    return any(finding.symptom == NOT_SERVED for finding in verdict.findings[:1])
 
 
 def _is_refusal(requirement_id: str) -> bool:
@@ -135,8 +142,8 @@ def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Containe
     if judged and failed and all(map(_has_another_success, failed)):
         failed = []
     if failed:
-        answers = {f.actual for v in failed for f in v.findings if f.symptom == "status"}
-        return "absent" if answers and answers <= _ABSENT else "broken"
+        answers = {f.answered for v in failed for f in v.findings if f.symptom == STATUS}
+        return "absent" if answers and answers <= NOT_SERVED_STATUSES else "broken"
     if in_vain:
         return "silent-no-op"
     return "works" if judged else "not-probed"
@@ -145,7 +152,10 @@ def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Containe
 def _has_another_success(verdict: Verdict) -> bool:
     """Whether all that is wrong is that a success was answered with the status of another one."""
     return all(
-        f.symptom == "status" and f.expected.startswith("2") and f.actual.startswith("2")
+        f.symptom == STATUS
+        and f.due is not None
+        and f.due.any_success
+        and Statuses.of(f.answered or 0).all_success
         for f in verdict.findings
     )
 

@@ -37,6 +37,7 @@ class Catalog:
         self.sender = Sender(session, check_id)
         self.ledger = self.sender.ledger
         self.exchanges = self.sender.exchanges
+        self.handed_out = self.sender.handed_out
         self.groundwork: list[Exchange] = []
         self.borrowed: dict[str, Loan] = {}
         self.doubted = False

@@ -44,7 +44,7 @@ def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
     """Return a finding as it may be shown: what it quotes of an answer may have been vended."""
     return replace(
         finding,
-        symptom=redactor.name(finding.symptom),
+        symptom=replace(finding.symptom, qualifier=redactor.text(finding.symptom.qualifier)),
         expected=redactor.value(finding.pointer, finding.expected),
         actual=redactor.value(finding.pointer, finding.actual),
         pointer="/".join(map(redactor.name, finding.pointer.split("/"))),

@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from icecheck.exchange import Exchange
+from icecheck.ill_shaped import IllShapedBody
 from icecheck.json_text import read_json
-from icecheck.schema import SchemaJudge
+from icecheck.schema import SchemaJudge, SchemaProblem
+from icecheck.shared_symptoms import MEMBER_MISSING, SCHEMA_NOT_JSON, VALUE
+from icecheck.statuses import ANY_4XX, STATUS, Statuses
+from icecheck.symptoms import Severity, Symptom, declare
 from icecheck.verdict import Finding, Level, SkipKind
 
 __all__ = [
@@ -16,6 +20,7 @@ __all__ = [
     "ANY_INTEGER",
     "ANY_OBJECT",
     "ANY_STRING",
+    "BODY_IS_NO_JSON",
     "SHAPE_ERRORS",
     "Blocked",
     "Matcher",
@@ -30,6 +35,14 @@ __all__ = [
     "one_of",
 ]
 
+BODY_IS_NO_JSON = declare(
+    "body-is-no-json",
+    "Answers without the JSON body that is due",
+    Severity.SHAPE,
+    "Spark, PyIceberg: an answer that cannot be read fails the statement",
+    family=SCHEMA_NOT_JSON,
+)
+
 
 SHAPE_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What code raises that reads an answer of another shape than the document's."""
@@ -39,23 +52,41 @@ class Violation(Exception):
     """The catalog is wrong: what was expected, what came, and which exchange shows it.
 
     ``symptom`` names what is wrong independently of the operation; checks whose violations share
-    symptom, expected and actual are reported as one cause.
+    symptom, expected and actual are reported as one cause. ``expected`` are statuses where one of
+    them was due; an ``actual`` that is a number is the status that came.
     """
 
     def __init__(
         self,
-        symptom: str,
-        expected: str,
-        actual: str,
+        symptom: Symptom,
+        expected: str | Statuses,
+        actual: str | int,
         *,
         detail: str = "",
         pointer: str = "",
         exchange: int | None = None,
         others: tuple[Finding, ...] = (),
     ) -> None:
-        self.finding = Finding(symptom, expected, actual, detail, pointer, exchange)
+        self.finding = Finding(
+            symptom,
+            str(expected),
+            str(actual),
+            detail,
+            pointer,
+            exchange,
+            due=expected if isinstance(expected, Statuses) else None,
+            answered=actual if isinstance(actual, int) else None,
+        )
         self.findings = (self.finding, *others)
-        super().__init__(f"{symptom}: expected {expected}, got {actual}")
+        super().__init__(f"{symptom.slug}: expected {expected}, got {actual}")
+
+    @classmethod
+    def again(cls, first: Finding, *others: Finding, **changed: Any) -> "Violation":
+        """Return the Violation of findings that were made before; members of the first change."""
+        violation = cls(first.symptom, first.expected, first.actual)
+        violation.finding = replace(first, **changed)
+        violation.findings = (violation.finding, *others)
+        return violation
 
 
 class Blocked(Exception):
@@ -141,7 +172,7 @@ def show(value: Any, limit: int = 160) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def equal(actual: Any, expected: Any, *, symptom: str, detail: str = "") -> None:
+def equal(actual: Any, expected: Any, *, symptom: Symptom, detail: str = "") -> None:
     """Raise a Violation unless a value that a check derived equals what it must be."""
     found = _mismatch(expected, actual, "", exact=True)
     if found is not None:
@@ -159,10 +190,14 @@ def difference(expected: Any, actual: Any, *, exact: bool) -> tuple[str, Any, An
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer to be judged; every ``expect`` returns the reply so that they chain."""
+    """An answer to be judged; every ``expect`` returns the reply so that they chain.
+
+    ``handed_out`` is where bodies are noted that failed their schema and were read all the same.
+    """
 
     exchange: Exchange
     schemas: SchemaJudge
+    handed_out: list[IllShapedBody] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def status(self) -> int:
@@ -181,8 +216,7 @@ class Reply:
     def expect(self, *statuses: int, detail: str = "") -> "Reply":
         """Judge the status; several mean that the document leaves the choice open."""
         if self.status not in statuses:
-            wanted = " or ".join(map(str, sorted(statuses)))
-            raise self.violation("status", wanted, str(self.status), detail=detail)
+            raise self.wrong_status(Statuses.of(*statuses), detail=detail)
         return self
 
     def expect_refused(self, *statuses: int, detail: str = "") -> "Reply":
@@ -190,16 +224,25 @@ class Reply:
         if statuses:
             return self.expect(*statuses, detail=detail)
         if not 400 <= self.status < 500:
-            raise self.violation("status", "4xx", str(self.status), detail=detail)
+            raise self.wrong_status(ANY_4XX, detail=detail)
         return self
 
     def json(self) -> Any:
-        """Return the parsed body; one that is no JSON, or of no use, is a Violation."""
+        """Return the parsed body; one that is no JSON, or of no use, is a Violation.
+
+        One that fails its schema raises IllShaped where something is read that it lacks.
+        """
         try:
-            return read_json(self.exchange.response_body)
+            body = read_json(self.exchange.response_body)
         except ValueError:
             got = show(self.exchange.response_body[:60].decode(errors="replace"))
-            raise self.violation("body-is-no-json", "a JSON body", got) from None
+            raise self.violation(BODY_IS_NO_JSON, "a JSON body", got) from None
+        problems = _required_of(self.exchange, self.schemas)
+        if not problems:
+            return body
+        wrong = [problem.pointer for problem in problems if problem.kind != "required"]
+        self.handed_out.append(IllShapedBody(self.exchange, wrong))
+        return self.handed_out[-1].handed_out(body)
 
     def member(self, *path: str | int) -> Any:
         """Return a member of the body; without it the check is blocked or in violation."""
@@ -207,15 +250,21 @@ class Reply:
         if value is ABSENT:
             self._blocked_by_schema()
             pointer = "".join(f"/{p}" for p in path)
-            raise self.violation("member-missing", f"a member {pointer}", "absent", pointer=pointer)
+            raise self.violation(MEMBER_MISSING, f"a member {pointer}", "absent", pointer=pointer)
         return value
 
     def expect_json(
-        self, expected: Any, *, symptom: str = "", at: Collection[str | int] = (), detail: str = ""
+        self,
+        expected: Any,
+        *,
+        symptom: Symptom | None = None,
+        at: Collection[str | int] = (),
+        detail: str = "",
     ) -> "Reply":
         """Judge the body: objects by the members named here, everything else exactly.
 
-        ``at`` is a path into the body; ``symptom`` groups findings of one cause.
+        ``at`` is a path into the body; ``symptom`` groups findings of one cause, and without one
+        the check is a cause of its own.
         """
         body = self.json()
         value = find(body, tuple(at))
@@ -224,12 +273,22 @@ class Reply:
             pointer, wanted, got = found
             if got is ABSENT:
                 self._blocked_by_schema()
-            name = symptom or f"value:{self.exchange.check}"
-            raise self.violation(name, show(wanted), show(got), pointer=pointer, detail=detail)
+            told = symptom or VALUE.of(self.exchange.check)
+            raise self.violation(told, show(wanted), show(got), pointer=pointer, detail=detail)
         return self
 
+    def wrong_status(self, due: Statuses, *, detail: str = "") -> Violation:
+        """Make the Violation of another status than any of those that were due."""
+        return self.violation(STATUS, due, self.status, detail=detail)
+
     def violation(
-        self, symptom: str, expected: str, actual: str, *, detail: str = "", pointer: str = ""
+        self,
+        symptom: Symptom,
+        expected: str | Statuses,
+        actual: str | int,
+        *,
+        detail: str = "",
+        pointer: str = "",
     ) -> Violation:
         """Make a Violation that points at this exchange."""
         return Violation(
@@ -252,14 +311,17 @@ def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None
 
     Only what every catalog must send can block: what a strict reading misses is a finding.
     """
-    if exchange.operation is None or exchange.status is None:
-        return None
-    problems = [p for p in schemas.judge(exchange) if p.level is Level.MUST]
-    if not problems:
+    problems = _required_of(exchange, schemas)
+    if not problems or exchange.operation is None or exchange.status is None:
         return None
     row = schemas.contract.response(exchange.operation, exchange.status)
     by = f"schema.{exchange.operation}.{exchange.status if row is None else row.status}"
     return Blocked(by, problems[0].message, exchange=exchange.ordinal)
+
+
+def _required_of(exchange: Exchange, schemas: SchemaJudge) -> list[SchemaProblem]:
+    """Return what an answer lacks of what every catalog must send."""
+    return [p for p in schemas.judge(exchange) if p.level is Level.MUST]
 
 
 def find(value: Any, path: tuple[str | int, ...]) -> Any:

@@ -304,7 +304,7 @@ def failures_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
     """Return the symptom and the actual value of everything a failing or blocked check shows."""
     if verdict.outcome is Outcome.BLOCKED:
         return tuple((BLOCKED, by) for by in verdict.blocked_by)
-    return tuple((f.symptom, f.actual) for f in verdict.findings)
+    return tuple((f.symptom.slug, f.actual) for f in verdict.findings)
 
 
 def _cause_ids(run: Run) -> dict[str, str]:

@@ -8,9 +8,11 @@ from typing import Any
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
-from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation, blocked_by_shape
+from icecheck.expect import Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.home import GROUNDWORK
+from icecheck.ill_shaped import reads_ill_shaped
 from icecheck.probes import has_capability
+from icecheck.shared_symptoms import SUITE_ERROR
 from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.unwritable import Unwritable
 from icecheck.verdict import (
@@ -123,7 +125,7 @@ def _verdict(
                 check,
                 Outcome.ERROR,
                 summary=redactor.text(f"{type(error).__name__}: {error}"),
-                findings=(Finding("suite-error", "no error", type(error).__name__, words),),
+                findings=(Finding(SUITE_ERROR, "no error", type(error).__name__, words),),
                 evidence=evidence_of(catalog, None),
                 **facts,
             )
@@ -132,16 +134,16 @@ def _verdict(
 def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
     """Return what blocks a check that stumbled over an answer which breaks its schema.
 
-    That is the catalog's fault and the schema check's finding, not an error of the suite.
+    That is the catalog's fault and the schema check's finding, not an error of the suite; any
+    other error is one, whatever else the catalog answered.
     """
-    if not isinstance(error, SHAPE_ERRORS):
+    body = reads_ill_shaped(error, catalog.handed_out)
+    if body is None:
         return None
-    for exchange in reversed((*catalog.groundwork, *catalog.exchanges)):
-        if blocked := blocked_by_shape(exchange, catalog.session.schemas):
-            if exchange not in catalog.exchanges:
-                return Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK)
-            return blocked
-    return None
+    blocked = blocked_by_shape(body.exchange, catalog.session.schemas)
+    if blocked and body.exchange.check != catalog.check_id:
+        return Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK)
+    return blocked
 
 
 def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
@@ -160,8 +162,7 @@ def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
     403: these credentials may not (L4547). 406, where the operation's table has it: the catalog
     does not support it (L4562, verdict-rules 6).
     """
-    due = finding.expected.split(" or ")
-    if finding.symptom != "status" or not all(status.startswith("2") for status in due):
+    if finding.due is None or not finding.due.all_success:
         return None
     shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
     if not shown:

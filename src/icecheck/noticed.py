@@ -3,36 +3,29 @@
 from collections.abc import Mapping
 
 from icecheck.contract import Requirement, load
+from icecheck.shared_symptoms import SCHEMA_REQUIRED
+from icecheck.statuses import STATUS, Statuses
+from icecheck.symptoms import NOBODY
 from icecheck.verdict import Finding, Verdict
 
-__all__ = ["NOBODY", "hurt_by"]
+__all__ = ["hurt_by"]
 
-NOBODY = "no known client"
-
-_STATE_UNKNOWN = frozenset({"500", "502", "504"})
-_SUCCESS_TO_JAVA = frozenset({"200", "202", "204"})
+_STATE_UNKNOWN = frozenset({500, 502, 504})
+_SUCCESS_TO_JAVA = frozenset({200, 202, 204})
 # Error classes of Java's client, which Spark shows, and of PyIceberg, by status.
 _CLASSES = {
-    "400": ("BadRequestException", "BadRequestError"),
-    "401": ("NotAuthorizedException", "UnauthorizedError"),
-    "403": ("ForbiddenException", "ForbiddenError"),
-    "500": ("ServiceFailureException", "ServerError"),
-    "501": ("UnsupportedOperationException", "NotImplementedError"),
+    400: ("BadRequestException", "BadRequestError"),
+    401: ("NotAuthorizedException", "UnauthorizedError"),
+    403: ("ForbiddenException", "ForbiddenError"),
+    500: ("ServiceFailureException", "ServerError"),
+    501: ("UnsupportedOperationException", "NotImplementedError"),
 }
 _OTHER_ERROR = ("RESTException", "RESTError")
 _MISSED = {
-    "404": "that something is missing, so that IF EXISTS and their like fail",
-    "409": "that there is a conflict, so that IF NOT EXISTS fails and commits are not tried again",
+    404: "that something is missing, so that IF EXISTS and their like fail",
+    409: "that there is a conflict, so that IF NOT EXISTS fails and commits are not tried again",
 }
 _UNREADABLE = "clients that demand the member, as Spark does of most: the answer cannot be read"
-_BY_SYMPTOM = {
-    "effect-missing:": "every client: what was acknowledged is not what is there",
-    "lost-update": "every client: what was acknowledged is not what is there",
-    "effect-on-another:": "every client: what nobody named is changed",
-    "changed-although-refused": "every client: what was refused is changed all the same",
-    "schema:not-json": "Spark, PyIceberg: an answer that cannot be read fails the statement",
-    "error-code": "Spark: goes by error.code, and takes it for another error",
-}
 
 
 def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[str, ...]:
@@ -45,7 +38,7 @@ def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[
     if named or not verdict.findings:
         return tuple(named) or (NOBODY,)
     finding = verdict.findings[0]
-    if finding.symptom == "schema:required" and any(map(_is_success, verdict.requirements)):
+    if finding.symptom == SCHEMA_REQUIRED and any(map(_is_success, verdict.requirements)):
         return (_UNREADABLE,)
     return (_noticed(finding, *verdict.operations[:1]),)
 
@@ -55,12 +48,9 @@ def _is_success(requirement_id: str) -> bool:
 
 
 def _noticed(finding: Finding, operation_id: str = "") -> str:
-    if finding.symptom == "status":
-        return _by_status(finding.expected.split(" or "), finding.actual, operation_id)
-    for start, words in _BY_SYMPTOM.items():
-        if finding.symptom.startswith(start):
-            return words
-    return NOBODY
+    if finding.symptom == STATUS and finding.due is not None and finding.answered is not None:
+        return _by_status(finding.due, finding.answered, operation_id)
+    return finding.symptom.hurts
 
 
 def _commits(operation_id: str) -> bool:
@@ -68,11 +58,11 @@ def _commits(operation_id: str) -> bool:
     return operation is not None and operation.facts.commits
 
 
-def _by_status(due: list[str], actual: str, operation_id: str) -> str:
+def _by_status(due: Statuses, actual: int, operation_id: str) -> str:
     """Return what comes of a status where others are due."""
-    success_due = all(status.startswith("2") for status in due)
-    if actual.startswith("2"):
-        if not success_due:
+    came = actual // 100
+    if came == 2:
+        if not due.all_success:
             return "Spark, PyIceberg: see no error; what was to be refused counts as done"
         if actual in _SUCCESS_TO_JAVA:
             return NOBODY
@@ -83,14 +73,14 @@ def _by_status(due: list[str], actual: str, operation_id: str) -> str:
             "its commit is there, and what it has written stays"
         )
     java, python = _CLASSES.get(actual, _OTHER_ERROR)
-    if success_due and actual.startswith("4"):
+    if due.all_success and came == 4:
         missed = "fails, although nothing is wrong with it"
-        if actual in {"404", "409"}:
+        if actual in {404, 409}:
             return f"Spark, PyIceberg: the request {missed}"
         return f"Spark ({java}), PyIceberg ({python}): the request {missed}"
     for status, words in _MISSED.items():
-        if status in due:
+        if status in due.single:
             return f"Spark ({java}), PyIceberg ({python}): the error does not say {words}"
-    if actual.startswith("5"):
+    if came == 5:
         return f"Spark ({java}), PyIceberg ({python}): an error that looks like a breakdown"
     return NOBODY

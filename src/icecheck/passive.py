@@ -11,6 +11,8 @@ from icecheck.exchange import Exchange, Step, as_curl
 from icecheck.json_text import read_json
 from icecheck.repeated import SNAPSHOTS, repeated
 from icecheck.schema import SchemaJudge, has_strict_reading
+from icecheck.shared_symptoms import ERROR_TYPE, LISTED_TWICE, SCHEMA
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
 from icecheck.weather import foreign_words
 
@@ -21,6 +23,22 @@ __all__ = [
     "passive_checks",
     "passive_verdicts",
 ]
+
+_BODY_ON_204 = declare(
+    "body-on-204", "Sends a body with status 204", Severity.SHAPE, values_in_title=False
+)
+_MEMBER_BESIDE_ERROR = declare(
+    "member-beside-error",
+    "Sends members beside the error that the document does not define",
+    Severity.WORDING,
+)
+_ERROR_CODE = declare(
+    "error-code",
+    "error.code differs from the HTTP status",
+    Severity.SHAPE,
+    "Spark: goes by error.code, and takes it for another error",
+    values_in_title=False,
+)
 
 _FINDINGS_MAX = 12
 
@@ -113,13 +131,13 @@ def observe(
 
 def _blamed(verdict: Verdict | None) -> Callable[[Exchange], bool]:
     """Return what tells whether a verdict already says that an answer was not due at all."""
-    findings = [] if verdict is None else [f for f in verdict.findings if f.actual.isdecimal()]
+    findings = [] if verdict is None else [f for f in verdict.findings if f.answered is not None]
     ordinals = {f.exchange for f in findings}
     # A check names a few of its requests; where one of them broke the server, all did.
-    failures = {f.actual for f in findings if f.actual.startswith("5")}
+    failures = {f.answered for f in findings if (f.answered or 0) >= 500}
     if verdict is not None and verdict.outcome is Outcome.BLOCKED:
-        failures |= {str(e.status) for e in verdict.evidence if (e.status or 0) >= 500}
-    return lambda exchange: exchange.ordinal in ordinals or str(exchange.status) in failures
+        failures |= {e.status for e in verdict.evidence if (e.status or 0) >= 500}
+    return lambda exchange: exchange.ordinal in ordinals or exchange.status in failures
 
 
 def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> list[Verdict]:
@@ -201,7 +219,7 @@ def _observe_schema(
         suffix = ".reading" if problem.level is Level.SHOULD else ""
         entry = observed[f"schema.{exchange.operation}.{row.status}{suffix}"]
         finding = Finding(
-            symptom=f"schema:{problem.kind}",
+            symptom=SCHEMA.of(problem.kind),
             expected=_due(problem.kind, problem.pointer),
             actual=problem.message[:160],
             detail=f"in the body of {exchange.operation} {exchange.status}",
@@ -252,7 +270,7 @@ def _observe_repeats(
     for member, told in repeated(metadata):
         check_id = "metadata.snapshots-once" if member == SNAPSHOTS else "metadata.ids-once"
         finding = Finding(
-            symptom="listed-twice",
+            symptom=LISTED_TWICE,
             expected="each id once",
             actual="one of them again",
             detail=f"{member} of {exchange.operation}: {told}",
@@ -267,7 +285,7 @@ def _observe_wire(exchange: Exchange, observed: dict[str, Observed], *, due: boo
         entry = observed.setdefault("http.no-body-on-204", Observed())
         entry.seen += 1
         if exchange.response_body:
-            finding = Finding("body-on-204", "no body", "a body", exchange=exchange.ordinal)
+            finding = Finding(_BODY_ON_204, "no body", "a body", exchange=exchange.ordinal)
             _add(entry, (), finding, exchange)
     if exchange.status is None or exchange.status < 400 or not exchange.claims_json:
         return
@@ -284,7 +302,7 @@ def _observe_members(exchange: Exchange, observed: dict[str, Observed]) -> None:
     if not isinstance(body, dict) or "error" not in body:
         return
     for name in body.keys() - {"error"}:
-        finding = Finding("member-beside-error", "error", name[:60], exchange=exchange.ordinal)
+        finding = Finding(_MEMBER_BESIDE_ERROR, "error", name[:60], exchange=exchange.ordinal)
         _add(observed.setdefault(_BESIDE_ERRORS, Observed()), (name[:60],), finding, exchange)
 
 
@@ -295,7 +313,7 @@ def _observe_code(exchange: Exchange, code: Any, observed: dict[str, Observed]) 
     entry.seen += 1
     if code != exchange.status:
         finding = Finding(
-            "error-code",
+            _ERROR_CODE,
             "error.code equal to the status",
             "another code",
             detail=f"status {exchange.status} with error.code {code}",
@@ -316,7 +334,7 @@ def _observe_type(exchange: Exchange, error_type: Any, observed: dict[str, Obser
     if due is not None:
         # A catalog with names of its own is one finding, not one for each operation.
         finding = Finding(
-            "error-type",
+            ERROR_TYPE,
             "the type name that the document gives",
             "another name",
             detail=f"{response_id} says {error_type}, due is {due}",

@@ -7,6 +7,7 @@ from typing import Any
 
 from icecheck.client import Catalog, Table
 from icecheck.expect import NotOffered, Reply, Violation, show
+from icecheck.symptoms import Severity, declare
 from icecheck.verdict import SkipKind
 
 __all__ = [
@@ -16,6 +17,33 @@ __all__ = [
     "file_scan_tasks",
     "planned",
 ]
+
+_PLAN_STATUS = declare("plan-status", "A plan has another status than is due", Severity.REFUSED)
+_PLAN_WITHOUT_ID = declare(
+    "plan-without-id", "Submits a plan without an id to ask for it with", Severity.REFUSED
+)
+_PLAN_FAILED_WITHOUT_ERROR = declare(
+    "plan-failed-without-error", "Tells of a failed plan without an error", Severity.SHAPE
+)
+_TASKS_BEFORE_COMPLETION = declare(
+    "tasks-before-completion", "Sends the tasks of a plan that is not completed", Severity.SHAPE
+)
+_PLAN_TASK_REPEATED = declare(
+    "plan-task-repeated",
+    "A plan has no end: its tasks lead to the same task again",
+    Severity.REFUSED,
+)
+_DELETE_FILE_REFERENCE = declare(
+    "delete-file-reference",
+    "A scan task refers to a delete file that is not in the answer",
+    Severity.SHAPE,
+    "every client that has its scans planned: the plan cannot be read",
+)
+_PLAN_UNFINISHABLE = declare(
+    "plan-unfinishable",
+    "Plans scans that need an operation which the catalog does not claim",
+    Severity.REFUSED,
+)
 
 PATIENCE_SECONDS = 30.0
 """How long a plan may stay submitted before the check gives up on it."""
@@ -63,16 +91,16 @@ def expect_state(reply: Reply, *states: str) -> Reply:
     body = reply.json()
     state = body.get("status") if isinstance(body, dict) else None
     if state not in states:
-        raise reply.violation("plan-status", "a valid status", show(state), pointer="/status")
+        raise reply.violation(_PLAN_STATUS, "a valid status", show(state), pointer="/status")
     asked = reply.exchange.operation == "planTableScan"
     if state == "submitted" and asked and not isinstance(body.get("plan-id"), str):
-        raise reply.violation("plan-without-id", "a plan-id to ask with", "none")
+        raise reply.violation(_PLAN_WITHOUT_ID, "a plan-id to ask with", "none")
     if state == "failed" and not isinstance(body.get("error"), dict):
-        raise reply.violation("plan-failed-without-error", "an error", "none", pointer="/error")
+        raise reply.violation(_PLAN_FAILED_WITHOUT_ERROR, "an error", "none", pointer="/error")
     early = [name for name in _TASKS if body.get(name)]
     if state != "completed" and early:
         due = "no tasks before the plan is completed"
-        raise reply.violation("tasks-before-completion", due, "tasks", detail=", ".join(early))
+        raise reply.violation(_TASKS_BEFORE_COMPLETION, due, "tasks", detail=", ".join(early))
     return reply
 
 
@@ -105,7 +133,7 @@ def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
         _need(catalog, "fetchScanTasks")
         plan_task = waiting.pop(0)
         if plan_task in seen or len(seen) >= _PLAN_TASKS_MAX:
-            raise last.violation("plan-task-repeated", "plan tasks that end", "the same one again")
+            raise last.violation(_PLAN_TASK_REPEATED, "plan tasks that end", "the same one again")
         seen.add(plan_task)
         last = catalog.fetch_scan_tasks(table, plan_task).expect(200)
         yield last
@@ -121,7 +149,7 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
     polls = 0
     while reply.member("status") == "submitted":
         if not isinstance(plan_id, str):
-            raise reply.violation("plan-without-id", "a plan-id to ask with", "none")
+            raise reply.violation(_PLAN_WITHOUT_ID, "a plan-id to ask with", "none")
         _need(catalog, "fetchPlanningResult")
         if time.monotonic() > deadline:
             reason = f"the plan was still submitted after {PATIENCE_SECONDS:g} s"
@@ -132,7 +160,7 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
         reply = catalog.fetch_planning_result(table, plan_id).expect(200)
     status = reply.json()["status"]
     if status != "completed":
-        raise reply.violation("plan-status", "completed", str(status), pointer="/status")
+        raise reply.violation(_PLAN_STATUS, "completed", str(status), pointer="/status")
     return reply
 
 
@@ -145,7 +173,7 @@ def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
         references = task.get("delete-file-references") or ()
         if any(not 0 <= at < len(deletes) for at in references):
             raise reply.violation(
-                "delete-file-reference",
+                _DELETE_FILE_REFERENCE,
                 f"indices below {len(deletes)}",
                 str([*references]),
                 pointer=f"/file-scan-tasks/{index}/delete-file-references",
@@ -157,7 +185,7 @@ def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
 def _need(catalog: Catalog, operation_id: str) -> None:
     if not catalog.claims(operation_id):
         raise Violation(
-            "plan-unfinishable",
+            _PLAN_UNFINISHABLE,
             f"{operation_id} to be claimed by a catalog whose plans need it",
             "not claimed",
         )

@@ -15,9 +15,12 @@ from icecheck.effects import changes_nothing, read_body
 from icecheck.expect import Violation
 from icecheck.ledger import Entry, bears_token
 from icecheck.offer import Offer, encode_segment
+from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace, Target
 
 __all__ = ["ForeignRequest", "RequestGuard"]
+
+_PLAN_ID = declare("plan-id", "Gives a plan an id that cannot be put into a path", Severity.SHAPE)
 
 
 _READING = frozenset({"GET", "HEAD"})
@@ -82,7 +85,7 @@ class RequestGuard:
         if found is not None and found[0] == wire.operation:
             return found[1]
         if operation.facts.action is Action.CANCEL_PLAN:
-            raise Violation("plan-id", "a plan-id that can be put into a path", path)
+            raise Violation(_PLAN_ID, "a plan-id that can be put into a path", path)
         raise ForeignRequest(f"{wire.method} {path} is no path of {wire.operation}")
 
     def _problems(

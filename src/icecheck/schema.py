@@ -15,6 +15,8 @@ from icecheck.json_text import read_json
 
 __all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
 
+_JUDGED_MAX = 256
+"""So many answers are kept as judged: more than any check reads."""
 # Strict readings of the prose that are findings but never a MUST (overlay header, rule 3).
 _READINGS = frozenset({"E35", "E37", "E38"})
 # Statuses whose documented body must be JSON; 400 may be text/plain (L4512), 401, 403, 419 and
@@ -45,10 +47,22 @@ class SchemaJudge:
         self._strict_must = _select_strict(contract, readings=False)
         self._strict_all = _select_strict(contract, readings=True)
         self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+        self._judged: dict[Exchange, tuple[SchemaProblem, ...]] = {}
         self._compiled: dict[tuple[str, str], jsonschema_rs.Validator] = {}
 
     def judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
-        """Return what is wrong with the answer's body; nothing when no body is documented."""
+        """Return what is wrong with the answer's body; nothing when no body is documented.
+
+        An answer is read several times and then judged by itself: what was found last is kept.
+        """
+        found = self._judged.get(exchange)
+        if found is None:
+            if len(self._judged) >= _JUDGED_MAX:
+                self._judged.clear()
+            found = self._judged[exchange] = self._judge(exchange)
+        return found
+
+    def _judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
         if exchange.operation is None or exchange.status is None or exchange.method == "HEAD":
             return ()
         response = self.contract.response(exchange.operation, exchange.status)

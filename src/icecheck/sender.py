@@ -10,6 +10,7 @@ from icecheck.connection import Wire
 from icecheck.effects import Effect, changes_nothing, effect_of
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import NotOffered, Reply
+from icecheck.ill_shaped import IllShapedBody
 from icecheck.ledger import Entry, Ledger
 from icecheck.session import Session
 from icecheck.target import Namespace
@@ -35,6 +36,7 @@ class Sender:
         self.check_id = check_id
         self.ledger = Ledger(session.owner, session.journal, session.ledgered)
         self.exchanges: list[Exchange] = []
+        self.handed_out: list[IllShapedBody] = []
         self.step = Step.DO
 
     def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
@@ -83,7 +85,7 @@ class Sender:
         )
         exchange = self.session.connection.send(wire, self.record)
         self.settle(exchange.status or 0, effect, fresh)
-        return Reply(exchange, self.session.schemas)
+        return Reply(exchange, self.session.schemas, self.handed_out)
 
     def fitted(self, operation_id: str, names: Names, body: Json, ordinal: int) -> Json:
         """Return the body as this catalog and its user want it sent; bytes stay as they are.

@@ -9,9 +9,10 @@ from icecheck.contract import Action, Object
 from icecheck.expect import Violation, find
 from icecheck.judge import judge
 from icecheck.session import Session
+from icecheck.statuses import STATUS
 from icecheck.target import Namespace
 from icecheck.unreachable import Unreachable
-from icecheck.unserved import NOT_SERVED
+from icecheck.unserved import NOT_SERVED_STATUSES
 from icecheck.verdict import Outcome, Verdict
 
 __all__ = ["try_undeclared"]
@@ -100,8 +101,8 @@ def _seen(operation_id: str, verdict: Verdict) -> str:
     first = verdict.findings[0]
     shown = {e.operation for e in verdict.evidence if e.ordinal == first.exchange}
     if (
-        first.symptom == "status"
-        and first.actual in map(str, NOT_SERVED)
+        first.symptom == STATUS
+        and first.answered in NOT_SERVED_STATUSES
         and shown == {operation_id}
     ):
         return "absent"

@@ -3,28 +3,40 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from icecheck.shared_symptoms import ENDPOINT_NOT_SERVED
+from icecheck.symptoms import Severity, Symptom, declare
 from icecheck.verdict import Evidence, Finding, Outcome, Verdict
 
 __all__ = [
     "NOT_SERVED",
+    "NOT_SERVED_STATUSES",
     "ONE_ANSWER",
-    "SYMPTOM",
+    "blocking_id",
     "named_by_endpoint",
     "named_by_one_answer",
+    "named_by_operation",
     "unserved_operations",
 ]
 
-NOT_SERVED = frozenset({404, 405, 406, 501})
+NOT_SERVED_STATUSES = frozenset({404, 405, 406, 501})
 """What an operation answers that is not there."""
-SYMPTOM = "not-served"
-ONE_ANSWER = "one-answer"
-"""What is wrong with operations that answer one error, whatever they are asked."""
+NOT_SERVED = declare(
+    "not-served",
+    "Claims operations and answers them with {actual}, as if nobody had written them",
+    Severity.REFUSED,
+)
+ONE_ANSWER = declare(
+    "one-answer",
+    "Answers {actual}, whatever is asked, where {expected} are due",
+    Severity.REFUSED,
+)
+"""Operations answer one error, whatever they are asked. Where it is a 5xx, it is a wrong status."""
+_BREAKS_DOWN = replace(ONE_ANSWER, severity=Severity.WRONG_STATUS)
 
 _SUCCESS = frozenset({"200", "204"})
 # What stands before the routes answers these, whatever is behind it.
 _AT_THE_GATE = frozenset({400, 401, 403})
 _NAMED_MAX = 8
-_LISTED = "endpoint-not-served"
 
 
 def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
@@ -47,17 +59,31 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
     unserved = {}
     for operation_id, mine in asked.items():
         status, *others = answers.get(operation_id, {None})
-        if others or status is None or status not in NOT_SERVED:
+        if others or status is None or status not in NOT_SERVED_STATUSES:
             continue
         if all(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in mine):
             unserved[operation_id] = status
     return unserved
 
 
+def blocking_id(symptom: Symptom, status: int | str) -> str:
+    """Return what a check is said to be blocked by that needs such operations."""
+    return f"{symptom.slug}.{status}"
+
+
+def named_by_operation(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts with both kinds of such operations as findings.
+
+    Each is looked for in the verdicts as they were; one error for all names a check first.
+    """
+    each = zip(verdicts, named_by_one_answer(verdicts), named_by_endpoint(verdicts), strict=True)
+    return [one if one is not was else served for was, one, served in each]
+
+
 def named_by_endpoint(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts, those that met an operation which is not served with that as finding."""
     unserved = unserved_operations(verdicts)
-    return [_named(v, unserved, SYMPTOM) for v in verdicts] if unserved else [*verdicts]
+    return [_named(v, unserved, NOT_SERVED) for v in verdicts] if unserved else [*verdicts]
 
 
 def named_by_one_answer(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -106,38 +132,37 @@ def _told(verdict: Verdict) -> Iterator[tuple[str, int | None]]:
 
 
 def _is_error(status: int) -> bool:
-    return status >= 400 and status not in NOT_SERVED and status not in _AT_THE_GATE
+    return status >= 400 and status not in NOT_SERVED_STATUSES and status not in _AT_THE_GATE
 
 
-def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: str) -> Verdict:
+def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> Verdict:
     match verdict.outcome:
         case Outcome.FAIL if verdict.findings:
             met = [e for e in _asking(verdict) if _is_of(e, unserved)]
             first = verdict.findings[0]
-            if not met and (first.symptom != _LISTED or symptom != SYMPTOM):
+            if not met and (first.symptom != ENDPOINT_NOT_SERVED or symptom != NOT_SERVED):
                 return verdict
             # Of a request and what led there, the one that was judged says most.
             judged = [e for e in met if e.ordinal == first.exchange] or met[-1:]
-            status = judged[0].status if judged else min(unserved.values())
+            status = (judged[0].status if judged else None) or min(unserved.values())
             finding = _finding(unserved, status, first, symptom)
             return replace(verdict, findings=(finding, *verdict.findings))
         case Outcome.BLOCKED if _operation_of(verdict.blocked_by[0]) in unserved:
             operation_id = _operation_of(verdict.blocked_by[0])
-            return replace(verdict, blocked_by=(f"{symptom}.{unserved[operation_id]}",))
+            return replace(verdict, blocked_by=(blocking_id(symptom, unserved[operation_id]),))
         case _:
             return verdict
 
 
-def _finding(
-    unserved: Mapping[str, int], status: int | None, said: Finding, symptom: str
-) -> Finding:
+def _finding(unserved: Mapping[str, int], status: int, said: Finding, symptom: Symptom) -> Finding:
     names = sorted(id_ for id_, answer in unserved.items() if answer == status)
     listed = ", ".join(names[:_NAMED_MAX])
     if len(names) > _NAMED_MAX:
         listed += f" and {len(names) - _NAMED_MAX} more"
-    what = "what is claimed to be served:" if symptom == SYMPTOM else "answers of"
+    served = symptom == NOT_SERVED
+    what = "what is claimed to be served:" if served else "answers of"
     return Finding(
-        symptom,
+        _BREAKS_DOWN if not served and status >= 500 else symptom,
         f"{what} {listed}",
         str(status),
         said.detail,

@@ -13,12 +13,15 @@ from icecheck.expected import (
     Met,
     UnmetKind,
 )
+from icecheck.statuses import Statuses, what_is_wrong, wrong_status_severity
+from icecheck.symptoms import Severity, Symptom
 
 __all__ = [
     "CREDENTIALS",
     "TARGET",
     "Capability",
     "Cause",
+    "CauseKey",
     "Evidence",
     "Finding",
     "Group",
@@ -94,24 +97,57 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class CauseKey:
+    """What all findings of one cause have in common: symptom, expectation and answer.
+
+    ``due`` and ``came`` are the statuses that the last two stand for, where they do.
+    """
+
+    symptom: Symptom
+    expected: str
+    actual: str
+    due: Statuses | None = None
+    came: Statuses | None = None
+
+    @classmethod
+    def of_status(cls, symptom: Symptom, due: Statuses, came: Statuses) -> "CauseKey":
+        """Return the key of findings about a status."""
+        return cls(symptom, str(due), str(came), due, came)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One expectation that did not hold.
 
-    ``symptom`` is a slug that does not name the operation, so that one root cause seen through
-    forty operations is one finding (verdict-rules 15); ``expected`` and ``actual`` are short.
+    ``symptom`` does not name the operation, so that one root cause seen through forty operations is
+    one finding (verdict-rules 15); ``expected`` and ``actual`` are short. ``due`` are the statuses
+    one of which was due, where the finding is about a status, and ``answered`` is the status that
+    came, where one is what is wrong.
     """
 
-    symptom: str
+    symptom: Symptom
     expected: str
     actual: str
     detail: str = ""
     pointer: str = ""
     exchange: int | None = None
+    due: Statuses | None = None
+    answered: int | None = None
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> CauseKey:
         """What two findings of one cause have in common."""
-        return (self.symptom, self.expected, self.actual)
+        symptom = self.symptom.grouped_as
+        if self.due is not None and self.answered is not None:
+            return CauseKey.of_status(symptom, *what_is_wrong(self.due, self.answered))
+        return CauseKey(symptom, *(symptom.told or (self.expected, self.actual)))
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is; of a wrong status that depends on what was due and what came."""
+        if self.due is None or self.answered is None:
+            return self.symptom.severity
+        return wrong_status_severity(self.due, self.answered)
 
 
 @dataclass(frozen=True, slots=True)

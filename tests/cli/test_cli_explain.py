@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from icecheck.assembly.known_symptoms import known_symptoms
+from icecheck.cli.explanations import explain_symptom
 from icecheck.contract import load
 from icecheck.mock_server.defects import defects
 
@@ -56,6 +58,34 @@ def test_a_symptom_of_a_report_is_explained(icecheck, symptom):
 
 
 @pytest.mark.parametrize(
+    ("slug", "said"),
+    [
+        (
+            "committed-twice",
+            ("Carries out a commit twice", "severity 0 of 5", "hurts: every client"),
+        ),
+        ("planned-file:lower-bounds", ("severity 0 of 5", "grouped with planned-file:")),
+        ("error-type", ("severity 5 of 5", "hurts: no known client")),
+        ("body-on-204", ("Sends a body with status 204", "severity 4 of 5")),
+        ("spark-rows", ("severity 0 of 5", "hurts: Spark")),
+        ("not-served", ("severity 3 of 5",)),
+    ],
+)
+def test_a_symptom_is_explained_with_its_severity_and_who_suffers(icecheck, slug, said):
+    result = icecheck("explain", slug)
+    assert result.exit_code == 0
+    assert [words for words in said if words not in result.stdout] == []
+
+
+def test_every_declared_symptom_is_explained():
+    for slug, symptom in known_symptoms().items():
+        lines = [*explain_symptom(symptom)]
+        assert lines[0] == f"symptom {slug}"
+        assert lines[1] == f"  {symptom.meaning}"
+        assert {line.strip().partition(" ")[0] for line in lines} >= {"severity", "hurts:"}
+
+
+@pytest.mark.parametrize(
     ("wrong", "right"),
     [
         ("createTabel", "createTable"),
@@ -64,6 +94,7 @@ def test_a_symptom_of_a_report_is_explained(icecheck, symptom):
         ("createNamespace.410", "createNamespace.409"),
         ("namespace-drop-cascade", "namespace-drop-cascades"),
         ("names-run-togther", "names-run-together"),
+        ("comitted-twice", "committed-twice"),
         ("holds-table", "dropNamespace.holds-table"),
     ],
 )

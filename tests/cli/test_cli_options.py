@@ -10,6 +10,7 @@ import click
 import httpx
 import pytest
 from tests.cli.option_samples import sample_of
+from tests.findings import a_finding
 from tests.finished_runs import finished, verdict
 
 from icecheck.cli import main
@@ -27,7 +28,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.reports import run_json
 from icecheck.target import Target, UsageError
 from icecheck.transport import SocketTransport
-from icecheck.verdict import Finding, Outcome
+from icecheck.verdict import Outcome
 
 COMMANDS = tuple(main.list_commands(click.Context(main)))
 CLIENTS = OAuth2Settings(
@@ -269,7 +270,7 @@ def prepare(directory: Path, mock):
         (directory / name).write_text(text)
     for name, outcome in (("passed", Outcome.PASS), ("failed", Outcome.FAIL)):
         (directory / name).mkdir(exist_ok=True)
-        findings = (Finding("status", "200", "500"),) if outcome is Outcome.FAIL else ()
+        findings = (a_finding("status", "200", "500"),) if outcome is Outcome.FAIL else ()
         run = finished(verdict("getConfig.bad-token", outcome, findings=findings))
         (directory / name / "run.json").write_text(run_json.render(run))
     ledger = LedgerFile(directory / "ledger.jsonl", "icecheck_o1", Target(mock.uri))

@@ -72,11 +72,11 @@ def test_what_was_not_named_is_told_from_what_has_no_effect() -> None:
     update = {"action": "set-properties", "updates": {KEYS[0]: "2"}}
     with pytest.raises(Violation, match="what was sent") as missing:
         expect_state(reply, walk.before, after_commit(walk.before, [update]), "a commit")
-    assert missing.value.finding.symptom == "effect-missing:view-properties"
+    assert missing.value.finding.symptom.slug == "effect-missing:view-properties"
     before = {**walk.before, "current-version-id": "2"}
     with pytest.raises(Violation, match="the view as it was") as beside:
         expect_state(reply, before, before, "a commit")
-    assert beside.value.finding.symptom == "changed-beside:view-definition"
+    assert beside.value.finding.symptom.slug == "changed-beside:view-definition"
 
 
 def test_a_schema_that_is_not_shown_is_missed() -> None:
@@ -84,5 +84,5 @@ def test_a_schema_that_is_not_shown_is_missed() -> None:
     due = after_commit(walk.before, [added(UNUSED)])
     with pytest.raises(Violation) as missing:
         expect_state(reply, walk.before, due, "a commit")
-    assert missing.value.finding.symptom == "effect-missing:view-schema"
+    assert missing.value.finding.symptom.slug == "effect-missing:view-schema"
     assert "schemas/the new 1" in missing.value.finding.detail

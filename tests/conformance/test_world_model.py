@@ -86,7 +86,7 @@ def test_a_finding_names_the_thing_the_member_and_the_step(defect: str) -> None:
     verdict = run_check(CHECKS[check_id], [defect])
     assert verdict.outcome is Outcome.FAIL
     (found,) = verdict.findings
-    assert found.symptom == symptom
+    assert found.symptom.slug == symptom
     assert words in found.detail
 
 

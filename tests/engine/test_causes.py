@@ -1,8 +1,10 @@
 """Causes: one root cause is one finding, with what it fails and what it blocks."""
 
+from tests.findings import a_finding
+
 from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+from icecheck.verdict import Evidence, Group, Outcome, Verdict
 
 REGISTER = load().requirements
 
@@ -17,7 +19,7 @@ def verdict(check, outcome=Outcome.FAIL, finding=None, **members):
         "operations": (),
         "profile": "core",
         "outcome": outcome,
-        "findings": () if finding is None else (Finding(*finding),),
+        "findings": () if finding is None else (a_finding(*finding),),
     }
     return Verdict(**{**given, **members})
 

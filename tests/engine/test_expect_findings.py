@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.findings import a_finding, a_symptom, a_violation
 
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import (
@@ -24,9 +25,10 @@ from icecheck.expect import (
 )
 from icecheck.schema import schema_judge
 from icecheck.unreachable import CredentialsEnded, Unreachable
-from icecheck.verdict import Finding, SkipKind
+from icecheck.verdict import SkipKind
 
 ORDINAL = 3
+X = a_symptom("x")
 CONFIG = {"defaults": {}, "overrides": {"a": "1"}}
 NESTED = {**CONFIG, "a": {"b": [10, {"c": "x"}]}}
 
@@ -58,57 +60,57 @@ def finding_of(expectation):
 
 
 STATUS = {
-    "one": (lambda r: r.expect(409), Finding("status", "409", "200", exchange=ORDINAL)),
+    "one": (lambda r: r.expect(409), a_finding("status", "409", "200", exchange=ORDINAL)),
     "several": (
         lambda r: r.expect(409, 204, 404, detail="why"),
-        Finding("status", "204 or 404 or 409", "200", "why", exchange=ORDINAL),
+        a_finding("status", "204 or 404 or 409", "200", "why", exchange=ORDINAL),
     ),
-    "refused": (lambda r: r.expect_refused(), Finding("status", "4xx", "200", exchange=ORDINAL)),
+    "refused": (lambda r: r.expect_refused(), a_finding("status", "4xx", "200", exchange=ORDINAL)),
     "refused-and-why": (
         lambda r: r.expect_refused(detail="why"),
-        Finding("status", "4xx", "200", "why", exchange=ORDINAL),
+        a_finding("status", "4xx", "200", "why", exchange=ORDINAL),
     ),
     "refused-with-one-of": (
         lambda r: r.expect_refused(409, 400),
-        Finding("status", "400 or 409", "200", exchange=ORDINAL),
+        a_finding("status", "400 or 409", "200", exchange=ORDINAL),
     ),
     "refused-with-one-and-why": (
         lambda r: r.expect_refused(400, detail="why"),
-        Finding("status", "400", "200", "why", exchange=ORDINAL),
+        a_finding("status", "400", "200", "why", exchange=ORDINAL),
     ),
 }
 BODY = {
     "value": (
         lambda r: r.expect_json({"a": {"b": [10, {"c": "y"}]}}),
-        Finding("value:some.check", '"y"', '"x"', pointer="/a/b/1/c", exchange=ORDINAL),
+        a_finding("value:some.check", '"y"', '"x"', pointer="/a/b/1/c", exchange=ORDINAL),
     ),
     "named": (
-        lambda r: r.expect_json({"a": 1}, symptom="other", detail="why"),
-        Finding("other", "1", show(NESTED["a"]), "why", "/a", ORDINAL),
+        lambda r: r.expect_json({"a": 1}, symptom=a_symptom("other"), detail="why"),
+        a_finding("other", "1", show(NESTED["a"]), "why", "/a", ORDINAL),
     ),
     "at-a-place": (
-        lambda r: r.expect_json({"c": "y"}, at=("a", "b", 1), symptom="other"),
-        Finding("other", '"y"', '"x"', pointer="/a/b/1/c", exchange=ORDINAL),
+        lambda r: r.expect_json({"c": "y"}, at=("a", "b", 1), symptom=a_symptom("other")),
+        a_finding("other", '"y"', '"x"', pointer="/a/b/1/c", exchange=ORDINAL),
     ),
     "missing": (
-        lambda r: r.expect_json({"a": {"z": ANY_STRING}}, symptom="other"),
-        Finding("other", "a string", "absent", pointer="/a/z", exchange=ORDINAL),
+        lambda r: r.expect_json({"a": {"z": ANY_STRING}}, symptom=a_symptom("other")),
+        a_finding("other", "a string", "absent", pointer="/a/z", exchange=ORDINAL),
     ),
     "nothing-at-that-place": (
-        lambda r: r.expect_json({"c": "y"}, at=("a", "q"), symptom="other"),
-        Finding("other", '{"c": "y"}', "absent", pointer="/a/q", exchange=ORDINAL),
+        lambda r: r.expect_json({"c": "y"}, at=("a", "q"), symptom=a_symptom("other")),
+        a_finding("other", '{"c": "y"}', "absent", pointer="/a/q", exchange=ORDINAL),
     ),
     "there-though-it-must-not-be": (
-        lambda r: r.expect_json(ABSENT, at=("a", "b", 0), symptom="other"),
-        Finding("other", "absent", "10", pointer="/a/b/0", exchange=ORDINAL),
+        lambda r: r.expect_json(ABSENT, at=("a", "b", 0), symptom=a_symptom("other")),
+        a_finding("other", "absent", "10", pointer="/a/b/0", exchange=ORDINAL),
     ),
     "another-length": (
-        lambda r: r.expect_json({"a": {"b": [10]}}, symptom="other"),
-        Finding("other", "[10]", '[10, {"c": "x"}]', pointer="/a/b", exchange=ORDINAL),
+        lambda r: r.expect_json({"a": {"b": [10]}}, symptom=a_symptom("other")),
+        a_finding("other", "[10]", '[10, {"c": "x"}]', pointer="/a/b", exchange=ORDINAL),
     ),
     "no-member": (
         lambda r: r.member("a", "b", 1, "z"),
-        Finding(
+        a_finding(
             "member-missing",
             "a member /a/b/1/z",
             "absent",
@@ -133,15 +135,15 @@ def test_a_wrong_body_says_what_is_wrong_and_where(which):
 
 def test_a_body_that_is_no_json_is_quoted_as_far_as_its_beginning():
     said = finding_of(reply(b"<p>" + b"x" * 57 + b"tail").json)
-    assert said == Finding("body-is-no-json", "a JSON body", f'"<p>{"x" * 57}"', exchange=ORDINAL)
+    assert said == a_finding("body-is-no-json", "a JSON body", f'"<p>{"x" * 57}"', exchange=ORDINAL)
     assert finding_of(reply(b"\xff").json).actual == '"\ufffd"'
-    assert finding_of(reply(b"[" * 200_000).json).symptom == "body-is-no-json"
+    assert finding_of(reply(b"[" * 200_000).json).symptom.slug == "body-is-no-json"
 
 
 def test_a_derived_value_that_differs_says_what_is_wrong_and_where():
-    said = finding_of(lambda: equal({"a": [1, 2]}, {"a": [1, 3]}, symptom="x", detail="why"))
-    assert said == Finding("x", "3", "2", "why", "/a/1")
-    assert finding_of(lambda: equal(1, 2, symptom="x")) == Finding("x", "2", "1")
+    said = finding_of(lambda: equal({"a": [1, 2]}, {"a": [1, 3]}, symptom=X, detail="why"))
+    assert said == a_finding("x", "3", "2", "why", "/a/1")
+    assert finding_of(lambda: equal(1, 2, symptom=X)) == a_finding("x", "2", "1")
 
 
 @pytest.mark.parametrize(
@@ -150,19 +152,19 @@ def test_a_derived_value_that_differs_says_what_is_wrong_and_where():
     ids=["too-much-inside", "too-little", "too-much"],
 )
 def test_a_derived_value_must_be_equal_at_every_depth(actual, pointer):
-    assert finding_of(lambda: equal(actual, {"a": {"b": 1}}, symptom="x")).pointer == pointer
+    assert finding_of(lambda: equal(actual, {"a": {"b": 1}}, symptom=X)).pointer == pointer
 
 
 def test_a_derived_list_must_be_equal_in_each_of_its_objects():
     wanted = [{"a": 1}]
-    assert finding_of(lambda: equal([{"a": 1, "b": 2}], wanted, symptom="x")).pointer == "/0"
+    assert finding_of(lambda: equal([{"a": 1, "b": 2}], wanted, symptom=X)).pointer == "/0"
 
 
 def test_a_violation_keeps_what_else_was_found_behind_the_first():
-    other = Finding("y", "c", "d")
-    plain, both = Violation("x", "a", "b"), Violation("x", "a", "b", others=(other,))
-    assert plain.findings == (Finding("x", "a", "b"),)
-    assert both.findings == (Finding("x", "a", "b"), other)
+    other = a_finding("y", "c", "d")
+    plain, both = a_violation("x", "a", "b"), a_violation("x", "a", "b", others=(other,))
+    assert plain.findings == (a_finding("x", "a", "b"),)
+    assert both.findings == (a_finding("x", "a", "b"), other)
     assert str(plain) == "x: expected a, got b"
 
 
@@ -295,19 +297,19 @@ def test_a_matcher_accepts_what_it_names_and_nothing_else(which):
 def test_values_of_another_kind_are_never_equal(expected, actual):
     body = {**CONFIG, "a": actual}
     assert finding_of(lambda: reply(body).expect_json({"a": expected})).symptom
-    assert finding_of(lambda: equal(actual, expected, symptom="x")).symptom == "x"
+    assert finding_of(lambda: equal(actual, expected, symptom=X)).symptom.slug == "x"
 
 
 @pytest.mark.parametrize("value", [0, False, None, 1.5, "", [], {}, [{"a": [1]}]], ids=repr)
 def test_a_value_equals_itself(value):
-    equal(value, value, symptom="x")
+    equal(value, value, symptom=X)
     assert reply({**CONFIG, "a": value}).expect_json({"a": value}).ok
 
 
 def test_a_tuple_stands_for_a_list():
-    equal([1, [2]], (1, (2,)), symptom="x")
-    said = finding_of(lambda: equal([1], (1, 2), symptom="x"))
-    assert said == Finding("x", "[1, 2]", "[1]")
+    equal([1, [2]], (1, (2,)), symptom=X)
+    said = finding_of(lambda: equal([1], (1, 2), symptom=X))
+    assert said == a_finding("x", "[1, 2]", "[1]")
 
 
 # ---- how a report names it
@@ -373,7 +375,7 @@ def test_a_member_with_a_wrong_value_is_a_violation_though_the_schema_is_broken_
 
 def test_what_only_a_strict_reading_demands_blocks_nobody():
     listing = reply({"next-page-token": None}, operation="listNamespaces")
-    assert finding_of(lambda: listing.member("namespaces")).symptom == "member-missing"
+    assert finding_of(lambda: listing.member("namespaces")).symptom.slug == "member-missing"
 
 
 def test_an_answer_of_no_operation_has_no_schema_that_could_block():

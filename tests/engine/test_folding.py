@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+from tests.findings import a_finding
+
 from icecheck.causes import causes_of
 from icecheck.conclusion import profiles_of
 from icecheck.contract import Level, load
 from icecheck.offer import Offer
 from icecheck.target import Target
-from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+from icecheck.verdict import Evidence, Group, Outcome, Verdict
 
 CONTRACT = load()
 
@@ -36,7 +38,7 @@ def failing(check, symptom="status", expected="404", actual="200", **members):
         "operations": (check,),
         "profile": "write",
         "outcome": Outcome.FAIL,
-        "findings": (Finding(symptom, expected, actual, exchange=1),),
+        "findings": (a_finding(symptom, expected, actual, exchange=1),),
         "evidence": (evidence(check, body=f'"{check}"'),),
         "requests": 1,
     }

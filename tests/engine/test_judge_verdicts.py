@@ -4,54 +4,13 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from tests.engine.judging import PROVES, TOKEN, declared, judged
+from tests.findings import a_finding, a_violation
 
-from icecheck.check import check, check_of
-from icecheck.client import Catalog
-from icecheck.expect import Blocked, NotOffered, Violation
+from icecheck.expect import Blocked, NotOffered
 from icecheck.judge import judge, not_run
-from icecheck.session import open_session
-from icecheck.target import Target
 from icecheck.unreachable import CredentialsEnded, Unreachable
-from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Skip, SkipKind
-
-TOKEN = "tok-canary-1"
-PROVES = ("createNamespace.409", "createNamespace.200")
-ANSWERED = {"namespaces": []}
-
-
-@pytest.fixture
-def catalog_that():
-    """Make a catalog whose answers are given by a function of the request."""
-    sessions = []
-
-    def make(answer=lambda _: httpx.Response(200, json=ANSWERED), **target):
-        def handler(request):
-            if request.url.path == "/v1/config":
-                return httpx.Response(200, json={"defaults": {}, "overrides": {}})
-            return answer(request)
-
-        reached = Target("http://h", isolation="flat", token=TOKEN, **target)
-        session = open_session(reached, run_id="r1", transport=httpx.MockTransport(handler))
-        session.connection._sleep = lambda _: None  # the weather takes no time here
-        sessions.append(session)
-        return Catalog(session, "some.check")
-
-    yield make
-    for session in sessions:
-        session.close()
-
-
-def declared(body, **settings):
-    def test_something(catalog, **resources):
-        """Something holds."""
-        body(catalog, **resources)
-
-    given = {"proves": PROVES, "group": Group.SCENARIOS, **settings}
-    return check_of(check("some.check", **given)(test_something))
-
-
-def judged(catalog, body, **settings):
-    return judge(declared(body, **settings), catalog)
+from icecheck.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
 
 
 def asking(operation, status=200, *, names=None, times=1):
@@ -86,7 +45,7 @@ def statuses(*answers):
 
 
 ENDINGS = {
-    "violation": (Violation("x", "a", "b"), Outcome.FAIL),
+    "violation": (a_violation("x", "a", "b"), Outcome.FAIL),
     "blocked": (Blocked("createTable.200", "it failed"), Outcome.BLOCKED),
     "not-offered": (NotOffered("not there"), Outcome.SKIP),
     "credentials": (CredentialsEnded("over"), Outcome.BLOCKED),
@@ -123,15 +82,15 @@ def test_a_pass_has_nothing_to_say(catalog_that):
 @pytest.mark.parametrize(
     ("finding", "summary"),
     [
-        (Finding("x", "a", "b"), "expected a, got b"),
-        (Finding("x", "a", "b", pointer="/p"), "expected a, got b at /p"),
-        (Finding("x", "a", "b", "why", "/p"), "expected a, got b at /p (why)"),
+        (a_finding("x", "a", "b"), "expected a, got b"),
+        (a_finding("x", "a", "b", pointer="/p"), "expected a, got b at /p"),
+        (a_finding("x", "a", "b", "why", "/p"), "expected a, got b at /p (why)"),
     ],
 )
 def test_a_failure_is_summed_up_by_its_first_finding(catalog_that, finding, summary):
-    other = Finding("y", "c", "d")
+    other = a_finding("y", "c", "d")
     said = {"detail": finding.detail, "pointer": finding.pointer, "others": (other,)}
-    verdict = judged(catalog_that(), ending_with(Violation("x", "a", "b", **said)))
+    verdict = judged(catalog_that(), ending_with(a_violation("x", "a", "b", **said)))
     assert verdict.findings == (finding, other)
     assert verdict.summary == summary
     assert verdict.skip is None
@@ -156,7 +115,8 @@ def test_a_check_that_the_catalog_offers_nothing_for_says_what_and_why(catalog_t
 def test_an_error_of_the_suite_is_told_with_its_traceback(catalog_that):
     verdict = judged(catalog_that(), ending_with(ZeroDivisionError("ours")))
     (finding,) = verdict.findings
-    assert finding.key == ("suite-error", "no error", "ZeroDivisionError")
+    assert finding.symptom.slug == "suite-error"
+    assert (finding.expected, finding.actual) == ("no error", "ZeroDivisionError")
     assert verdict.summary == "ZeroDivisionError: ours"
     first, *_, last = finding.detail.splitlines()
     assert first.startswith("Traceback")
@@ -167,7 +127,7 @@ def test_an_error_of_the_suite_is_told_with_its_traceback(catalog_that):
 @pytest.mark.parametrize(
     "error",
     [
-        Violation("x", "a", f"b {TOKEN}", detail=f"with {TOKEN}"),
+        a_violation("x", "a", f"b {TOKEN}", detail=f"with {TOKEN}"),
         Blocked("createTable.200", f"with {TOKEN}"),
         NotOffered(f"with {TOKEN}"),
         CredentialsEnded(f"with {TOKEN}"),
@@ -183,7 +143,7 @@ def test_no_verdict_quotes_a_secret(catalog_that, error):
 
 
 @pytest.mark.parametrize(
-    "end", [Violation("x", "a", "b", exchange=1), Blocked("x", "y", exchange=1)]
+    "end", [a_violation("x", "a", "b", exchange=1), Blocked("x", "y", exchange=1)]
 )
 def test_evidence_ends_with_the_exchange_that_shows_it(catalog_that, end):
     assert [e.ordinal for e in judged(catalog_that(), ending_with(end)).evidence] == [1]
@@ -269,61 +229,6 @@ def test_a_capability_that_is_missing_is_named_and_one_that_is_there_is_none(cat
     }
 
 
-# ---- stumbling over an answer of another shape
-
-
-def stumbling(*operations, error=None):
-    """A check that reads answers which do not have what it takes for granted."""
-
-    def body(catalog):
-        for operation in operations:
-            catalog.call(operation, {"namespace": ("a",)})
-        raise error or KeyError("namespace")
-
-    return body
-
-
-def test_who_stumbles_over_a_broken_answer_is_blocked_by_its_schema_check(catalog_that):
-    def answer(request):
-        broken = request.url.path.endswith("/namespaces/a")
-        return httpx.Response(200, json={"namespace": 1} if broken else ANSWERED)
-
-    body = stumbling("listNamespaces", "loadNamespaceMetadata", "listNamespaces")
-    verdict = judged(catalog_that(answer), body)
-    assert (verdict.outcome, verdict.findings) == (Outcome.BLOCKED, ())
-    assert verdict.blocked_by == ("schema.loadNamespaceMetadata.200",)
-    assert "namespace" in verdict.summary or "array" in verdict.summary
-    assert [e.ordinal for e in verdict.evidence] == [1, 2]
-
-
-def test_the_last_of_two_broken_answers_blocks(catalog_that):
-    catalog = catalog_that(lambda _: httpx.Response(200, json=[]))
-    verdict = judged(catalog, stumbling("loadNamespaceMetadata", "listNamespaces"))
-    assert verdict.blocked_by == ("schema.listNamespaces.200",)
-
-
-def test_a_broken_5xx_is_known_by_the_row_that_stands_for_it(catalog_that):
-    catalog = catalog_that(lambda _: httpx.Response(507, json={"error": 1}))
-    verdict = judged(catalog, stumbling("loadNamespaceMetadata"))
-    assert verdict.blocked_by == ("schema.loadNamespaceMetadata.5XX",)
-
-
-@pytest.mark.parametrize(
-    ("answered", "error"),
-    [
-        (ANSWERED, KeyError("ours")),
-        ({"next-page-token": None}, KeyError("only a strict reading has it")),
-        ([], ZeroDivisionError("not a matter of shapes")),
-    ],
-    ids=["answer-in-order", "strict-reading", "other-error"],
-)
-def test_any_other_stumbling_is_an_error_of_ours(catalog_that, answered, error):
-    catalog = catalog_that(lambda _: httpx.Response(200, json=answered))
-    verdict = judged(catalog, stumbling("listNamespaces", error=error))
-    assert verdict.outcome is Outcome.ERROR
-    assert verdict.findings[0].actual == type(error).__name__
-
-
 # ---- whom a refusal does not blame
 
 
@@ -349,23 +254,23 @@ def test_a_wrong_answer_of_what_is_claimed_is_a_fault_whatever_else_was_asked(ca
 
 
 REFUSALS = {
-    "no-rights": (403, Violation("status", "200", "403", exchange=2), SkipKind.MISSING_FIXTURE),
+    "no-rights": (403, a_violation("status", "200", "403", exchange=2), SkipKind.MISSING_FIXTURE),
     "no-rights-to-any": (
         403,
-        Violation("status", "200 or 204", "403", exchange=2),
+        a_violation("status", "200 or 204", "403", exchange=2),
         SkipKind.MISSING_FIXTURE,
     ),
     "not-supported": (
         406,
-        Violation("status", "200", "406", exchange=2),
+        a_violation("status", "200", "406", exchange=2),
         SkipKind.NOT_APPLICABLE,
     ),
-    "another-refusal": (404, Violation("status", "200", "404", exchange=2), None),
-    "a-refusal-was-due": (403, Violation("status", "409", "403", exchange=2), None),
-    "a-refusal-was-due-too": (403, Violation("status", "200 or 409", "403", exchange=2), None),
-    "not-about-the-status": (403, Violation("value", "200", "403", exchange=2), None),
-    "about-an-answer-before": (403, Violation("status", "200", "403", exchange=1), None),
-    "about-no-answer": (403, Violation("status", "200", "403"), None),
+    "another-refusal": (404, a_violation("status", "200", "404", exchange=2), None),
+    "a-refusal-was-due": (403, a_violation("status", "409", "403", exchange=2), None),
+    "a-refusal-was-due-too": (403, a_violation("status", "200 or 409", "403", exchange=2), None),
+    "not-about-the-status": (403, a_violation("value", "200", "403", exchange=2), None),
+    "about-an-answer-before": (403, a_violation("status", "200", "403", exchange=1), None),
+    "about-no-answer": (403, a_violation("status", "200", "403"), None),
 }
 
 

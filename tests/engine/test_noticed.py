@@ -1,10 +1,11 @@
 """Who is hurt: whom the register names, or what Spark and PyIceberg make of the answer."""
 
 import pytest
+from tests.findings import a_finding
 
 from icecheck.contract import Level, load
 from icecheck.noticed import NOBODY, hurt_by
-from icecheck.verdict import Finding, Group, Outcome, Verdict
+from icecheck.verdict import Group, Outcome, Verdict
 
 REGISTER = load().requirements
 UNSAID = "renameTable.404"
@@ -12,7 +13,7 @@ UNSAID = "renameTable.404"
 
 def told(symptom: str, expected: str, actual: str, operation: str = "", proves: str = UNSAID):
     operation = operation or proves.partition(".")[0]
-    finding = Finding(symptom, expected, actual)
+    finding = a_finding(symptom, expected, actual)
     verdict = Verdict("x", "x", Group.CHECKS, Level.MUST, (proves,), (operation,), "write",
                       Outcome.FAIL, findings=(finding,))  # fmt: skip
     (words,) = hurt_by(verdict, REGISTER)
@@ -65,7 +66,7 @@ def test_a_success_without_a_member_is_one_that_cannot_be_read() -> None:
 
 @pytest.mark.parametrize(
     "symptom",
-    ["effect-missing:x", "effect-on-another:x", "changed-although-refused", "lost-update"],
+    ["effect-missing:x", "effect-on-another:x", "changed-although-refused", "anomaly:lost-update"],
 )
 def test_what_is_lost_or_changed_hurts_everybody(symptom: str) -> None:
     assert told(symptom, "a", "b").startswith("every client: ")

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from tests.findings import a_finding
+
 from icecheck.contract import Level, load
 from icecheck.evidence import evidence_from
 from icecheck.exchange import Exchange, Step
@@ -14,7 +16,7 @@ from icecheck.passive import (
     passive_verdicts,
 )
 from icecheck.schema import schema_judge
-from icecheck.verdict import Finding, Group, Outcome, Verdict
+from icecheck.verdict import Group, Outcome, Verdict
 
 COMMIT = {"requirements": [], "updates": [{"action": "set-properties", "updates": {"a": "1"}}]}
 NO_METADATA = {"metadata-location": "s3://b/m.json"}
@@ -46,7 +48,7 @@ def blaming(expected: str, actual: str, exchange: int) -> Verdict:
         operations=("updateTable",),
         profile="write",
         outcome=Outcome.FAIL,
-        findings=(Finding("status", expected, actual, exchange=exchange),),
+        findings=(a_finding("status", expected, actual, exchange=exchange),),
     )
 
 

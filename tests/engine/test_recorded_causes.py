@@ -3,13 +3,14 @@
 from functools import cache
 
 import pytest
+from tests.findings import a_finding
 from tests.reference import recording
 from tests.reference.catalogs import CATALOGS
 
 from icecheck.assembly.collect import collect
 from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.verdict import Cause, Finding, Group, Outcome, Verdict
+from icecheck.verdict import Cause, Group, Outcome, Verdict
 
 NAMES = [catalog.name for catalog in CATALOGS]
 JUDGED = {"pass", "fail"}
@@ -37,7 +38,9 @@ def verdicts(name: str) -> list[Verdict]:
         requirements, operations = proven().get(check["id"], of_passive or ((), ()))
         said = check.get("assertions", [])
         findings = tuple(
-            Finding(a["id"], a["expected"], a["actual"], a.get("detail", ""), a.get("pointer", ""))
+            a_finding(
+                a["id"], a["expected"], a["actual"], a.get("detail", ""), a.get("pointer", "")
+            )
             for a in said
         )
         made.append(
@@ -78,7 +81,7 @@ def test_what_was_answered_differently_is_not_lumped_together(name: str) -> None
             for verdict in verdicts(name)
             if verdict.check in cause.members
             for finding in verdict.findings[:1]
-            if finding.symptom == "status" and len({*verdict.operations}) == 1
+            if finding.symptom.slug == "status" and len({*verdict.operations}) == 1
         }
         for cause in regrouped(name)
         if not cause.actual.count(" or ") and cause.actual != "4xx"

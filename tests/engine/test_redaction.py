@@ -6,6 +6,7 @@ import string
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.findings import a_finding
 from tests.hostile.spelling import traces, written
 
 from icecheck.evidence import finding_without_secrets
@@ -13,7 +14,6 @@ from icecheck.exchange import Exchange, Step
 from icecheck.redaction import Redactor
 from icecheck.secret_names import _HINTS, _SECRET_KEY, is_secret_header
 from icecheck.target import Principal, SigV4, Target
-from icecheck.verdict import Finding
 
 VENDED = "vended/canary+0123456789"
 
@@ -151,11 +151,11 @@ def test_everything_the_user_gave_is_secret():
 
 
 def test_a_finding_shows_no_secret_of_the_member_it_points_at():
-    finding = Finding("value", '"s3cret"', '"0ther"', pointer="/config/s3.secret-access-key")
+    finding = a_finding("value", '"s3cret"', '"0ther"', pointer="/config/s3.secret-access-key")
     shown = finding_without_secrets(finding, Redactor())
     assert "s3cret" not in shown.expected
     assert "0ther" not in shown.actual
-    plain = Finding("value", '"a"', '"b"', "detail", "/config/owner")
+    plain = a_finding("value", '"a"', '"b"', "detail", "/config/owner")
     assert finding_without_secrets(plain, Redactor()) == plain
 
 

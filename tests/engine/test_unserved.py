@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from tests.findings import a_finding
 
 from icecheck.causes import causes_of
 from icecheck.contract import Level, load
 from icecheck.unserved import named_by_endpoint, named_by_one_answer, unserved_operations
-from icecheck.verdict import Evidence, Finding, Group, Outcome, Verdict
+from icecheck.verdict import Evidence, Group, Outcome, Verdict
 
 
 def asked(operation_id: str, status: int, *, step: str = "do", body: str = "") -> Evidence:
@@ -16,7 +17,7 @@ def asked(operation_id: str, status: int, *, step: str = "do", body: str = "") -
 
 def verdict(check: str, outcome: Outcome, *evidence: Evidence, proves: str, **more) -> Verdict:
     operation_id = proves.partition(".")[0]
-    finding = Finding("status", "200", str(evidence[-1].status) if evidence else "", exchange=1)
+    finding = a_finding("status", "200", str(evidence[-1].status) if evidence else "", exchange=1)
     return Verdict(
         check=check,
         title=check,
@@ -79,7 +80,7 @@ def test_what_is_removed_again_does_not_count() -> None:
 def test_whoever_met_it_has_it_as_finding_and_whoever_did_not_keeps_his_own() -> None:
     other = verdict("other", Outcome.FAIL, asked("loadTable", 500), proves="loadTable.200")
     named, kept = named_by_endpoint([works(501), other])
-    assert named.findings[0].symptom == "not-served"
+    assert named.findings[0].symptom.slug == "not-served"
     assert "renameTable" in named.findings[0].expected
     assert named.findings[1:] == works(501).findings
     assert kept == other
@@ -88,7 +89,7 @@ def test_whoever_met_it_has_it_as_finding_and_whoever_did_not_keeps_his_own() ->
 def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
     answer = asked("renameTable", 501)
     refused = verdict("refused", Outcome.FAIL, answer, proves="renameTable.409")
-    refused = replace(refused, findings=(Finding("status", "409", "501", exchange=1),))
+    refused = replace(refused, findings=(a_finding("status", "409", "501", exchange=1),))
     blocked = verdict("blocked", Outcome.BLOCKED, answer, proves="loadTable.200")
     blocked = replace(blocked, blocked_by=("renameTable.204",))
     (cause,) = causes_of([works(501), refused, blocked], load().requirements)
@@ -101,7 +102,7 @@ def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
 def broke(check: str, due: str, proves: str, status: int = 500) -> Verdict:
     operation_id = proves.partition(".")[0]
     failed = verdict(check, Outcome.FAIL, asked(operation_id, status), proves=proves)
-    return replace(failed, findings=(Finding("status", due, str(status), exchange=1),))
+    return replace(failed, findings=(a_finding("status", due, str(status), exchange=1),))
 
 
 EXISTS = broke("exists", "204", "tableExists.204")
@@ -159,5 +160,5 @@ def test_a_refusal_may_be_the_one_answer_unless_it_stands_before_the_routes(
 def test_whoever_stands_before_the_routes_says_nothing_of_them() -> None:
     refused = verdict("refused", Outcome.PASS, proves="tableExists.401")
     exists, missing, kept = named_by_one_answer([EXISTS, MISSING, refused])
-    assert exists.findings[0].symptom == missing.findings[0].symptom == "one-answer"
+    assert exists.findings[0].symptom.slug == missing.findings[0].symptom.slug == "one-answer"
     assert kept == refused

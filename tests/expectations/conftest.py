@@ -3,11 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
+from tests.findings import a_finding
 from tests.finished_runs import finished, verdict
 
 from icecheck.assembly.expecting import gated
 from icecheck.expectations import Selection, parse
-from icecheck.verdict import Finding, Outcome, Skip, SkipKind
+from icecheck.verdict import Outcome, Skip, SkipKind
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"
@@ -19,7 +20,7 @@ def passed(check, **members):
 
 
 def failed(check, actual="200", *, symptom="status", more=(), **members):
-    findings = (Finding(symptom, "409", actual), *more)
+    findings = (a_finding(symptom, "409", actual), *more)
     summary = f"expected 409, got {actual}"
     return verdict(check, Outcome.FAIL, summary=summary, findings=findings, **members)
 
@@ -34,7 +35,7 @@ def skipped(check, kind=SkipKind.NOT_DECLARED):
 
 
 def erroneous(check):
-    findings = (Finding("suite-error", "no error", "NameError"),)
+    findings = (a_finding("suite-error", "no error", "NameError"),)
     return verdict(check, Outcome.ERROR, summary="NameError", findings=findings)
 
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from tests.findings import a_finding
 
 from icecheck.expected import Met, UnmetKind
-from icecheck.verdict import Finding, Level, Outcome, totals_of
+from icecheck.verdict import Level, Outcome, totals_of
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"
@@ -94,7 +95,7 @@ def test_a_failure_that_no_entry_names_is_the_first_thing_said(a):
 
 
 def test_every_finding_of_a_check_must_be_foreseen(a):
-    twice = a.failed(EXISTS, more=(Finding("body-on-204", "none", "some"),))
+    twice = a.failed(EXISTS, more=(a_finding("body-on-204", "none", "some"),))
     plain = a.finished(a.passed(CREATED), twice)
     assert a.expecting(plain, entry_of(a, "known-failure", STATUS_200)).exit_code == 1
     both = f'[{STATUS_200}, {{ symptom = "body-*" }}]'

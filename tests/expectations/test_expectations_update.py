@@ -3,12 +3,13 @@
 import tomllib
 
 import pytest
+from tests.findings import a_finding
 
 from icecheck.assembly.expectations_update import refusal_of, update
 from icecheck.assembly.expecting import gated
 from icecheck.expectations import Selection, parse
 from icecheck.target import UsageError
-from icecheck.verdict import Finding, Level
+from icecheck.verdict import Level
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"
@@ -65,7 +66,10 @@ def test_an_update_of_an_updated_file_changes_nothing(a):
 
 
 def test_several_findings_are_several_ways_and_names_of_the_run_are_left_out(a):
-    more = (Finding("value:location", "a", "s3://icecheck_abc123"), Finding("body[x]", "a", "b"))
+    more = (
+        a_finding("value:location", "a", "s3://icecheck_abc123"),
+        a_finding("body[x]", "a", "b"),
+    )
     run = a.finished(a.passed(CREATED), a.failed(EXISTS, more=more))
     result, after = updated(run)
     (row,) = rows(result)

@@ -109,7 +109,7 @@ def test_converting_values_is_a_lesser_finding_of_its_own(run_check, misbehaving
     mistyped, _ = run_check(CHECKS["generated.updateProperties.mistyped"], mock=mock)
     assert refused.outcome == "pass"
     assert mistyped.outcome == "fail"
-    assert mistyped.findings[0].symptom == "mistyped-value-accepted"
+    assert mistyped.findings[0].symptom.slug == "mistyped-value-accepted"
 
 
 def test_what_a_lenient_catalog_makes_of_numbers_is_removed_again(run_check, misbehaving):
@@ -129,7 +129,7 @@ def test_a_refused_request_that_leaves_a_trace_is_found(run_check, misbehaving):
 
     mock = misbehaving("updateProperties", half_done)
     verdict, _ = run_check(CHECKS["generated.updateProperties.refused"], mock=mock)
-    assert verdict.findings[0].symptom == "changed-although-refused"
+    assert verdict.findings[0].symptom.slug == "changed-although-refused"
 
 
 @pytest.mark.parametrize("operation_id", generated.OPERATIONS)

@@ -214,7 +214,7 @@ def test_every_defect_fails_its_check_over_http(name: str) -> None:
         (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
         verdict = judge(check, Catalog(session, check.id))
     assert verdict.outcome is Ending.FAIL
-    assert verdict.findings[0].symptom.startswith("anomaly:")
+    assert verdict.findings[0].symptom.slug.startswith("anomaly:")
     assert "contradiction: " in verdict.findings[0].detail
     # What the witness speaks of is in the evidence.
     told = {int(n) for n in re.findall(r"\(exchange (\d+)\)", verdict.findings[0].detail)}

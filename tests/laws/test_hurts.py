@@ -1,13 +1,15 @@
 """Whoever reads a finding learns who suffers from it, or that no client is known to."""
 
+from tests.findings import a_finding
+
 from icecheck.assembly.collect import collect
 from icecheck.card import card_of
 from icecheck.contract import load
 from icecheck.passive import Observed, passive_checks, passive_verdicts
-from icecheck.verdict import Finding, Group, Outcome, Verdict
+from icecheck.verdict import Group, Outcome, Verdict
 
 NOBODY = "no known client"
-FINDING = Finding("status", "404", "200")
+FINDING = a_finding("status", "404", "200")
 
 
 def verdicts() -> list[Verdict]:

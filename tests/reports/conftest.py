@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from tests.findings import a_finding
 from tests.finished_runs import finished, verdict
 
-from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Skip, SkipKind
+from icecheck.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e|`\x00\x1f]]>&\ud800"
 
@@ -25,7 +26,7 @@ def evidence(ordinal=1, *, body="{}", status=200):
 
 
 def failed(check, *, expected="409", actual="200", detail="", body="{}", **members):
-    finding = Finding("status", expected, actual, detail, exchange=2)
+    finding = a_finding("status", expected, actual, detail, exchange=2)
     return verdict(
         check,
         Outcome.FAIL,
@@ -67,7 +68,7 @@ ERROR = verdict(
     "createNamespace.broken-check",
     Outcome.ERROR,
     summary="NameError: x",
-    findings=(Finding("suite-error", "no error", "NameError", "Traceback\n  line 1\nNameError"),),
+    findings=(a_finding("suite-error", "no error", "NameError", "Traceback\n  line 1\nNameError"),),
 )
 SPARK_WORKS = verdict("spark.create", group=Group.SPARK, level=Level.INTEROP, profile="write")
 SPARK_BROKEN = failed(

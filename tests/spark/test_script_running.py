@@ -137,7 +137,7 @@ def test_the_violation_names_the_place_and_shows_rows_without_the_runs_names() -
     with pytest.raises(Violation) as caught:
         run("SELECT a FROM {table};\n-- expect:\n-- {name} | NULL\n", SELECT=[("n1", "x")])
     finding = caught.value.finding
-    assert finding.symptom == "spark-rows"
+    assert finding.symptom.slug == "spark-rows"
     assert finding.expected == "1 row: {name} | NULL"
     assert finding.actual == "1 row: {name} | x"
     assert finding.detail == (
@@ -196,14 +196,14 @@ def test_an_expected_error_that_does_not_come_is_a_violation() -> None:
 def test_an_error_of_another_class_is_a_violation_that_says_which() -> None:
     with pytest.raises(Violation, match="got Other: said the catalog about") as caught:
         run("DROP x;\n-- expect-error: Wanted\n" + REST, DROP=Refused("Other"))
-    assert caught.value.finding.symptom == "spark-error-class"
+    assert caught.value.finding.symptom.slug == "spark-error-class"
 
 
 def test_an_unexpected_error_is_a_violation_without_the_runs_names() -> None:
     with pytest.raises(Violation) as caught:
         run("DROP x;\n" + REST, DROP=Refused("Other"))
     finding = caught.value.finding
-    assert finding.symptom == "spark-statement-fails"
+    assert finding.symptom.slug == "spark-statement-fails"
     assert finding.actual == "Other: said the catalog about {table}"
 
 

@@ -63,7 +63,7 @@ def test_a_spark_check_fails_on_a_catalog_with_its_defect(
         verdict = judge(check, Catalog(session, check_id), {"spark": workbench})
         session.close()
     assert verdict.outcome is Outcome.FAIL, f"{verdict.outcome}: {verdict.summary}"
-    assert verdict.findings[0].symptom.startswith("spark-")
+    assert verdict.findings[0].symptom.slug.startswith("spark-")
     assert heard
     foreign = {(url, each) for url, body in heard for each in strays(url, body)}
     assert [(url, each) for url, each in foreign if each != SPARKS_OWN_NAMESPACE] == []

@@ -10,7 +10,6 @@ from icecheck.cli.ending import fail
 if TYPE_CHECKING:
     from icecheck.cli.catalogue import CheckRow
     from icecheck.contract import Contract
-    from icecheck.mock_server.defects import Defect
 
 __all__ = ["command"]
 
@@ -27,7 +26,7 @@ def command(id_: str) -> None:
     ID is a check, a requirement, an operation (its operationId), a defect of the mock, or a symptom
     that a report names.
     """
-    from icecheck.causes import meaning_of
+    from icecheck.assembly.known_symptoms import known_symptoms
     from icecheck.cli.catalogue import check_rows
     from icecheck.cli.explanations import (
         explain_check,
@@ -38,6 +37,7 @@ def command(id_: str) -> None:
     )
     from icecheck.contract import load
     from icecheck.mock_server.defects import defects
+    from icecheck.symptoms import symptom_named
 
     contract = load()
     rows = check_rows(contract)
@@ -52,20 +52,17 @@ def command(id_: str) -> None:
         found.append(explain_requirement(contract.requirements[id_], contract, rows))
     if id_ in planted:
         found.append(explain_defect(planted[id_], contract, rows))
-    if not found and (meaning := meaning_of(id_)) is not None:
-        found.append(explain_symptom(id_, meaning))
+    known = known_symptoms()
+    if not found and (symptom := symptom_named(id_)) is not None:
+        found.append(explain_symptom(symptom))
     if not found:
-        fail(_unknown(id_, _known(contract, rows, planted)), _USAGE)
+        fail(_unknown(id_, _known(contract, rows, [*planted, *known])), _USAGE)
     click.echo("\n\n".join("\n".join(lines) for lines in found))
 
 
-def _known(
-    contract: "Contract", rows: "Sequence[CheckRow]", planted: "dict[str, Defect]"
-) -> list[str]:
-    from icecheck.causes import SYMPTOMS
-
+def _known(contract: "Contract", rows: "Sequence[CheckRow]", others: "Iterable[str]") -> list[str]:
     named = [*contract.operations, *(row.id for row in rows), *contract.requirements]
-    return list(dict.fromkeys([*named, *planted, *SYMPTOMS]))
+    return list(dict.fromkeys([*named, *others]))
 
 
 def _unknown(id_: str, known: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from icecheck.cli.catalogue import CheckRow
 from icecheck.contract import Contract, Operation, Requirement
+from icecheck.symptoms import Severity, Symptom
 
 if TYPE_CHECKING:
     from icecheck.mock_server.defects import Defect
@@ -153,8 +154,12 @@ def explain_defect(
     yield from (f"    {line}" for line in _demand(broken, contract))
 
 
-def explain_symptom(symptom: str, meaning: str) -> Iterator[str]:
-    """Yield what a symptom in a report stands for, and where it is found."""
-    yield f"symptom {symptom}"
-    yield f"  {meaning}"
+def explain_symptom(symptom: Symptom) -> Iterator[str]:
+    """Yield what a symptom of a report means, how grave it is, who suffers, and where it stands."""
+    yield f"symptom {symptom.slug}"
+    yield f"  {symptom.meaning}"
+    yield f"  severity {int(symptom.severity)} of {max(Severity):d}: {symptom.severity.words}"
+    yield f"  hurts: {symptom.hurts}"
+    if symptom.grouped_as != symptom:
+        yield f"  grouped with {symptom.grouped_as.slug}: {symptom.grouped_as.meaning}"
     yield "  in run.json: the id of a check's assertion, or the symptom of a cause"

@@ -1,0 +1,19 @@
+"""Every symptom that a finding can have: those of the engine and of all checks."""
+
+from collections.abc import Mapping
+
+from icecheck import causes, judge, passive
+from icecheck.assembly.collect import collect
+from icecheck.symptoms import Symptom, declared
+from icecheck.verdict import Group
+
+__all__ = ["known_symptoms"]
+
+_RAISING = (causes, judge, passive)
+"""With these everything of the engine that declares symptoms is imported."""
+
+
+def known_symptoms() -> Mapping[str, Symptom]:
+    """Return slug -> symptom of all that are declared, once every check has been imported."""
+    collect(tuple(Group), disruptive=True)
+    return declared()
