@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from icecheck.accommodations import Accommodations, location_below
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog, problem
 from icecheck.mock_server.context import Call, Context, Operation, Outcome, Registries
