@@ -7,7 +7,8 @@ from typing import Any
 import jsonschema_rs
 
 from icecheck.assembly import run as assembly
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.schema import SchemaJudge
 from icecheck.target import Target

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from icecheck.assembly.finish import finish
-from icecheck.assembly.run import RunOptions
+from icecheck.assembly.finish import ProcessReport, finish
+from icecheck.assembly.options import RunOptions
 from icecheck.session import SessionSummary
 from icecheck.target import Target
 from icecheck.verdict import Group, Level, Outcome, Verdict
@@ -49,11 +49,9 @@ def finished(*verdicts, interrupted=False, tripped=False, residue=(), endpoints=
     )
     return finish(
         options,
-        [session],
+        [ProcessReport(session, {}, "it gave no usable answer" if tripped else "")],
         verdicts,
-        {},
         interrupted=interrupted,
-        tripped="it gave no usable answer" if tripped else "",
         started_at=STARTED,
         wall_seconds=1.5,
     )

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from icecheck.mock_server.fixtures import REQUESTS, requests_shown
-from icecheck.plugin_options import RUN
+from icecheck.plugin_running import running
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
 
     from icecheck.own_namespace import OwnNamespace
+    from icecheck.plugin_run import CatalogRun
     from icecheck.session import Session
 
 MOCK_NAMESPACE = "icecheck_mock"
@@ -67,7 +68,7 @@ def _opened(config: pytest.Config) -> "Session":
     from icecheck.littering import refuse_to_litter
     from icecheck.session import open_session
 
-    run = config.stash[RUN]
+    run = _run(config)
     target = run.options.target
     if target.isolation == "auto":
         # Without a namespace that the user named, those of the tests stand at the top.
@@ -85,6 +86,13 @@ def _opened(config: pytest.Config) -> "Session":
     return session
 
 
+def _run(config: pytest.Config) -> "CatalogRun":
+    run = running(config)
+    if run is None:
+        pytest.fail("this fixture needs a catalog: add --catalog-url URL", pytrace=False)
+    return run
+
+
 @pytest.fixture
 def _iceberg_own(
     request: pytest.FixtureRequest, _iceberg_session: "Callable[[], OwnNamespace]"
@@ -93,7 +101,7 @@ def _iceberg_own(
     from icecheck.cli.ending import clean_command
     from icecheck.own_catalog import own_catalog
 
-    run = request.config.stash[RUN]
+    run = _run(request.config)
     target = run.options.target
     said: list[str] = []
     request.node.stash[REQUESTS] = lambda: requests_shown(said)
@@ -121,7 +129,7 @@ def iceberg_catalog(request: pytest.FixtureRequest) -> "RestCatalog":
     On a real catalog the test may read everything and change what is in `iceberg_namespace`, which
     is removed at its end; any other change is refused before it is sent (NotOwn).
     """
-    if RUN in request.config.stash:
+    if running(request.config) is not None:
         own: _OwnCatalog = request.getfixturevalue("_iceberg_own")
         return own.catalog
     catalog: RestCatalog = request.getfixturevalue("mock_catalog").pyiceberg()
@@ -134,7 +142,7 @@ def iceberg_namespace(request: pytest.FixtureRequest) -> str:
 
     Levels are joined by dots: `f"{iceberg_namespace}.orders"` names a table in it.
     """
-    if RUN not in request.config.stash:
+    if running(request.config) is None:
         request.getfixturevalue("mock_catalog").pyiceberg().create_namespace(MOCK_NAMESPACE)
         return MOCK_NAMESPACE
     own: _OwnCatalog = request.getfixturevalue("_iceberg_own")

@@ -82,8 +82,10 @@ class Observed:
         """Add what another worker saw."""
         self.seen += other.seen
         for key, finding in other.findings.items():
-            self.findings.setdefault(key, finding)
-        self.evidence = self.evidence or other.evidence
+            if len(self.findings) < _FINDINGS_MAX:
+                self.findings.setdefault(key, finding)
+        if other.evidence is not None and _shows_more(other.evidence.step, self.evidence):
+            self.evidence = other.evidence
 
 
 def passive_checks(contract: Contract) -> tuple[str, ...]:
@@ -360,8 +362,13 @@ def _parsed(body: bytes) -> Any:
 def _add(entry: Observed, key: tuple[str, ...], finding: Finding, exchange: Exchange) -> None:
     if len(entry.findings) < _FINDINGS_MAX:
         entry.findings.setdefault(key, finding)
-    if entry.evidence is None or exchange.step is Step.DO != entry.evidence.step:
+    if _shows_more(exchange.step, entry.evidence):
         entry.evidence = evidence_from(exchange, as_curl(exchange))
+
+
+def _shows_more(step: str, evidence: Evidence | None) -> bool:
+    """Whether an exchange of this step is to be shown: what a check was about before all else."""
+    return evidence is None or step == Step.DO != evidence.step
 
 
 def _verdict(

@@ -10,17 +10,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from icecheck.plugin_run import CatalogRun
-
-__all__ = ["RUN", "OptionTaken", "Spellings", "add_options", "given", "option"]
-
-RUN: pytest.StashKey[CatalogRun] = pytest.StashKey()
-"""What runs checks and gives tests the catalog, where one was named."""
+__all__ = ["OptionTaken", "Spellings", "add_options", "given", "option"]
 
 PREFIX = "icecheck-"
 

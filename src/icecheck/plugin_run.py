@@ -2,6 +2,8 @@
 
 import secrets
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,24 +12,28 @@ import msgspec
 import pytest
 
 from icecheck import target_sources as sources
-from icecheck.assembly.demands import demanded_by, release_to_hold_to
-from icecheck.assembly.expecting import expectations_from, gated, read_text
-from icecheck.assembly.finish import finish
-from icecheck.assembly.run import RunOptions
+from icecheck.assembly.collect import collect, left_out
+from icecheck.assembly.demands import release_to_hold_to
+from icecheck.assembly.expecting import expectations_from, gated, read_text, selection_among
+from icecheck.assembly.finish import ProcessReport, finish, left_to_skip
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.output import put_aside, write_report
 from icecheck.card import card_of
+from icecheck.check import Check
 from icecheck.cli.closing import residue_lines, unmet_lines
 from icecheck.connection import TargetUnusable
 from icecheck.contract import load
-from icecheck.expectations import DEFAULT_FILE, Selection, in_force
+from icecheck.expectations import DEFAULT_FILE, in_force
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
-from icecheck.passive import Observed
 from icecheck.plugin_options import given, option
-from icecheck.recording import PROPERTY, Recorder, WorkerReport, is_disruptive
+from icecheck.recording import PROPERTY, Recorder, checks_among, is_disruptive
+from icecheck.redaction import Redactor
 from icecheck.session import preflight
 from icecheck.target import SigV4, Target, UsageError, read_headers
 from icecheck.unwritable import Unwritable
-from icecheck.verdict import Evidence, Finding, Group, Level, Outcome, Run, Verdict
+from icecheck.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
+from icecheck.worker_report import WorkerReport
 
 __all__ = ["CatalogRun"]
 
@@ -79,29 +85,22 @@ class CatalogRun:
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
         worker = handed.get("workerid", "")
+        report = option(config, "conformance-report")
+        if report is not None:
+            report = str(Path(report).absolute())  # a test may go to another directory
         options = RunOptions(
             target=target,
             run_id=run_id,
             seed=seed,
             groups=tuple(Group),
             command="pytest",
+            ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=bool(option(config, "conformance-witnessed-only")),
             release=release,
+            foreseen=in_force(file, datetime.now(UTC).date()),
+            redactor=Redactor(target.secrets, target.headers),
         )
-        report = option(config, "conformance-report")
-        if report is not None:
-            report = str(Path(report).absolute())  # a test may go to another directory
-        recorder = Recorder(
-            target=target,
-            run_id=run_id,
-            seed=seed,
-            worker=worker,
-            ledger=None if report is None else Path(report) / _ledger_file(worker),
-            witnessed_only=options.witnessed_only,
-            not_demanded=lambda check: next(iter(demanded_by(release, (check,))[1]), None),
-            expected=in_force(file, datetime.now(UTC).date()),
-        )
-        return cls(options, recorder, report, file)
+        return cls(options, Recorder(options, worker), report, file)
 
     @property
     def tests_ledger(self) -> Path:
@@ -151,61 +150,89 @@ class CatalogRun:
         """Take over what an xdist worker knows when it ends."""
         sent = getattr(node, "workeroutput", {}).get(PROPERTY)
         if sent is not None:
-            self.workers.append(msgspec.convert(sent, WorkerReport))
+            self.workers.append(WorkerReport.from_builtins(sent))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Close this process's part; in the controller, conclude and write the report."""
-        mine = self.recorder.finished(whole=_ended_by_itself(session))
+        process = self.recorder.finished(whole=_ended_by_itself(session))
+        asked = checks_among(getattr(session, "items", ()))
+        sent = WorkerReport(asked, process, self.recorder.unwritten).to_builtins()
         if hasattr(session.config, "workerinput"):
-            if mine is not None:
-                output: dict[str, Any] = getattr(session.config, "workeroutput", {})
-                output[PROPERTY] = msgspec.to_builtins(mine)
+            output: dict[str, Any] = getattr(session.config, "workeroutput", {})
+            output[PROPERTY] = sent
             return
-        if mine is not None:
-            # Through builtins, as a worker's report comes: one form, one code path.
-            self.workers.append(msgspec.convert(msgspec.to_builtins(mine), WorkerReport))
-        if not self.workers:
-            return
-        tripped = next((w.tripped for w in self.workers if w.tripped), "")
-        run = finish(
-            self.options,
-            [w.session for w in self.workers],
-            self.verdicts,
-            _merged(self.workers),
-            interrupted=session.exitstatus == pytest.ExitCode.INTERRUPTED and not tripped,
-            tripped=tripped,
+        # Through builtins, as a worker's report comes: one form, one code path.
+        self.workers.append(WorkerReport.from_builtins(sent))
+        unwritten = [worker.unwritten for worker in self.workers if worker.unwritten]
+        processes = [worker.process for worker in self.workers if worker.process is not None]
+        if unwritten:
+            self._end_unwritten(session, unwritten[0])
+        elif processes:
+            self._conclude(session, processes)
+
+    def _conclude(self, session: pytest.Session, processes: Sequence[ProcessReport]) -> None:
+        """Conclude the run as the command line does, and write its report."""
+        asked = list(dict.fromkeys(check for w in self.workers for check in w.asked))
+        every = collect(tuple(Group), disruptive=True)
+        chosen = [check for check in every if check.id in set(asked)]
+        groups = tuple(group for group in Group if any(c.group is group for c in chosen))
+        missing = left_out((check for check in every if check.group in groups), chosen)
+        self.run = finish(
+            replace(self.options, groups=groups),
+            processes,
+            self._in_order(every, chosen, ended_early=bool(session.shouldfail)),
+            interrupted=_is_interrupted(session, processes),
             started_at=self._started_at,
             wall_seconds=time.monotonic() - self._started,
+            left_out=missing,
+            announced=len(asked),
         )
-        # What pytest selected is all that was asked for.
-        asked = frozenset(v.check for v in self.verdicts)
-        self.run = gated(run, self.file, Selection(asked, whole=False))
+        selection = selection_among(asked, groups, self.options.spec, whole=not missing)
+        self.run = gated(self.run, self.file, selection)
         if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             session.exitstatus = _exit_status(self.run)
         if self.report:
-            from icecheck.assembly.output import write_report
-
             try:
                 write_report(self.run, Path(self.report))
             except Unwritable as unwritable:
-                self._unwritten = str(unwritable)
-                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+                self._end_unwritten(session, str(unwritable))
+
+    def _in_order(
+        self, every: Sequence[Check], chosen: Sequence[Check], *, ended_early: bool
+    ) -> list[Verdict]:
+        """Return the verdicts in the order in which the command line has them.
+
+        That is the suite's own, whichever process judged first, with what the release does not
+        demand at the end.
+        """
+        places = {check.id: place for place, check in enumerate(every)}
+        verdicts = sorted(self.verdicts, key=lambda v: places.get(v.check, len(places)))
+        if ended_early:
+            verdicts += left_to_skip(chosen, verdicts)
+        return sorted(verdicts, key=_is_not_demanded)
+
+    def _end_unwritten(self, session: pytest.Session, why: str) -> None:
+        """End a run whose files cannot be written: there is no report of it."""
+        self._unwritten = why
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Say what pytest's own summary cannot: passive failures, verdict, causes."""
-        if self.run is None:
+        if self.run is None and not self._unwritten:
             return
         write = terminalreporter.write_line
         terminalreporter.section("icecheck")
+        if self._unwritten:
+            write(self._unwritten)
+        if self.run is None:
+            return
         asked = {v.check for v in self.verdicts}
         for verdict in self.run.verdicts:
             if verdict.check not in asked and verdict.outcome is Outcome.FAIL:
                 write(card_of(verdict))
         for cause in self.run.causes[:10]:
             write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
-        if self._unwritten:
-            write(self._unwritten)
         for line in unmet_lines(self.run):
             write(line)
         write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
@@ -216,8 +243,6 @@ class CatalogRun:
 
 def _put_aside(directory: Path) -> None:
     """Leave nothing of an earlier run where somebody may take it for this one's."""
-    from icecheck.assembly.output import put_aside
-
     try:
         put_aside(directory)
     except OSError as error:
@@ -228,9 +253,19 @@ def _put_aside(directory: Path) -> None:
 
 
 def _ended_by_itself(session: pytest.Session) -> bool:
-    return session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED} and not (
-        session.shouldstop or session.shouldfail
-    )
+    """Whether nothing but a first failure (--maxfail) ended the tests early."""
+    ended = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+    return session.exitstatus in ended and not session.shouldstop
+
+
+def _is_interrupted(session: pytest.Session, processes: Sequence[ProcessReport]) -> bool:
+    """Whether somebody ended the tests: neither the breaker nor a first failure did."""
+    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+    return interrupted and not session.shouldfail and not any(p.tripped for p in processes)
+
+
+def _is_not_demanded(verdict: Verdict) -> bool:
+    return verdict.skip is not None and verdict.skip.kind is SkipKind.SPEC_VERSION
 
 
 def _expectation_file(named: str | None) -> ExpectationFile | None:
@@ -256,20 +291,6 @@ def _exit_status(run: Run) -> int:
     if not any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in run.verdicts):
         return pytest.ExitCode.NO_TESTS_COLLECTED
     return pytest.ExitCode.OK
-
-
-def _merged(workers: list[WorkerReport]) -> dict[str, Observed]:
-    merged: dict[str, Observed] = {}
-    for worker in workers:
-        for check, (seen, findings, evidence) in worker.observed.items():
-            merged.setdefault(check, Observed()).merge(
-                Observed(
-                    seen=seen,
-                    findings={tuple(k): msgspec.convert(f, Finding) for k, f in findings},
-                    evidence=None if evidence is None else msgspec.convert(evidence, Evidence),
-                )
-            )
-    return merged
 
 
 def _target(config: pytest.Config) -> Target:

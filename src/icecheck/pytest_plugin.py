@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.plugin_options import RUN, add_options, given
+from icecheck.check_fixtures import RUN_PLUGIN
+from icecheck.plugin_options import add_options, given
+from icecheck.plugin_running import running
 
 pytest_plugins = (
     "icecheck.mock_server.fixtures",
@@ -31,12 +33,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register what runs checks, if there is a catalog to check."""
     url = given(config, "url")
     if url:
-        from icecheck.check_fixtures import RUN_PLUGIN
         from icecheck.mock_server.fixtures import REDIRECTED_TO
         from icecheck.plugin_run import CatalogRun
 
         run = CatalogRun.from_config(config)
-        config.stash[RUN] = run
         config.stash[REDIRECTED_TO] = url
         config.pluginmanager.register(run, RUN_PLUGIN)
 
@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     With a catalog, checks that strain it are left out unless the user allows them.
     """
     if given(config, "url") or config.getoption("collectonly", default=False):
-        run = config.stash.get(RUN, None)
+        run = running(config)
         if run is not None:
             run.leave_out(config, items)
         return

@@ -1,122 +1,84 @@
 """pytest in, verdicts out: a pytest item that is a check calls the judge."""
 
 import contextlib
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import pytest
 
-from icecheck.breaker import Breaker
+from icecheck.assembly.check_runner import CheckRunner, open_runner
+from icecheck.assembly.demands import demanded_by
+from icecheck.assembly.finish import ProcessReport
+from icecheck.assembly.options import RunOptions
 from icecheck.card import card_of
 from icecheck.causes import causes_of
 from icecheck.check import Check, check_of
-from icecheck.cleaning import salvage
+from icecheck.client import Catalog
 from icecheck.conclusion import ungated_if_unwitnessed
 from icecheck.connection import TargetUnusable
 from icecheck.expectations import entry_for, met_by
-from icecheck.expected import Expectation, Mark, Met
-from icecheck.littering import refuse_to_litter
-from icecheck.passive import Observed, observe
-from icecheck.session import Session, SessionSummary, open_session
-from icecheck.target import Target
-from icecheck.undeclared import try_undeclared
+from icecheck.expected import Mark, Met
+from icecheck.spark.session import SparkWorkbench
+from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.target import UsageError
 from icecheck.unwritable import Unwritable
 from icecheck.verdict import Level, Outcome, Verdict
 
-__all__ = ["PROPERTY", "Recorder", "WorkerReport", "is_disruptive"]
+__all__ = ["PROPERTY", "Recorder", "checks_among", "is_disruptive"]
 
 PROPERTY = "icecheck"
 """Key of the user property that carries a verdict, as builtins, from worker to controller."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerReport:
-    """What one worker (or the only process) knows at its end, beside the verdicts.
-
-    ``tripped`` says why its circuit breaker opened, if it did.
-    """
-
-    session: SessionSummary
-    observed: dict[str, Any]
-    tripped: str = ""
-
-
-@dataclass(slots=True)
 class Recorder:
     """The part of the plugin that lives in the process where the checks run.
 
     It is not registered as a plugin itself: pytest looks at every attribute of a plugin, and some
-    of its properties start what they give.
-
-    ``not_demanded`` gives the verdict on a check that the run does not ask for.
+    of its properties start what they give. ``worker`` is the name that xdist gave this process.
     """
 
-    target: Target
-    run_id: str
-    seed: int
-    worker: str = ""
-    spark_options: Mapping[str, str] = field(default_factory=dict)
-    expected: tuple[Expectation, ...] = ()
-    ledger: Path | None = None
-    witnessed_only: bool = False
-    not_demanded: Callable[[Check], Verdict | None] = lambda _: None
-    observed: dict[str, Observed] = field(default_factory=dict)
-    started: float = field(default_factory=time.monotonic)
-    _session: Session | None = None
-    _unusable: TargetUnusable | None = None
-    _bench: Any = None
-    _breaker: Breaker | None = None
-    _called: list[Check] = field(default_factory=list)
-    _judged_something: bool = False
+    def __init__(self, options: RunOptions, worker: str = "") -> None:
+        self.options = options
+        self.worker = worker
+        self.unwritten = ""
+        """Why the run cannot go on: which of its files cannot be written. Empty while all can."""
+        self._runner: CheckRunner | None = None
+        self._unusable: TargetUnusable | UsageError | Unwritable | None = None
 
     @property
-    def session(self) -> Session:
-        """The conversation with the catalog, opened on first use."""
+    def catalog(self) -> Catalog:
+        """The catalog as a fixture gives it; a check gets one that bears its own id."""
+        with self._told_in_a_line():
+            return Catalog(self._opened().session, "fixture")
+
+    @property
+    def spark(self) -> SparkWorkbench:
+        """The Spark bench, started on first use."""
+        with self._told_in_a_line():
+            return self._opened().resources.spark
+
+    def _opened(self) -> CheckRunner:
+        """Return the runner, opened on first use; what is refused is refused once and for all."""
         if self._unusable is not None:
             raise self._unusable
-        if self._session is None:
-            self._session = self._opened()
-        return self._session
+        if self._runner is None:
+            try:
+                self._runner = open_runner(self.options, worker=self.worker)
+            except (TargetUnusable, UsageError, Unwritable) as unusable:
+                self._unusable = unusable
+                raise
+        return self._runner
 
-    def _opened(self) -> Session:
-        """Open the session; a catalog that cannot be verified is tried once, not once a check."""
+    @contextlib.contextmanager
+    def _told_in_a_line(self) -> Iterator[None]:
+        """Fail the item at hand in one line where the run cannot go on."""
         try:
-            session = open_session(
-                self.target,
-                run_id=self.run_id,
-                seed=self.seed,
-                worker=self.worker,
-                ledger=self.ledger,
-            )
-            with contextlib.ExitStack() as undo:
-                undo.callback(session.close)
-                refuse_to_litter(session)
-                undo.pop_all()
-        except TargetUnusable as unusable:
-            self._unusable = unusable
-            raise
-        return session
-
-    @property
-    def breaker(self) -> Breaker:
-        """What judges the checks and watches over the target, from the first check on."""
-        if self._breaker is None:
-            self._breaker = Breaker(self.session)
-            self._breaker.watch()
-        return self._breaker
-
-    @property
-    def bench(self) -> Any:
-        """The Spark bench, started on first use."""
-        if self._bench is None:
-            from icecheck.spark.bench import start_bench
-
-            self._bench = start_bench(dict(self.spark_options), self.target)
-        return self._bench
+            yield
+        except Unwritable as unwritable:
+            self.unwritten = str(unwritable)
+            pytest.fail(str(unwritable), pytrace=False)
+        except (TargetUnusable, UsageError, SparkUnavailable) as unusable:
+            pytest.fail(str(unusable), pytrace=False)
 
     def called(self, item: pytest.Function) -> bool:
         """Let the judge call an item's function if it is a check; whether it is one."""
@@ -126,72 +88,69 @@ class Recorder:
         return check is not None
 
     def _call(self, item: pytest.Function, check: Check) -> None:
-        verdict = self.not_demanded(check)
-        if verdict is None:
-            resources = {"spark": self.bench} if "spark" in item.fixturenames else {}
-            try:
-                verdict = self.breaker.judge(check, resources)
-            except Unwritable as unwritable:
-                pytest.exit(str(unwritable), returncode=pytest.ExitCode.INTERNAL_ERROR)
-        session = self.session
-        heard, strangers = session.exchanges, session.strangers
-        observe(heard, session.schemas, self.observed, verdict, strangers=strangers)
-        self.session.exchanges.clear()
-        self._called.append(check)
-        self._judged_something |= verdict.outcome is not Outcome.SKIP
-        if self.witnessed_only:
+        try:
+            with self._told_in_a_line():
+                runner = self._opened()
+                verdict = self._judged(check, runner)
+        finally:
+            if self.unwritten:
+                item.session.shouldstop = self.unwritten
+        if self.options.witnessed_only:
             verdict = ungated_if_unwitnessed(verdict)
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
-        if self.breaker.why:
-            item.session.shouldstop = self.breaker.why
-        _show(item, verdict, self._mark_of(verdict))
+        if runner.breaker.why:
+            item.session.shouldstop = runner.breaker.why
+        _show(item, verdict, self._mark_of(verdict, runner))
 
-    def _mark_of(self, verdict: Verdict) -> Mark | None:
+    def _judged(self, check: Check, runner: CheckRunner) -> Verdict:
+        checks, skipped = demanded_by(self.options.release, (check,))
+        if skipped:
+            return skipped[0]
+        runner.announce(*checks)
+        verdict = runner.judge(check)
+        runner.take(verdict)
+        return verdict
+
+    def _mark_of(self, verdict: Verdict, runner: CheckRunner) -> Mark | None:
         """Return how a verdict compares with the entry that names it, if one does.
 
         Its cause is found as if it were alone: what it shares with others is known at the end.
         """
-        cause = None
-        if any(entry.cause is not None for entry in self.expected):
-            alone = causes_of([verdict], self.session.contract.requirements)
+        cause, foreseen = None, self.options.foreseen
+        if any(entry.cause is not None for entry in foreseen):
+            alone = causes_of([verdict], runner.session.contract.requirements)
             cause = alone[0].id if alone else None
-        entry = entry_for(verdict.check, cause, self.expected)
+        entry = entry_for(verdict.check, cause, foreseen)
         return None if entry is None else Mark(verdict.check, entry, met_by(entry, verdict))
 
-    def finished(self, *, whole: bool) -> WorkerReport | None:
-        """End the session and return what this process knows; None if no check ran.
+    def finished(self, *, whole: bool) -> ProcessReport | None:
+        """End the session and return what this process knows; None if there was no session.
 
-        Where nothing ended the tests early (``whole``), what the catalog does not claim is tried.
+        Where no interrupt ended the tests (``whole``), what the catalog does not claim is tried.
         """
-        if self._bench is not None:
-            self._bench.stop()
-        if self._session is None:
+        if self._runner is None:
             return None
-        tripped = ""
-        if self._breaker is not None:
-            self._breaker.leave()
-            tripped = self._breaker.why
-        if whole and not tripped and self._judged_something:
-            tried = try_undeclared(self._session, self._called)
-            self._session.undeclared |= tried
-        if not tripped:
-            salvage(self._session)
-        self._session.close()
-        observe(self._session.exchanges, self._session.schemas, self.observed)
-        return WorkerReport(
-            session=self._session.summary(),
-            observed={
-                check: [seen.seen, list(seen.findings.items()), seen.evidence]
-                for check, seen in self.observed.items()
-            },
-            tripped=tripped,
-        )
+        try:
+            return self._runner.close(whole=whole and not self.unwritten)
+        except Unwritable as unwritable:
+            self.unwritten = self.unwritten or str(unwritable)
+            return None
 
 
 def is_disruptive(item: pytest.Item) -> bool:
     """Whether a pytest item is a check that strains the catalog."""
-    check = check_of(item.obj) if isinstance(item, pytest.Function) else None
+    check = _check_in(item)
     return check is not None and check.disruptive
+
+
+def checks_among(items: Sequence[pytest.Item]) -> list[str]:
+    """Return the ids of the checks among pytest items, in their order."""
+    found = (_check_in(item) for item in items)
+    return [check.id for check in found if check is not None]
+
+
+def _check_in(item: pytest.Item) -> Check | None:
+    return check_of(item.obj) if isinstance(item, pytest.Function) else None
 
 
 def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:

@@ -27,14 +27,22 @@ class Sent:
 
 
 Allows = Callable[[Sent], bool]
+Answer = tuple[int, dict[str, str], bytes]
 
 
 @contextlib.contextmanager
 def gateway(
-    mock: MockCatalog, allows: Allows, context: ssl.SSLContext | None = None
+    mock: MockCatalog,
+    allows: Allows,
+    context: ssl.SSLContext | None = None,
+    otherwise: Answer | None = None,
 ) -> Iterator[str]:
-    """Serve the mock to those whom the gate allows; gives the base URL."""
+    """Serve the mock to those whom the gate allows; gives the base URL.
+
+    The others are answered ``otherwise``: status, headers and body.
+    """
     behind = httpx.Client(transport=mock.httpx_transport())
+    refusal = otherwise or _refusal()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -45,7 +53,7 @@ def gateway(
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
             sent = Sent(self.command, self.path, headers, body)
-            status, said, content = _answer(behind, sent) if allows(sent) else _refusal()
+            status, said, content = _answer(behind, sent) if allows(sent) else refusal
             self.send_response(status)
             for name, value in said.items():
                 self.send_header(name, value)
@@ -74,13 +82,13 @@ def gateway(
         behind.close()
 
 
-def _answer(behind: httpx.Client, sent: Sent) -> tuple[int, dict[str, str], bytes]:
+def _answer(behind: httpx.Client, sent: Sent) -> Answer:
     kept = {k: v for k, v in sent.headers.items() if k not in {"host", "content-length"}}
     reply = behind.request(sent.method, f"http://m{sent.path}", headers=kept, content=sent.body)
     said = {k: v for k, v in reply.headers.items() if k != "content-length"}
     return reply.status_code, said, reply.content
 
 
-def _refusal() -> tuple[int, dict[str, str], bytes]:
+def _refusal() -> Answer:
     error = {"message": "not allowed", "type": "ForbiddenException", "code": 403}
     return 403, {"content-type": "application/json"}, json.dumps({"error": error}).encode()

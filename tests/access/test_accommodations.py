@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from icecheck.accommodations import Accommodations, location_below
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call, Outcome, Registries

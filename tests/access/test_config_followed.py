@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tests.access.gateway import Sent, gateway
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.connection import TargetUnusable
 from icecheck.exchange import Exchange
 from icecheck.mock_server import MockCatalog

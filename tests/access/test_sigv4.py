@@ -12,7 +12,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from tests.access.gateway import Sent, gateway
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.connection import Connection, Wire
 from icecheck.exchange import Exchange, Step, as_curl
 from icecheck.mock_server import MockCatalog

@@ -6,7 +6,8 @@ import re
 import pytest
 from tests.finished_runs import finished, verdict
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.mock_server import MockCatalog
 from icecheck.reports import html, run_json, summary
 from icecheck.target import Target

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from icecheck.assembly.collect import collect
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.target import Target

@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
 from icecheck.mock_server import MockCatalog

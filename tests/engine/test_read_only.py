@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
 from icecheck.target import Given, Target, UsageError

@@ -4,7 +4,8 @@ import pytest
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 from icecheck import conclusion as concluding
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.card import UNWITNESSED, card_of
 from icecheck.contract import Level
 from icecheck.mock_server.defects import defects

@@ -10,7 +10,8 @@ import pytest
 from tests.hostile import lying_socket as lies
 from tests.hostile.lying_socket import Lie, lying_socket
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.connection import Connection, Wire
 from icecheck.exchange import Exchange, Step
 from icecheck.mock_server import MockCatalog

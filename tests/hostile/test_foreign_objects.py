@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable, Wire
 from icecheck.exchange import Step

@@ -4,7 +4,8 @@ from functools import cache
 
 import pytest
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.cli.selection import SMOKE
 from icecheck.exchange import Exchange, Step
 from icecheck.mock_server import (

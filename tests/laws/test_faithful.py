@@ -14,7 +14,8 @@ import pytest
 from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 
 from icecheck.assembly.collect import collect, select
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.conformance.viewing import given_view

@@ -7,7 +7,8 @@ from functools import partial
 
 import httpx
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.breaker import Breaker
 from icecheck.connection import Connection
 from icecheck.mock_server import MockCatalog
@@ -97,7 +98,7 @@ def run_through(
     connection = partial(Connection, sleep=clock.sleep, now=clock.now)
     monkeypatch.setattr("icecheck.session.Connection", connection)
     breaker = partial(Breaker, sleep=clock.sleep, now=clock.now)
-    monkeypatch.setattr("icecheck.assembly.run.Breaker", breaker)
+    monkeypatch.setattr("icecheck.assembly.check_runner.Breaker", breaker)
     target = {"warehouse": WAREHOUSE, "token": TOKEN, **options.pop("target", {})}
     if "credential" in target:
         target["token"] = None

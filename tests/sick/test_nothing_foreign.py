@@ -10,7 +10,8 @@ import pytest
 from tests.sick.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
 from tests.sick.naming import OWNER, strays
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.target import Given, Target
 from icecheck.verdict import Group, Outcome, Run
 

@@ -21,7 +21,8 @@ from tests.sick.chaos import (
     run_through,
 )
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.cli.workers import Workers
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.mock_server import MockCatalog

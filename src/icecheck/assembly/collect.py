@@ -9,7 +9,7 @@ from icecheck.check import Check, check_of
 from icecheck.target import Target, UsageError
 from icecheck.verdict import Group
 
-__all__ = ["allowed", "collect", "select"]
+__all__ = ["allowed", "collect", "left_out", "select"]
 
 _PACKAGES = {
     "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
@@ -70,3 +70,8 @@ def allowed(checks: Iterable[Check], target: Target) -> tuple[Check, ...]:
     if checks and not mild:
         raise UsageError(f"{checks[0].id} strains the catalog: add --disruptive to allow that")
     return mild
+
+
+def left_out(every: Iterable[Check], chosen: Iterable[Check]) -> frozenset[Check]:
+    """Return the checks that the user did not select; one that strains a catalog needs a leave."""
+    return frozenset(check for check in every if not check.disruptive) - frozenset(chosen)

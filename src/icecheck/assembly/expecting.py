@@ -24,6 +24,7 @@ __all__ = [
     "gated",
     "known_checks",
     "read_text",
+    "selection_among",
     "selection_of",
 ]
 
@@ -68,6 +69,19 @@ def selection_of(
         passive = passive_checks(load(spec))
         checks.update(c for c in passive if not globs or any(fnmatchcase(c, g) for g in globs))
     return Selection(frozenset(checks), whole=not globs and groups >= _DEFAULT_GROUPS)
+
+
+def selection_among(
+    asked: Iterable[str], groups: Iterable[Group], spec: str, *, whole: bool
+) -> Selection:
+    """Return the selection of a run that was asked for these checks of these groups.
+
+    ``whole`` says that no check of these groups was left out.
+    """
+    groups, checks = frozenset(groups), set(asked)
+    if whole and Group.CHECKS in groups:
+        checks.update(passive_checks(load(spec)))
+    return Selection(frozenset(checks), whole=whole and groups >= _DEFAULT_GROUPS)
 
 
 def gated(run: Run, file: ExpectationFile | None, selection: Selection) -> Run:

@@ -6,21 +6,19 @@ import os
 import platform
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import icecheck
+from icecheck.assembly.options import RunOptions
 from icecheck.contract import Contract
 from icecheck.offer import Offer
 from icecheck.session import SessionSummary
-
-if TYPE_CHECKING:
-    from icecheck.assembly.run import RunOptions
 
 __all__ = ["facts_of"]
 
 
 def facts_of(
-    options: "RunOptions",
+    options: RunOptions,
     session: SessionSummary,
     contract: Contract,
     *,
@@ -76,7 +74,7 @@ def facts_of(
     }
 
 
-def _target(options: "RunOptions", session: SessionSummary) -> dict[str, Any]:
+def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
     target = options.target
     offer = Offer.read(session.config, target)
     method = "bearer" if target.token else "none"

@@ -1,38 +1,49 @@
 """Turns what one or several workers saw into the finished run."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from icecheck.assembly.demands import demanded_verdicts
 from icecheck.assembly.facts import facts_of
+from icecheck.assembly.options import RunOptions
 from icecheck.causes import causes_of
 from icecheck.check import Check
 from icecheck.claims import capabilities_of
 from icecheck.conclusion import conclude, profiles_of, ungated_if_unwitnessed
 from icecheck.contract import Contract, Level, load
+from icecheck.judge import not_run
 from icecheck.offer import Offer
 from icecheck.passive import Observed, members_beside_errors, passive_verdicts
 from icecheck.probes import CAPABILITIES
 from icecheck.session import SessionSummary
-from icecheck.verdict import Capability, Run, Verdict, asked_of
+from icecheck.verdict import Capability, Run, SkipKind, Verdict, asked_of
 from icecheck.vintage import observations_of
 
-if TYPE_CHECKING:
-    from icecheck.assembly.run import RunOptions
+__all__ = ["ProcessReport", "finish", "left_to_skip"]
 
-__all__ = ["finish"]
+_STOPPED = "the run was to end at the first failure (--fail-fast, under pytest --maxfail)"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessReport:
+    """What one process of a run knows at its end, beside the verdicts.
+
+    ``observed`` is what passive judgement saw: passive check id -> what. ``tripped`` says why the
+    circuit breaker opened, and is empty if it did not.
+    """
+
+    session: SessionSummary
+    observed: Mapping[str, Observed]
+    tripped: str = ""
 
 
 def finish(
-    options: "RunOptions",
-    sessions: Sequence[SessionSummary],
+    options: RunOptions,
+    processes: Sequence[ProcessReport],
     verdicts: Sequence[Verdict],
-    observed: Mapping[str, Observed],
     *,
     interrupted: bool,
-    tripped: str,
     started_at: datetime,
     wall_seconds: float,
     left_out: Collection[Check] = (),
@@ -40,13 +51,15 @@ def finish(
 ) -> Run:
     """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
 
-    ``tripped`` says why the circuit breaker opened, and is empty if it did not.
+    ``processes`` are those in which checks were judged, one at least.
     ``left_out`` are checks of the same groups that the user did not select: a profile that lacks
     one of MUST is verified in part only. ``announced`` is how many checks the run was to make, if
     that is known; a run that ended early has verdicts on fewer.
     """
     contract = load(options.spec)
-    session = _together(sessions)
+    session = _together([process.session for process in processes])
+    observed = _merged(processes)
+    tripped = next((process.tripped for process in processes if process.tripped), "")
     offer = Offer.read(session.config, options.target)
     passive = passive_verdicts(observed, contract)
     everything = (*verdicts, *demanded_verdicts(passive, options.release, contract))
@@ -90,6 +103,25 @@ def finish(
             checks_total=len(asked_of(verdicts)) if announced is None else announced,
         ),
     )
+
+
+def left_to_skip(checks: Iterable[Check], verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return verdicts that skip what a run which ended at its first failure did not come to."""
+    judged = {verdict.check for verdict in verdicts}
+    return [
+        not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
+        for check in checks
+        if check.id not in judged
+    ]
+
+
+def _merged(processes: Sequence[ProcessReport]) -> dict[str, Observed]:
+    """Add up what passive judgement saw in several processes."""
+    merged: dict[str, Observed] = {}
+    for process in processes:
+        for check, seen in process.observed.items():
+            merged.setdefault(check, Observed()).merge(seen)
+    return merged
 
 
 def _capabilities(

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 import httpx
 
-from icecheck.assembly.run import RunOptions, run_checks
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
 from icecheck.bodies import DEFAULT_SCHEMA, create_table_body
 from icecheck.contract import Action, load
 from icecheck.exchange import Exchange

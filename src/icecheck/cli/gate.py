@@ -10,7 +10,7 @@ import click
 from icecheck.cli.option_groups import adding
 
 if TYPE_CHECKING:
-    from icecheck.assembly.run import RunOptions
+    from icecheck.assembly.options import RunOptions
     from icecheck.expectations import Selection
     from icecheck.expected import Expectation, ExpectationFile
     from icecheck.verdict import Run

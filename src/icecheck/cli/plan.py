@@ -37,7 +37,7 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     require_suite()
     with LastResort() as last_resort:
         from icecheck.assembly.forecast import forecast
-        from icecheck.assembly.run import RunOptions
+        from icecheck.assembly.options import RunOptions
         from icecheck.redaction import Redactor
         from icecheck.verdict import Group
 

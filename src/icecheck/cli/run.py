@@ -16,8 +16,8 @@ from icecheck.cli.target_options import from_file, read_url, target_facts, targe
 from icecheck.cli.workers import Workers
 
 if TYPE_CHECKING:
+    from icecheck.assembly.options import RunOptions
     from icecheck.assembly.output import Output
-    from icecheck.assembly.run import RunOptions
     from icecheck.target import Target
     from icecheck.verdict import Run
 
@@ -87,7 +87,7 @@ def command(output: Path, **options: Any) -> int:
     if "spark" in groups:
         require_spark()
     with LastResort(output) as last_resort, contextlib.ExitStack() as stack:
-        from icecheck.assembly.run import RunOptions
+        from icecheck.assembly.options import RunOptions
         from icecheck.cli.shown_command import shown_command
         from icecheck.ledger_file import LEDGER_FILE
         from icecheck.redaction import Redactor

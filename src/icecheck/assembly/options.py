@@ -1,0 +1,41 @@
+"""What a run is asked for: the target, the selection of checks, and how it goes on."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from icecheck.expected import Expectation
+from icecheck.redaction import Redactor
+from icecheck.target import Target
+from icecheck.verdict import Group
+
+__all__ = ["RunOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run and how.
+
+    ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
+    which everything that the run makes is written down. What the document of ``release`` does not
+    demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
+    of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
+    checks are judged at a time, each over connections of its own; those with Spark one after the
+    other. ``redactor`` is told every secret that comes up.
+    """
+
+    target: Target
+    run_id: str
+    seed: int = 0
+    spec: str = "1.10.0"
+    groups: tuple[Group, ...] = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+    globs: tuple[str, ...] = ()
+    command: str = ""
+    implementation: str = ""
+    spark_options: dict[str, str] = field(default_factory=dict)
+    ledger: Path | None = None
+    fail_fast: bool = False
+    witnessed_only: bool = False
+    release: str = "1.10.0"
+    foreseen: tuple[Expectation, ...] = ()
+    workers: int = 1
+    redactor: Redactor = field(default_factory=Redactor, compare=False)

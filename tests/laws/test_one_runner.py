@@ -1,0 +1,320 @@
+"""`icecheck run` and pytest are one runner: on the same catalog they come to the same report."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.access.gateway import Sent, gateway
+from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
+
+from icecheck.assembly.collect import collect
+from icecheck.assembly.options import RunOptions
+from icecheck.assembly.run import run_checks
+from icecheck.connection import TargetUnusable
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.rewriting import alter_body
+from icecheck.mock_server.problem import Problem
+from icecheck.reports import run_json
+from icecheck.target import Target
+from icecheck.verdict import Group
+
+SECONDS_MAX = 300
+ALONE = ("-p", "no:randomly", "-p", "no:xdist")
+PAGES = 12
+LOGIN_PAGE = (200, {"content-type": "text/html"}, b"<html><body>Please log in</body></html>")
+ADDRESS = re.compile(r"(http://(127\.0\.0\.1|localhost):\d+|file:[^\s\"\\]*)")
+OF_ONE_RUN = frozenset({"duration_ms", "exchanges"})
+Document = dict[str, Any]
+
+
+class Case(NamedTuple):
+    """A catalog, and the modules of checks that are judged on it.
+
+    ``serve`` gives the URL of a mock that is or is not faithful; ``more`` are options of both.
+    """
+
+    modules: tuple[str, ...]
+    serve: Callable[[], Any]
+    release: str = "1.10.0"
+
+
+@contextmanager
+def served(*, prepare: Callable[[MockCatalog], None] = lambda _: None) -> Iterator[str]:
+    with faithful() as mock:
+        prepare(mock)
+        yield mock.uri
+
+
+def with_defects(*names: str) -> Callable[[], Any]:
+    def prepare(mock: MockCatalog) -> None:
+        for name in names:
+            defects()[name].install(mock.registries)
+
+    return lambda: served(prepare=prepare)
+
+
+def _teapot(context: object, state: object, call: object) -> Outcome:
+    raise Problem(418, "TeapotException", "not today")
+
+
+def no_metrics(mock: MockCatalog) -> None:
+    mock.registries.operations["reportMetrics"] = _teapot
+
+
+def without_metrics() -> Any:
+    """A catalog that does not claim to take metrics, and takes them."""
+
+    def unlisted(body: Document) -> Document:
+        return body | {"endpoints": [e for e in body["endpoints"] if not e.endswith("/metrics")]}
+
+    return served(prepare=lambda mock: alter_body(mock.registries, "getConfig", unlisted))
+
+
+def first_answer_malformed() -> Any:
+    """Only the first namespace, which no check makes, is answered without its name."""
+
+    def prepare(mock: MockCatalog) -> None:
+        made: list[None] = []
+
+        def once(body: Document) -> Document:
+            made.append(None)
+            return {} if len(made) == 1 else body
+
+        alter_body(mock.registries, "createNamespace", once)
+        mock.registries.operations["listNamespaces"] = _teapot
+
+    return served(prepare=prepare)
+
+
+def nothing_works() -> Any:
+    """A catalog on which nothing can be made for a check, so that each one is blocked."""
+
+    def prepare(mock: MockCatalog) -> None:
+        def unlisted(body: Document) -> Document:
+            left = [e for e in body["endpoints"] if not e.startswith("HEAD")]
+            return body | {"endpoints": left}
+
+        alter_body(mock.registries, "getConfig", unlisted)
+        mock.registries.operations["createTable"] = _teapot
+
+    return served(prepare=prepare)
+
+
+@contextmanager
+def behind_a_login() -> Iterator[str]:
+    """From the first HEAD on a login page answers, for a while; and again at the last look.
+
+    What the run looks at, to see who answers, is what it asks for before it lists namespaces.
+    """
+    lock = threading.Lock()
+    pages, looks, last, witness = 0, 0, "", ""
+
+    def allows(sent: Sent) -> bool:
+        nonlocal pages, looks, last, witness
+        with lock:
+            if 0 < pages < PAGES or (sent.method == "HEAD" and not pages):
+                pages += 1
+                if sent.path.partition("?")[0].endswith("/namespaces"):
+                    witness = witness or last
+                last = sent.path
+                return False
+            looks += pages == PAGES and (sent.method, sent.path) == ("GET", witness)
+            return looks < 2 or sent.path != witness
+
+    with faithful() as mock, gateway(mock, allows, otherwise=LOGIN_PAGE) as url:
+        yield url
+
+
+CASES = {
+    "faithful": Case(("test_metrics", "test_register"), served),
+    "faithful, another release": Case(
+        ("test_credentials", "test_metrics"), served, release="1.6.0"
+    ),
+    "register-overwrite-ignored": Case(
+        ("test_metrics", "test_register"), with_defects("register-overwrite-ignored")
+    ),
+    "namespace-drop-cascades": Case(("test_namespaces",), with_defects("namespace-drop-cascades")),
+    "not claimed and served": Case(("test_config", "test_metrics"), without_metrics),
+    "not claimed, its check is not demanded": Case(
+        ("test_config", "test_credentials"), without_metrics, release="1.6.0"
+    ),
+    "everything is blocked": Case(("test_metrics", "test_tables_staged"), nothing_works),
+    "only what a probe was answered is malformed": Case(("test_listing",), first_answer_malformed),
+    "a login page for a while": Case(("test_namespaces",), behind_a_login),
+}
+
+
+def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
+    """The report of the runner of the command line, in this process."""
+    modules = {f"icecheck.conformance.{name}" for name in case.modules}
+    chosen = [c for c in collect(tuple(Group)) if c.function.__module__ in modules]
+    with case.serve() as url:
+        options = RunOptions(
+            Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL),
+            run_id="law",
+            groups=tuple(group for group in Group if any(c.group is group for c in chosen)),
+            globs=tuple(check.id for check in chosen),
+            release=case.release,
+            fail_fast=fail_fast,
+        )
+        run = run_checks(options)
+    document: Document = json.loads(run_json.render(run))
+    return document
+
+
+def pytest_on(case: Case, directory: Path, how: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """The same checks under pytest, in a process of its own; its report is in ``report``."""
+    with case.serve() as url:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, "--pyargs"]
+        command += [f"icecheck.conformance.{name}" for name in case.modules]
+        command += ["--catalog-url", url, "--catalog-warehouse", WAREHOUSE]
+        command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
+        command += ["--conformance-spec", case.release]
+        command += ["--conformance-report", str(directory / "report")]
+        return subprocess.run(
+            command,
+            cwd=directory,
+            env=os.environ
+            | {"PYTHONPATH": f"{directory}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+            check=False,
+        )
+
+
+def under_pytest(case: Case, directory: Path, how: Sequence[str]) -> Document:
+    """The report that the checks leave under pytest."""
+    done = pytest_on(case, directory, how)
+    page = directory / "report" / "run.json"
+    assert page.is_file(), done.stdout[-4000:] + done.stderr[-2000:]
+    document: Document = json.loads(page.read_text(encoding="utf-8"))
+    return document
+
+
+def said_of(document: Document) -> Document:
+    """What a report says of the catalog, each row by its name: no times, no addresses."""
+    document = json.loads(ADDRESS.sub("http://catalog", json.dumps(document)))
+    said: Document = {"complete": document["complete"]}
+    for member in ("verdict", "totals"):
+        said |= {f"{member}.{name}": value for name, value in document[member].items()}
+    for member in ("causes", "profiles", "capabilities", "observations", "requirements"):
+        said |= {f"{member} {row['id']}": row for row in document[member]}
+    for check in document["checks"]:
+        said[check["id"]] = {k: v for k, v in check.items() if k not in OF_ONE_RUN}
+    said["checks_total"] = document["suite"]["checks_total"]
+    said["groups"] = document["config"]["groups"]
+    said["left"] = [document["safety"][name] for name in ("created", "deleted", "residue")]
+    return said
+
+
+def without_names(said: Document) -> Document:
+    """The same without what names objects, and without how many the probes made."""
+    named = {"summary", "reproduce", "assertions"}
+    kept = {key: value for key, value in said.items() if key != "left"}
+    return {
+        key: {k: v for k, v in value.items() if k not in named}
+        if isinstance(value, dict)
+        else value
+        for key, value in kept.items()
+    }
+
+
+def differences(expected: Document, found: Document) -> Document:
+    """What two reports do not say alike: member -> what the one says, and the other."""
+    return {
+        name: (said, found.get(name)) for name, said in expected.items() if found.get(name) != said
+    } | {name: (None, found[name]) for name in found.keys() - expected.keys()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_command_line_and_pytest_say_the_same(name: str, tmp_path: Path) -> None:
+    expected = said_of(by_command_line(CASES[name]))
+    found = said_of(under_pytest(CASES[name], tmp_path, ALONE))
+    assert differences(expected, found) == {}
+
+
+@pytest.mark.parametrize("how", [("-n", "2"), ("-p", "randomly", "-n", "1")], ids=" ".join)
+def test_workers_and_their_order_change_nothing_but_names_and_probes(
+    how: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Each worker has a root of its own, whose name is in what it makes."""
+    case = CASES["register-overwrite-ignored"]
+    expected = without_names(said_of(by_command_line(case)))
+    found = without_names(said_of(under_pytest(case, tmp_path, how)))
+    assert differences(expected, found) == {}
+
+
+def test_what_a_first_failure_leaves_unjudged_is_skipped_by_both(tmp_path: Path) -> None:
+    case = Case(("test_metrics",), lambda: served(prepare=no_metrics))
+    expected = said_of(by_command_line(case, fail_fast=True))
+    found = said_of(under_pytest(case, tmp_path, (*ALONE, "-x")))
+    assert found["reportMetrics.missing-table"]["outcome"] == "skip"
+    assert differences(expected, found) == {}
+
+
+def test_a_worker_that_ends_at_a_first_failure_leaves_a_complete_run(tmp_path: Path) -> None:
+    """It may judge what it was handed already."""
+    case = Case(("test_metrics",), lambda: served(prepare=no_metrics))
+    found = under_pytest(case, tmp_path, ("-n", "1", "-x"))
+    assert found["complete"] is True
+    judged = [check for check in found["checks"] if not check["passive"]]
+    assert len(judged) == found["suite"]["checks_total"]
+
+
+def test_a_catalog_that_deletes_nothing_is_told_in_a_line_for_each_check(tmp_path: Path) -> None:
+    def keeps(mock: MockCatalog) -> None:
+        for operation in ("dropTable", "dropNamespace"):
+            mock.registries.operations[operation] = _teapot
+
+    case = Case(("test_metrics",), lambda: served(prepare=keeps))
+    with pytest.raises(TargetUnusable, match="still there"):
+        by_command_line(case)
+    done = pytest_on(case, tmp_path, ALONE)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "--accept-residue" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "recording.py" not in done.stdout
+    assert not (tmp_path / "report" / "run.json").exists()
+
+
+FULL_DISK = """
+import errno, os
+from icecheck import ledger_file
+
+class Full:
+    written = 0
+    def __getattr__(self, name):
+        return getattr(os, name)
+    def write(self, file, data):
+        self.written += 1
+        if self.written > 12:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return os.write(file, data)
+
+ledger_file.os = Full()
+"""
+
+
+@pytest.mark.parametrize("how", [ALONE, ("-n", "1")], ids=["alone", "worker"])
+def test_a_full_disk_ends_a_run_under_pytest_without_a_report(
+    how: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "full_disk.py").write_text(FULL_DISK, encoding="utf-8")
+    case = Case(("test_metrics", "test_register"), served)
+    done = pytest_on(case, tmp_path, ("-p", "full_disk", *how))
+    assert done.returncode == pytest.ExitCode.INTERNAL_ERROR, done.stdout[-3000:]
+    assert "ledger.jsonl cannot be written" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "INTERNALERROR" not in done.stdout
+    assert not (tmp_path / "report" / "run.json").exists()
