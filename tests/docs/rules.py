@@ -66,7 +66,7 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/catalogs/", "python -m tests.reference"): _RECORDS,
     ("docs/clients.md", "python -m tests.dialects"): _RECORDS,
     ("docs/clients.md", "pip install duckdb"): _RECORDS,
-    ("docs/decisions.md", ""): "says what was decided and seen at the time, not what to type",
+    ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",
 }
 """(document or folder, how the snippet begins) -> why it is not run."""
 

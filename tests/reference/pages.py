@@ -60,7 +60,7 @@ def _table(run: Mapping[str, Any], entries: Sequence[Expectation]) -> str:
     silent = sum("Document silent: " in row and "Server: " not in row for row in rows)
     return (
         f"{len(rows)} causes, {len(rows) - silent} the server's, {silent} where the document is "
-        "silent. None is the suite's: what was is mended (docs/decisions.md).\n\n"
+        "silent. None is the suite's: what was is mended (docs/decisions).\n\n"
         f"{_HEAD}{''.join(rows)}"
     )
 

@@ -32,16 +32,40 @@ def test_ci_runs_the_second_command_verbatim():
 
 
 def test_every_linked_file_exists():
-    for document in (README, (ROOT / "CONTRIBUTING.md").read_text()):
-        for link in re.findall(r"\]\(([^)#:]+)\)", document):
-            assert (ROOT / link).exists(), link
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (document, link)
+        for document in documents
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text())
+    ]
+    assert [(str(d), link) for d, link in links if not (d.parent / link).exists()] == []
+
+
+def decisions():
+    """Return (file, title, first line of its text) of every decision, area by area."""
+    areas = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    return [
+        (area.name, title, first)
+        for area in areas
+        if area.name != "README.md"
+        for title, first in re.findall(r"^## (.+)\n\n(.+)$", area.read_text(), re.MULTILINE)
+    ]
+
+
+def anchor(title):
+    """Return what a heading is linked by: lower case, marks left out, hyphens for spaces."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def test_every_decision_is_dated():
-    decisions = (ROOT / "docs" / "decisions.md").read_text()
-    paragraphs = [p for p in decisions.split("\n\n") if p.startswith("**")]
-    assert paragraphs
-    assert all(re.match(r"\*\*\d{4}-\d\d-\d\d · ", p) for p in paragraphs)
+    assert [d for d in decisions() if not re.match(r"\d{4}-\d\d-\d\d\.", d[2])] == []
+
+
+def test_the_index_of_decisions_links_each_of_them_and_nothing_else():
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    linked = re.findall(r"^- \[(.+)\]\((\S+)\)$", index, re.MULTILINE)
+    assert len(linked) > 100
+    assert sorted(linked) == sorted((t, f"{name}#{anchor(t)}") for name, t, _ in decisions())
 
 
 def test_each_promise_of_the_security_page_names_tests_that_exist():

@@ -18,7 +18,7 @@ of that document under a note of four lines, which the links allow for. *Since* 
 whose document demands it, where that is not {first}, the first of all. *if met* means that no check
 brings it about: it is judged wherever a catalog happens to answer so. A check marked ° is
 unwitnessed: no catalog that this project did not write has passed it yet (docs/catalogs); the last
-section says why. docs/decisions.md says why, where a choice was made.
+section says why. docs/decisions says why, where a choice was made.
 
 """
 _UNWITNESSED = " °"
