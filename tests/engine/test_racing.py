@@ -176,7 +176,7 @@ def test_what_goes_wrong_in_a_thread_is_raised_where_the_race_was_started():
 
     catalog = catalog_that(answers)
     connection = catalog.session.connection
-    connection.target = Target("http://h", credential="id:secret")
+    connection.follow(Target("http://h", credential="id:secret"))
     with pytest.raises(TargetUnusable):
         race(catalog, {rival: [creation(catalog, rival)] for rival in "ab"})
     assert len(catalog.ledger) == 1  # nobody knows what was sent
