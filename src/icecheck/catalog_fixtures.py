@@ -98,7 +98,7 @@ def _iceberg_own(
     request: pytest.FixtureRequest, _iceberg_session: "Callable[[], OwnNamespace]"
 ) -> Iterator[_OwnCatalog]:
     """The test's own namespace on the catalog of `--catalog-url`, removed with all in it."""
-    from icecheck.cli.ending import clean_command
+    from icecheck.ledger_file import clean_command
     from icecheck.own_catalog import own_catalog
 
     run = _run(request.config)

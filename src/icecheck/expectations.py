@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from icecheck.conclusion import conclude
@@ -40,6 +41,7 @@ __all__ = [
     "is_foreseen",
     "met_by",
     "parse",
+    "read_text",
     "refuse_unknown_checks",
 ]
 
@@ -67,6 +69,17 @@ class Selection:
 
 
 # Reading
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text; UsageError when there is none to be read."""
+    try:
+        # As bytes, so that line endings stay what they are.
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: no UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def parse(text: str, path: str) -> ExpectationFile:

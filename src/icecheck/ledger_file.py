@@ -7,6 +7,7 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from icecheck.ledger import Entry
 from icecheck.target import Target, UsageError
 from icecheck.unwritable import Unwritable, writing
 
-__all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "read_ledger"]
+__all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "clean_command", "read_ledger"]
 
 LEDGER_FILE = "ledger.jsonl"
 _FORMAT = "icecheck-ledger/1"
@@ -150,3 +151,9 @@ def _line(event: Mapping[str, Any]) -> bytes:
 
 def _builtins(entry: Entry) -> list[Any]:
     return [entry.kind, list(entry.namespace), entry.name]
+
+
+def clean_command(url: str, ledger: Path) -> str:
+    """Return in words what to type to remove what a ledger names."""
+    command = f"icecheck clean {shlex.quote(url)} --ledger {shlex.quote(str(ledger))}"
+    return f"to clean up, with the same credentials: {command}"

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from icecheck.target_options import TARGET_OPTIONS, Kind, TargetOption
+
 __all__ = ["OptionTaken", "Spellings", "add_options", "given", "option"]
 
 PREFIX = "icecheck-"
@@ -23,46 +25,6 @@ _LIST: dict[str, Any] = {"action": "append"}
 _FLAG: dict[str, Any] = {"action": "store_true", "default": None}
 
 _Option = tuple[str, dict[str, Any], str, str]
-
-# Numbers and choices are read later: what belongs to another's option of the same name must not be
-# refused before it is known to be theirs.
-_TARGET_OPTIONS: tuple[_Option, ...] = (
-    ("url", _TEXT, "URL", "verify, and give to tests, the Iceberg REST catalog at this URL"),
-    ("warehouse", _TEXT, "NAME", "warehouse to ask /v1/config for"),
-    ("prefix", _TEXT, "PREFIX", "use this prefix verbatim"),
-    ("token", _TEXT, "TOKEN", "bearer token"),
-    ("credential", _TEXT, "ID:SECRET", "OAuth2 client credential"),
-    ("oauth2-server-uri", _TEXT, "URL", "token endpoint"),
-    ("scope", _TEXT, "SCOPE", "OAuth2 scope; default: catalog"),
-    ("header", _LIST, "NAME:VALUE", "extra header"),
-    ("allow-host", _LIST, "HOST[:PORT]", "also go where the config leads clients"),
-    ("sigv4", _TEXT, "REGION/SERVICE", "sign requests as AWS wants them"),
-    ("ca-bundle", _TEXT, "FILE", "PEM file of a private authority"),
-    ("client-cert", _TEXT, "FILE", "PEM file of the certificate to show"),
-    ("client-key", _TEXT, "FILE", "PEM file of its key"),
-    ("second-token", _TEXT, "TOKEN", "token of somebody without rights to what the run makes"),
-    ("second-credential", _TEXT, "ID:SECRET", "or the credential to get one with"),
-    ("timeout", _TEXT, "SECONDS", "limit per request; default: 30"),
-    ("rate-limit", _TEXT, "N", "send at most N requests a second"),
-    ("race-rounds", _TEXT, "N", "how often each race is run; default: 4, with disruptive 20"),
-    ("namespace", _TEXT, "A.B", "work under this namespace"),
-    ("location-root", _TEXT, "URI", "place what the run creates below this URI"),
-    (
-        "isolation",
-        _TEXT,
-        "MODE",
-        "where the run keeps its objects: auto, nested, flat or parent; default: auto",
-    ),
-    ("accept-residue", _FLAG, "", "verify a catalog that does not delete"),
-    ("read-only", _FLAG, "", "create nothing; look at what is given"),
-    ("disruptive", _FLAG, "", "also strain the catalog: long lists, long histories, many races"),
-    ("given-namespace", _TEXT, "A.B", "a namespace that is there"),
-    ("given-table", _TEXT, "A.B.T", "a table that is there"),
-    ("given-view", _TEXT, "A.B.V", "a view that is there"),
-    ("claim", _LIST, "OPERATION", "hold the catalog to an operation that it does not list"),
-    ("config", _TEXT, "FILE", "read this file instead of icecheck.toml"),
-)
-"""Each ``--catalog-…`` option, which is also a key of the ini file: ``catalog_…``."""
 
 _OPTIONS: tuple[_Option, ...] = (
     ("conformance-run-id", _TEXT, "ID", "token in every name of the run"),
@@ -78,12 +40,20 @@ class OptionTaken(pytest.PytestWarning):
     """Another plugin or a conftest has an option that is called like one of icecheck's."""
 
 
-def add_options(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Add the options of the target and of the suite, under the names that are only icecheck's."""
+def add_options(
+    parser: pytest.Parser,
+    pluginmanager: pytest.PytestPluginManager,
+    table: Sequence[TargetOption] = TARGET_OPTIONS,
+) -> None:
+    """Add the options of the target and of the suite, under the names that are only icecheck's.
+
+    Those of the target are also keys of the ini file: ``catalog_…`` for ``--catalog-…``.
+    """
     group = parser.getgroup("icecheck", "Apache Iceberg REST catalog conformance (icecheck)")
     target: list[_Option] = [
-        (f"catalog-{name}", settings, metavar, words)
-        for name, settings, metavar, words in _TARGET_OPTIONS
+        (f"catalog-{option.name}", _settings(option), option.metavar, option.words)
+        for option in table
+        if not option.not_under_pytest
     ]
     kinds: dict[str, tuple[dict[str, Any], str]] = {}
     for name, settings, metavar, words in (*target, *_OPTIONS):
@@ -103,6 +73,14 @@ def add_options(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager
     spellings = Spellings(parser, frozenset(kinds), flags, ini)
     spellings.watch()
     pluginmanager.register(spellings, Spellings.NAME)
+
+
+def _settings(option: TargetOption) -> dict[str, Any]:
+    # Numbers and choices are read later: what belongs to another's option of the same name must
+    # not be refused before it is known to be theirs.
+    if option.kind is Kind.FLAG:
+        return _FLAG
+    return _LIST if option.kind.repeats else _TEXT
 
 
 def option(config: pytest.Config, name: str) -> Any:

@@ -11,26 +11,28 @@ from typing import Any
 import msgspec
 import pytest
 
-from icecheck import target_sources as sources
+from icecheck.assembly.closing import residue_lines, unmet_lines
 from icecheck.assembly.collect import collect, left_out
 from icecheck.assembly.demands import release_to_hold_to
-from icecheck.assembly.expecting import expectations_from, gated, read_text, selection_among
+from icecheck.assembly.expecting import expectations_from, gated, selection_among
 from icecheck.assembly.finish import ProcessReport, finish, left_to_skip
 from icecheck.assembly.options import RunOptions
 from icecheck.assembly.output import put_aside, write_report
 from icecheck.card import card_of
 from icecheck.check import Check
-from icecheck.cli.closing import residue_lines, unmet_lines
 from icecheck.connection import TargetUnusable
 from icecheck.contract import load
-from icecheck.expectations import DEFAULT_FILE, in_force
+from icecheck.expectations import DEFAULT_FILE, in_force, read_text
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.plugin_options import given, option
 from icecheck.recording import PROPERTY, Recorder, checks_among, is_disruptive
 from icecheck.redaction import Redactor
 from icecheck.session import preflight
-from icecheck.target import SigV4, Target, UsageError, read_headers
+from icecheck.target import Target, UsageError
+from icecheck.target_options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.target_sources import described
+from icecheck.target_values import Facts, facts_from
 from icecheck.unwritable import Unwritable
 from icecheck.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
 from icecheck.worker_report import WorkerReport
@@ -38,13 +40,6 @@ from icecheck.worker_report import WorkerReport
 __all__ = ["CatalogRun"]
 
 DEFAULT_DIRECTORY = "icecheck-report"
-
-# Options whose values go to Target under their own names.
-_AS_THEY_ARE = (
-    "url", "warehouse", "prefix", "token", "credential", "oauth2-server-uri", "scope",
-    "ca-bundle", "client-cert", "client-key", "location-root", "isolation", "accept-residue",
-    "read-only", "disruptive",
-)  # fmt: skip
 
 
 class CatalogRun:
@@ -80,7 +75,7 @@ class CatalogRun:
             contract = load()
             named = option(config, "conformance-spec") or contract.version
             release = release_to_hold_to(named, contract, "--conformance-spec")
-            seed = _whole_number(option(config, "conformance-seed"), "--conformance-seed") or 0
+            seed = _seed(option(config, "conformance-seed"))
             file = _expectation_file(option(config, "conformance-expectations"))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
@@ -295,50 +290,24 @@ def _exit_status(run: Run) -> int:
 
 def _target(config: pytest.Config) -> Target:
     """Return the target that options, ini file, environment and icecheck.toml describe together."""
-    facts = sources.merged(
-        _facts(config), sources.from_environment(), _from_file(given(config, "config"))
-    )
-    return Target(**facts)
+    return Target(**described(said_of_target(config), config=given(config, "config")))
 
 
-def _facts(config: pytest.Config) -> sources.Facts:
-    def said(name: str) -> Any:
-        return given(config, name)
+def said_of_target(config: pytest.Config, table: Sequence[TargetOption] = TARGET_OPTIONS) -> Facts:
+    """Return what pytest's options and its ini file say of a target."""
 
-    second = {kind: said(f"second-{kind}") for kind in ("token", "credential")}
-    objects = {kind: said(f"given-{kind}") for kind in ("namespace", "table", "view")}
-    return {
-        **{name.replace("-", "_"): said(name) for name in _AS_THEY_ARE},
-        "timeout_seconds": _number(said("timeout"), "--catalog-timeout"),
-        "requests_per_second": _number(said("rate-limit"), "--catalog-rate-limit"),
-        "race_rounds": _whole_number(said("race-rounds"), "--catalog-race-rounds"),
-        "headers": read_headers(said("header") or (), "--catalog-header") or None,
-        "namespace": tuple(said("namespace").split(".")) if said("namespace") else None,
-        "claims": tuple(said("claim")) if said("claim") else None,
-        "allow_hosts": tuple(said("allow-host")) if said("allow-host") else None,
-        "sigv4": SigV4.read(said("sigv4")) if said("sigv4") else None,
-        "second": sources.principal_from(second),
-        "given": sources.given_from(objects),
-    }
+    def said(option: TargetOption) -> Any:
+        value = given(config, option.name)
+        # A key of the ini file that is left empty says nothing.
+        emptied = option.kind in {Kind.SIGNING, Kind.LEVELS} and value in ("", [""])
+        return None if emptied else value
+
+    ours = [option for option in table if not option.not_under_pytest]
+    return facts_from(ours, said, lambda option: f"--catalog-{option.name}")
 
 
-def _number(said: float | str | None, option: str) -> float | None:
-    """Read a number that may come from the ini file, where everything is text."""
+def _seed(said: str | None) -> int:
     try:
-        return None if said is None else float(said)
+        return int(said or 0)
     except ValueError:
-        raise UsageError(f"{option}: {said!r} is no number") from None
-
-
-def _from_file(named: str | None) -> sources.Facts:
-    path = Path(named or DEFAULT_FILE)
-    if named is None and not path.exists():
-        return {}
-    return sources.from_toml(read_text(path), str(path))
-
-
-def _whole_number(said: int | str | None, option: str) -> int | None:
-    try:
-        return None if said is None else int(said)
-    except ValueError:
-        raise UsageError(f"{option}: {said!r} is no whole number") from None
+        raise UsageError(f"--conformance-seed: {said!r} is no whole number") from None

@@ -6,12 +6,12 @@ nothing unless it is asked to.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from icecheck.check_fixtures import RUN_PLUGIN
+from icecheck.extras import SUITE, how_to_install
 from icecheck.plugin_options import add_options, given
 from icecheck.plugin_running import running
 
@@ -46,13 +46,8 @@ def pytest_collection(session: pytest.Session) -> None:
     """Refuse to collect checks without what they import: each file would be a traceback."""
     if not any(_names_the_suite(argument) for argument in session.config.args):
         return
-    from icecheck.cli.extras import SUITE
-
-    missing = [name for name in SUITE if find_spec(name) is None]
-    if missing:
-        raise pytest.UsageError(
-            f"{', '.join(missing)} not installed: run pip install 'icecheck[suite]'"
-        )
+    if lacking := how_to_install(SUITE, "suite"):
+        raise pytest.UsageError(lacking)
 
 
 def _names_the_suite(argument: str) -> bool:

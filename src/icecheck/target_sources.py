@@ -8,47 +8,29 @@ import base64
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from icecheck.expectations import TABLE
-from icecheck.target import Given, Principal, SigV4, UsageError
+from icecheck.expectations import DEFAULT_FILE, TABLE, read_text
+from icecheck.target import SigV4, UsageError
+from icecheck.target_options import TARGET_OPTIONS, TargetOption
+from icecheck.target_values import Facts, facts_from, given_from, hint, value_in_toml, with_parts
 
 __all__ = [
-    "Facts",
+    "described",
     "from_environment",
+    "from_file",
     "from_pyiceberg",
     "from_spark_conf",
     "from_toml",
-    "given_from",
     "merged",
-    "principal_from",
 ]
 
-Facts = dict[str, Any]
-"""Keyword arguments of Target; what a source does not say is absent."""
-
 _TABLES = frozenset({"target", "given", TABLE})
-_GIVEN = frozenset({"namespace", "table", "view"})
 _ENVIRONMENT_PREFIX = "CATALOG_"
 _HEADER_PREFIX = "header."
 _REST = "org.apache.iceberg.rest.RESTCatalog"
-
-# Iceberg's client properties, by which environment, PyIceberg and Spark call them.
-_PROPERTIES = {
-    "uri": "url",
-    "warehouse": "warehouse",
-    "prefix": "prefix",
-    "token": "token",
-    "credential": "credential",
-    "oauth2-server-uri": "oauth2_server_uri",
-    "scope": "scope",
-    "ssl.cabundle": "ca_bundle",
-    "ssl.client.cert": "client_cert",
-    "ssl.client.key": "client_key",
-}
 
 # How AWS's signature is asked for: by Java's client and PyIceberg, and Java's newer spelling.
 _SIGNING = {
@@ -57,21 +39,6 @@ _SIGNING = {
     "rest.access-key-id": "access_key_id",
     "rest.secret-access-key": "secret_access_key",
     "rest.session-token": "session_token",
-}
-
-_TEXTS = {
-    "url": "url",
-    "warehouse": "warehouse",
-    "prefix": "prefix",
-    "token": "token",
-    "credential": "credential",
-    "oauth2-server-uri": "oauth2_server_uri",
-    "scope": "scope",
-    "ca-bundle": "ca_bundle",
-    "client-cert": "client_cert",
-    "client-key": "client_key",
-    "isolation": "isolation",
-    "location-root": "location_root",
 }
 
 
@@ -99,7 +66,22 @@ def merged(flags: Facts, *sources: Facts) -> Facts:
     return found
 
 
-def from_environment(environment: Mapping[str, str] = os.environ) -> Facts:
+def described(flags: Facts, *named: Facts, config: str | None) -> Facts:
+    """Return what flags, sources that the user named, environment and file say of a target.
+
+    ``config`` is the file to be read instead of icecheck.toml. Raises UsageError where nobody
+    knows what one of them means, and for a CA bundle that is no file.
+    """
+    facts = merged(flags, *named, from_environment(), from_file(config))
+    bundle = facts.get("ca_bundle")
+    if bundle is not None and not Path(bundle).is_file():
+        raise UsageError(f"the CA bundle {bundle} is no file")
+    return facts
+
+
+def from_environment(
+    environment: Mapping[str, str] = os.environ, table: Sequence[TargetOption] = TARGET_OPTIONS
+) -> Facts:
     """Read CATALOG_URI, CATALOG_WAREHOUSE, CATALOG_TOKEN, ... as Iceberg's compatibility kit does.
 
     After the prefix two underscores stand for a dash and one for a dot; other properties of a
@@ -110,7 +92,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Facts:
         if name.startswith(_ENVIRONMENT_PREFIX) and value:
             key = name[len(_ENVIRONMENT_PREFIX) :].replace("__", "-").replace("_", ".").lower()
             properties[key] = value
-    return _facts(properties)
+    return _facts(properties, table)
 
 
 def from_pyiceberg(catalog: str) -> Facts:
@@ -171,8 +153,16 @@ def from_spark_conf(path: Path, catalog: str | None = None) -> Facts:
     )
 
 
-def from_toml(text: str, path: str) -> Facts:
-    """Read the tables [target] and [given] of icecheck.toml.
+def from_file(named: str | None) -> Facts:
+    """Return what icecheck.toml, or the file that was named instead, says of a target."""
+    path = Path(named or DEFAULT_FILE)
+    if named is None and not path.exists():
+        return {}
+    return from_toml(read_text(path), str(path))
+
+
+def from_toml(text: str, path: str, table: Sequence[TargetOption] = TARGET_OPTIONS) -> Facts:
+    """Read the tables [target] and [given] of icecheck.toml, whose keys are those of ``table``.
 
     Raises UsageError for a table or key that does not exist, or a value of another type.
     """
@@ -181,66 +171,47 @@ def from_toml(text: str, path: str) -> Facts:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: no valid TOML: {error}") from None
     for name in sorted(document.keys() - _TABLES):
-        raise UsageError(f"{path}: there is no table [{name}]{_hint(name, _TABLES)}")
-    table = document.get("target", {})
-    if not isinstance(table, dict):
+        raise UsageError(f"{path}: there is no table [{name}]{hint(name, _TABLES)}")
+    target, given = document.get("target", {}), document.get("given", {})
+    if not isinstance(target, dict):
         raise UsageError(f"{path}: write the target as a table, [target]")
-    facts: Facts = {}
-    given = document.get("given", {})
     if not isinstance(given, dict):
         raise UsageError(f"{path}: write what is given as a table, [given]")
+    facts: Facts = {}
     if (objects := given_from(given)) is not None:
         facts["given"] = objects
-    for key, value in table.items():
-        read = _READERS.get(key)
-        if read is None:
-            raise UsageError(f"{path}: [target] has no key {key!r}{_hint(key, _READERS)}")
-        name, convert = read
+    options = {option.key: option for option in table if option.table == "target" and option.key}
+    known = {key.partition(".")[0] for key in options}
+    for key, value in target.items():
+        if key not in known:
+            raise UsageError(f"{path}: [target] has no key {key!r}{hint(key, known)}")
         try:
-            facts[name] = convert(value)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"{path}: {key} in [target] {error}") from None
-    return facts
-
-
-def given_from(names: Mapping[str, Any]) -> Given | None:
-    """Read the objects that the user names, levels joined by dots or in a list; None for none.
-
-    Raises UsageError for a name without a namespace, or a kind that there is not.
-    """
-    found: dict[str, Any] = {}
-    for kind, value in names.items():
-        if value is None:
-            continue
-        if kind not in _GIVEN:
-            raise UsageError(f"[given] has no key {kind!r}{_hint(kind, _GIVEN)}")
-        try:
-            levels = _levels(value)
+            facts |= _in_toml(key, value, options)
         except TypeError as error:
-            raise UsageError(f"the given {kind} {error}") from None
-        if not all(levels) or (kind != "namespace" and len(levels) < 2):
-            raise UsageError(f"the given {kind} {value!r} needs a namespace: write A.B.NAME")
-        found[kind] = levels if kind == "namespace" else (levels[:-1], levels[-1])
-    return Given(**found) if found else None
+            raise UsageError(f"{path}: {key} in [target] {error}") from None
+    return with_parts(facts)
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    """Name the nearest of those there are, or all of them."""
-    every = sorted(known)
-    close = get_close_matches(name, every, n=1)
-    return f": did you mean {close[0]!r}?" if close else f": there are {', '.join(every)}"
+def _in_toml(key: str, value: Any, options: Mapping[str, TargetOption]) -> Facts:
+    """Read one key of [target], which may be a table of several options."""
+    if key in options:
+        return {options[key].fact: value_in_toml(options[key], value)}
+    parts = {name.partition(".")[2]: o for name, o in options.items() if name.startswith(f"{key}.")}
+    if not isinstance(value, dict) or not value or not value.keys() <= parts.keys():
+        raise TypeError(f"must be a table with {' or '.join(parts)}")
+    if not all(isinstance(each, str) for each in value.values()):
+        raise TypeError("must have strings")
+    return {parts[name].fact: value_in_toml(parts[name], each) for name, each in value.items()}
 
 
-def _facts(properties: Mapping[str, str]) -> Facts:
-    facts: Facts = {
-        fact: properties[name] for name, fact in _PROPERTIES.items() if properties.get(name)
-    }
+def _facts(properties: Mapping[str, str], table: Sequence[TargetOption] = TARGET_OPTIONS) -> Facts:
+    facts = facts_from(
+        [option for option in table if option.client_property],
+        lambda option: properties.get(option.client_property) or None,
+        lambda option: option.client_property,
+    )
     if sigv4 := _signing(properties):
         facts["sigv4"] = sigv4
-    if second := principal_from(
-        {kind: properties.get(f"second-{kind}") for kind in ("token", "credential")}
-    ):
-        facts["second"] = second
     headers = {
         name[len(_HEADER_PREFIX) :]: value
         for name, value in properties.items()
@@ -270,12 +241,6 @@ def _flat(table: Mapping[Any, Any], within: str = "") -> dict[str, str]:
     return flat
 
 
-def principal_from(given: Mapping[str, Any]) -> Principal | None:
-    """Read a principal's token or credential; None where neither is given."""
-    named = {name: value for name, value in given.items() if value is not None}
-    return Principal(**named) if named else None
-
-
 def _spark_settings(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -297,78 +262,3 @@ def _rest_catalogs(settings: Mapping[str, str]) -> set[str]:
         if catalog and value in {"rest", _REST}:
             found.add(catalog[1])
     return found
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("must be a string")
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError("must be a number")
-    return float(value)
-
-
-def _whole_number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError("must be a whole number")
-    return value
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise TypeError("must be a list of operationIds")
-    return tuple(value)
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("must be true or false")
-    return value
-
-
-def _levels(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(value.split("."))
-    if isinstance(value, list) and all(isinstance(level, str) for level in value):
-        return tuple(value)
-    raise TypeError('must be "a.b" or ["a", "b"]')
-
-
-def _principal(value: Any) -> Principal:
-    """A table with a token or a credential."""
-    known = {"token", "credential"}
-    if not isinstance(value, dict) or not value or not value.keys() <= known:
-        raise TypeError("must be a table with token or credential")
-    if not all(isinstance(each, str) for each in value.values()):
-        raise TypeError("must have strings")
-    return Principal(**value)
-
-
-def _signature(value: Any) -> SigV4:
-    return SigV4.read(_text(value))
-
-
-def _headers(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
-        raise TypeError("must be a table of strings")
-    return dict(value)
-
-
-_READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    **{key: (name, _text) for key, name in _TEXTS.items()},
-    "timeout": ("timeout_seconds", _number),
-    "rate-limit": ("requests_per_second", _number),
-    "race-rounds": ("race_rounds", _whole_number),
-    "claims": ("claims", _names),
-    "allow-hosts": ("allow_hosts", _names),
-    "accept-residue": ("accept_residue", _flag),
-    "read-only": ("read_only", _flag),
-    "disruptive": ("disruptive", _flag),
-    "namespace": ("namespace", _levels),
-    "headers": ("headers", _headers),
-    "sigv4": ("sigv4", _signature),
-    "second": ("second", _principal),
-}

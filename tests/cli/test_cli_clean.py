@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.finished_runs import finished
 
-from icecheck.cli.closing import residue_lines
+from icecheck.assembly.closing import residue_lines
 from icecheck.ledger import Entry, Ledger
 from icecheck.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.mock_server import MockCatalog

@@ -9,7 +9,8 @@ from icecheck.assembly.run import run_checks
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
 from icecheck.target import Given, Target, UsageError
-from icecheck.target_sources import from_toml, given_from
+from icecheck.target_sources import from_toml
+from icecheck.target_values import given_from
 from icecheck.verdict import Group, Outcome, Run, SkipKind
 
 READING = {"GET", "HEAD"}

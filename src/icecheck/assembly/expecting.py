@@ -16,30 +16,18 @@ from icecheck.expectations import (
 )
 from icecheck.expected import ExpectationFile
 from icecheck.passive import passive_checks
-from icecheck.target import Target, UsageError
+from icecheck.target import Target
 from icecheck.verdict import Group, Run
 
 __all__ = [
     "expectations_from",
     "gated",
     "known_checks",
-    "read_text",
     "selection_among",
     "selection_of",
 ]
 
 _DEFAULT_GROUPS = frozenset({Group.CHECKS, Group.GENERATED, Group.SCENARIOS})
-
-
-def read_text(path: Path) -> str:
-    """Return a file's text; UsageError when there is none to be read."""
-    try:
-        # As bytes, so that line endings stay what they are.
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: no UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def expectations_from(text: str, path: Path) -> ExpectationFile | None:

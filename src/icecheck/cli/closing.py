@@ -1,19 +1,17 @@
 """The last lines of a run: verdict, gate, counts, causes, and where the report is."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
+from icecheck.assembly.closing import residue_lines, unmet_lines
 from icecheck.card import Card, describe, one_line
-from icecheck.cli.ending import clean_command
 from icecheck.ledger_file import LEDGER_FILE
 from icecheck.reports.joined import contract_of, counts_words, excused_words, expected_causes
 from icecheck.verdict import Cause, Run
 
-__all__ = ["closing_lines", "residue_lines", "say_conclusion", "unmet_lines"]
+__all__ = ["closing_lines", "say_conclusion"]
 
 _WHERE = "in the report, or here with --verbose"
 _CAUSES_MAX = 10
-_UNMET_MAX = 10
 _HURTS_CHARACTERS_MAX = 160
 _COLOURS = {"conformant": "green", "conformant-with-warnings": "green", "not-conformant": "red"}
 
@@ -55,32 +53,6 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     # What is last is seen: of residue, what to do.
     lines += [f"report: {page}", *residue_lines(run, [page.parent / LEDGER_FILE])]
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
-
-
-def residue_lines(run: Run, ledgers: Sequence[Path]) -> list[str]:
-    """Return what is left on the catalog, with the command that removes what each ledger names."""
-    residue = run.facts["safety"]["residue"]
-    if not residue:
-        return []
-    left = f"left behind on the catalog: {', '.join(residue[:5])} ({len(residue)} in all)"
-    url = run.facts["target"]["url"]
-    return [f"{left}; {clean_command(url, ledger)}" for ledger in ledgers] or [left]
-
-
-def unmet_lines(run: Run) -> list[str]:
-    """Return a line for the file of expectations, and one for each entry that fails the gate."""
-    file, unmet = run.expectations.file, run.expectations.unmet
-    if file is None or not unmet:
-        return []
-    lines = [f"expectations: {len(unmet)} of {len(file.entries)} entries of {file.path} unmet"]
-    for one in unmet[:_UNMET_MAX]:
-        more = f" and {len(one.checks) - 1} more" if len(one.checks) > 1 else ""
-        shown = f" [{one.checks[0]}{more}]" if one.checks else ""
-        kind = str(one.kind).replace("-", " ")
-        lines.append(f"  {kind}: {one_line(f'{one.entry.words}: {one.why}{shown}')}")
-    if len(unmet) > _UNMET_MAX:
-        lines.append(f"  … and {len(unmet) - _UNMET_MAX} more in the report")
-    return lines
 
 
 def _cards(run: Run) -> dict[str, Card]:

@@ -1,6 +1,5 @@
 """How a command ends: one line on stderr and an exit code, whatever went wrong."""
 
-import shlex
 import sys
 import tempfile
 import traceback
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 if TYPE_CHECKING:
     from icecheck.redaction import Redactor
 
-__all__ = ["LastResort", "clean_command", "fail", "left_behind"]
+__all__ = ["LastResort", "fail", "left_behind"]
 
 _USAGE = 2
 _SUITE_ERROR = 3
@@ -33,7 +32,7 @@ def left_behind(directory: Path, owner: str) -> str:
 
     The ledger of another run says nothing of this one.
     """
-    from icecheck.ledger_file import LEDGER_FILE, read_ledger
+    from icecheck.ledger_file import LEDGER_FILE, clean_command, read_ledger
     from icecheck.target import UsageError
 
     path = directory / LEDGER_FILE
@@ -45,12 +44,6 @@ def left_behind(directory: Path, owner: str) -> str:
         return ""
     many = len(written.entries)
     return f"{many} object{'s' * (many > 1)} may be left; {clean_command(written.url, path)}"
-
-
-def clean_command(url: str, ledger: Path) -> str:
-    """Return in words what to type to remove what a ledger names."""
-    command = f"icecheck clean {shlex.quote(url)} --ledger {shlex.quote(str(ledger))}"
-    return f"to clean up, with the same credentials: {command}"
 
 
 class LastResort:

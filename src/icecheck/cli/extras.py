@@ -1,14 +1,11 @@
 """Which extra a command needs: said in one line, before anything else happens."""
 
-from importlib.util import find_spec
-
 from icecheck.cli.ending import fail
+from icecheck.extras import SPARK, SUITE, how_to_install
 
-__all__ = ["SUITE", "require_spark", "require_suite"]
+__all__ = ["require_spark", "require_suite"]
 
 _USAGE = 2
-SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "tomlkit", "zstandard")
-_SPARK = ("faker", "pandas", "pyarrow", "pyspark")
 
 
 def require_suite() -> None:
@@ -18,10 +15,9 @@ def require_suite() -> None:
 
 def require_spark() -> None:
     """Exit with a line that names the extra unless the libraries of the Spark checks are there."""
-    _require(_SPARK, "spark")
+    _require(SPARK, "spark")
 
 
 def _require(modules: tuple[str, ...], extra: str) -> None:
-    missing = [name for name in modules if find_spec(name) is None]
-    if missing:
-        fail(f"{', '.join(missing)} not installed: run pip install 'icecheck[{extra}]'", _USAGE)
+    if lacking := how_to_install(modules, extra):
+        fail(lacking, _USAGE)

@@ -52,8 +52,8 @@ class Gate:
     @classmethod
     def read(cls, options: dict[str, Any]) -> "Gate":
         """Find and read the file; raises UsageError for one that cannot be used."""
-        from icecheck.assembly.expecting import expectations_from, read_text
-        from icecheck.expectations import DEFAULT_FILE
+        from icecheck.assembly.expecting import expectations_from
+        from icecheck.expectations import DEFAULT_FILE, read_text
 
         named = options["expectations"] or options["config"]
         update = options["update_expectations"]

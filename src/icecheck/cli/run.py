@@ -12,8 +12,15 @@ from icecheck.cli.ending import LastResort
 from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import held_to, selected, selection_options
-from icecheck.cli.target_options import from_file, read_url, target_facts, target_of, target_options
+from icecheck.cli.target_options import (
+    parameter_of,
+    read_url,
+    target_facts,
+    target_of,
+    target_options,
+)
 from icecheck.cli.workers import Workers
+from icecheck.target_options import TARGET_OPTIONS
 
 if TYPE_CHECKING:
     from icecheck.assembly.options import RunOptions
@@ -25,10 +32,6 @@ __all__ = ["command"]
 
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
-_BROUGHT_BY_MOCK = (
-    "warehouse", "token", "credential", "sigv4", "second_token", "second_credential",
-    "pyiceberg_catalog", "spark_conf", "spark_catalog",
-)  # fmt: skip
 _MOCK_WAREHOUSE = "icecheck"
 _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
@@ -161,11 +164,12 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
 
 def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
     from icecheck.target import Target, UsageError
+    from icecheck.target_sources import from_file
 
     if not options["mock"]:
         return target_of(options, or_else=" or --mock")
     facts = target_facts(options)
-    if any(options[name] for name in _BROUGHT_BY_MOCK):
+    if any(options[parameter_of(option)] for option in TARGET_OPTIONS if option.mock_brings):
         raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
     from_file(options["config"])  # Its target is not used; a mistake in it is told all the same.
     return Target(**facts | _start_mock(options, stack))

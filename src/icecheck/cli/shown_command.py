@@ -5,11 +5,14 @@ import shlex
 import click
 from click.core import ParameterSource
 
+from icecheck.cli.target_options import parameter_of
 from icecheck.secret_names import HARMLESS_HEADERS
+from icecheck.target_options import TARGET_OPTIONS, Kind
 
 __all__ = ["shown_command"]
 
-_SECRET_OPTIONS = frozenset({"token", "credential", "second_token", "second_credential"})
+_SECRET_OPTIONS = frozenset(parameter_of(each) for each in TARGET_OPTIONS if each.secret)
+_HEADERS = frozenset(parameter_of(each) for each in TARGET_OPTIONS if each.kind is Kind.HEADERS)
 _HIDDEN = "<hidden>"
 
 
@@ -35,6 +38,6 @@ def shown_command(context: click.Context) -> str:
 def _hidden(name: str, value: str) -> str:
     if name in _SECRET_OPTIONS:
         return _HIDDEN
-    if name == "headers" and value.partition(":")[0].strip().lower() not in HARMLESS_HEADERS:
+    if name in _HEADERS and value.partition(":")[0].strip().lower() not in HARMLESS_HEADERS:
         return f"{value.partition(':')[0]}: {_HIDDEN}"
     return value
