@@ -9,7 +9,7 @@ from icecheck.conformance import metadata_view as view
 from icecheck.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
 from icecheck.probes import has_capability, offered
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
@@ -45,7 +45,7 @@ RENAME_CHANGED_THE_TABLE = declare(
     "rename-changed-the-table",
     "Renaming a table changes the table",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 
 Json = dict[str, Any]

@@ -26,7 +26,7 @@ from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGE
 from icecheck.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.target import Namespace
 
 __all__ = [
@@ -58,7 +58,7 @@ NAMES_RUN_TOGETHER = declare(
     "names-run-together",
     "Takes names for other names, or gives them back altered",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
     told=CHANGE,
     answer_in_id=False,
 )
@@ -66,20 +66,20 @@ NAME_ALTERED = declare(
     "name-altered",
     "Gives a name back altered",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
     family=NAMES_RUN_TOGETHER,
 )
 NAME_NOT_FOUND = declare(
     "name-not-found",
     "Does not find something under the name with which it was created",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
 )
 ANOTHER_OBJECT = declare(
     "another-object",
     "Under a name is another object than the one created with it",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 MARK = "icecheck.mark"

@@ -11,7 +11,7 @@ from icecheck.planned_scan import (
     expect_state,
     planned,
 )
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import OTHER_ROWS, Severity, declare
 
 __all__ = [
     "HISTORY",
@@ -36,20 +36,20 @@ PLANNED_FILES = declare(
     "planned-files",
     "Plans other files than those that the scan is about",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
     told=("what the scan is about", "something else"),
 )
 PLANNED_DELETES = declare(
     "planned-deletes",
     "Plans a data file with other delete files than those that apply to it",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 PLANNED_FILE = declare(
     "planned-file",
     "Tells of planned files what is not so",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
     told=("what is known of it", "something else"),
     qualifiers_apart=False,
 )
@@ -63,13 +63,13 @@ RESIDUAL_FORGETS_THE_FILTER = declare(
     "residual-forgets-the-filter",
     "Leaves nothing to test in a file of which only some rows match the filter",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 PLAN_OF_NOTHING = declare(
     "plan-of-nothing",
     "Plans files for a scan that finds nothing",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 
 V2 = ("format-version-2",)

@@ -6,7 +6,14 @@ from typing import Any
 from icecheck.client import Catalog
 from icecheck.expect import ABSENT, Blocked, NotOffered, Reply, show
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING, SCHEMA_NOT_JSON
-from icecheck.symptoms import Severity, Symptom, declare
+from icecheck.symptoms import (
+    ANOTHER_THING,
+    NOT_ALL_SEEN,
+    NOT_AS_ACKNOWLEDGED,
+    Severity,
+    Symptom,
+    declare,
+)
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
@@ -42,13 +49,13 @@ LISTING = declare(
     "listing",
     "A list does not show what is there",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 _NAMESPACE_ALTERED = declare(
     "namespace-altered",
     "Answers with another namespace than the one that was named",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 CHANGE_REPORT = declare(
     "change-report",
@@ -76,13 +83,13 @@ STALE_READ_AFTER_COMMIT = declare(
     "stale-read-after-commit",
     "A load after a commit shows an older version",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
 )
 LOAD_IS_NOT_REPEATABLE = declare(
     "load-is-not-repeatable",
     "Loads of one version do not show the same",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 ETAG_UNCHANGED_BY_COMMIT = declare(
     "etag-unchanged-by-commit",

@@ -29,7 +29,7 @@ from icecheck.conformance.viewing import (
 from icecheck.expect import Blocked, NotOffered, Reply, show
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.target import Namespace
 
 __all__ = [
@@ -58,13 +58,13 @@ _FIRST_LIFE_SHOWS = declare(
     "first-life-shows",
     "What was created last under a name shows what bore the name before",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 REQUIREMENT_IGNORED = declare(
     "requirement-ignored",
     "Accepts a commit whose requirements do not hold",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
 )
 
 Json = dict[str, Any]

@@ -22,7 +22,7 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -30,7 +30,7 @@ _CHANGED_BY_NOTHING = declare(
     "changed-by-nothing",
     "A commit without updates changes the table",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 _TIME_TURNED_BACK = declare(
     "time-turned-back", "A commit turns last-updated-ms back", Severity.SHAPE

@@ -9,14 +9,14 @@ from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.contract import Operation
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.target import Namespace
 
 _CONFIG_OF_ANOTHER_WAREHOUSE = declare(
     "config-of-another-warehouse",
     "Answers with the configuration of another warehouse than the one named",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 _ENDPOINT_FORMAT = declare(
     "endpoint-format", "Lists an endpoint that is not a verb, a space and a path", Severity.SHAPE

@@ -19,14 +19,14 @@ from icecheck.conformance.walking import (
 )
 from icecheck.expect import Reply
 from icecheck.probes import has_capability
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.verdict import Group
 
 _LOG_REWRITTEN = declare(
     "log-rewritten",
     "Rewrites the entries of a table's logs",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 
 Json = dict[str, Any]

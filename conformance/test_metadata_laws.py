@@ -27,13 +27,13 @@ from icecheck.conformance.statistics_files import (
     statistics_file,
 )
 from icecheck.expect import Matcher, containing
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 
 _CHANGED_UNASKED = declare(
     "changed-unasked",
     "A commit alters what its updates do not name",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 _LOG_OUT_OF_ORDER = declare(
     "log-out-of-order", "The times of a table's logs do not run forwards", Severity.SHAPE

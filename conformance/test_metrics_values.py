@@ -8,14 +8,14 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.evolving import wider_schema
 from icecheck.expect import equal, show
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.verdict import Group
 
 _CHANGED_BY_A_REPORT = declare(
     "changed-by-a-report",
     "Reporting metrics changes the table",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 
 Json = Any

@@ -17,7 +17,7 @@ from icecheck.conformance.paging import (
 from icecheck.conformance.reading import PAGE_TOO_LONG, next_page_token, not_applicable, object_in
 from icecheck.expect import ABSENT, NotOffered, Reply, show
 from icecheck.shared_symptoms import CHANGE
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.verdict import Group, SkipKind
 
 _PAGE_TOKENS = declare(
@@ -31,7 +31,7 @@ _CUT_SHORT_WITHOUT_TOKEN = declare(
     "cut-short-without-token",
     "Cuts a list short and gives no token for the rest",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
     family=_PAGE_TOKENS,
 )
 _LAST_PAGE_TOKEN = declare(
@@ -44,13 +44,13 @@ _PAGE_USED_UP = declare(
     "page-used-up",
     "Answers a page that is asked for again with the next one",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 _PAGES_INCOMPLETE = declare(
     "pages-incomplete",
     "The pages of a list do not have every entry once",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 _PAGINATION_WITHOUT_END = declare(
     "pagination-without-end", "The pages of a list never end", Severity.REFUSED

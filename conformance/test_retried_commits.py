@@ -25,14 +25,14 @@ from icecheck.conformance.walking import (
 )
 from icecheck.expect import SHAPE_ERRORS
 from icecheck.probes import has_capability
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.verdict import Group
 
 _COMMITTED_TWICE = declare(
     "committed-twice",
     "Carries out a commit twice that a client retried",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
 )
 
 Json = dict[str, Any]

@@ -30,7 +30,7 @@ from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, difference, show
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Group
 
@@ -38,7 +38,7 @@ _ANOTHER_TABLE_SHOWN = declare(
     "another-table-shown",
     "A load in one form shows another state of the table than a plain one",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 Json = dict[str, Any]

@@ -8,13 +8,13 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import commit, expect_loaded
 from icecheck.expect import Matcher
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
 
 _HISTORY_CUT_SHORT = declare(
     "history-cut-short",
     "Shows only a part of a long history",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 
 _BODY_BYTES = 2 * 1024 * 1024

@@ -37,14 +37,14 @@ from icecheck.conformance.planned_history import (
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
 from icecheck.planned_scan import Planned, answers, planned
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.verdict import Group
 
 _PLANNED_FILES_OF_ANOTHER_TABLE = declare(
     "planned-files-of-another-table",
     "Plans the files of another table",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 
 HISTORY = (*V2, "branches", "snapshot-history")

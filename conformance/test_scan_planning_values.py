@@ -30,14 +30,14 @@ from icecheck.conformance.planned_files import (
 )
 from icecheck.expect import equal, show
 from icecheck.planned_scan import planned
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.verdict import Group
 
 _RESIDUAL_FORGETS_ROWS = declare(
     "residual-forgets-rows",
     "Leaves nothing to find in a file that may have matching rows",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 
 FIELD = bodies.struct_field

@@ -43,14 +43,14 @@ from icecheck.conformance.walking import (
 from icecheck.expect import Reply, equal, show
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.verdict import Group
 
 _LOADS_DIFFER = declare(
     "loads-differ",
     "Loads of one version in different ways show different tables",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 
 Json = dict[str, Any]

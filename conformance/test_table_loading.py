@@ -18,7 +18,7 @@ from icecheck.conformance.reading import (
 )
 from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
 from icecheck.probes import has_capability, saw
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
 
 _ID_ABOVE_THE_LAST_ONE = declare(
     "id-above-the-last-one",
@@ -30,7 +30,7 @@ _METADATA_ALTERED = declare(
     "metadata-altered",
     "A load of the referenced snapshots alters other metadata",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 _NO_METADATA_LOCATION = declare(
     "no-metadata-location", "Answers a load without the metadata location", Severity.SHAPE
@@ -44,13 +44,13 @@ _SNAPSHOTS_LEFT_OUT = declare(
     "snapshots-left-out",
     "Leaves snapshots out of the answer to a load",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 _WRONG_TABLE_ANSWERED = declare(
     "wrong-table-answered",
     "Answers a load with another table than the one that was named",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 STRUCT = bodies.struct_field

@@ -8,19 +8,19 @@ from icecheck.conformance.reading import expect_unlisted
 from icecheck.expect import NotOffered, containing
 from icecheck.probes import is_refusal, offered
 from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, Severity, declare
 
 _ANOTHER_TABLE_CAME_BACK = declare(
     "another-table-came-back",
     "Registering the file of a dropped table brings another table",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 _DROPPED_TABLE_CAME_BACK = declare(
     "dropped-table-came-back",
     "Creating a table under the name of a dropped one brings the dropped one back",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 PURGE = [("purgeRequested", "true")]

@@ -29,14 +29,14 @@ from icecheck.conformance.viewing import (
 from icecheck.expect import ABSENT, Matcher, Reply, equal, show
 from icecheck.probes import offered
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.target import Namespace
 
 _ADDED_VERSION_GOES_LIVE = declare(
     "added-version-goes-live",
     "Makes a version of a view current that was only to be added",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 _METADATA_LOCATION_STAYS = declare(
     "metadata-location-stays",

@@ -46,14 +46,14 @@ from icecheck.shared_symptoms import (
     CHANGED_BESIDE,
     EFFECT_MISSING,
 )
-from icecheck.symptoms import Severity, Symptom, declare
+from icecheck.symptoms import ANOTHER_THING, Severity, Symptom, declare
 from icecheck.verdict import Group
 
 _SOMETHING_OF_THE_FIRST_LIFE = declare(
     "something-of-the-first-life",
     "A view created again under its name shows something of the earlier one",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 

@@ -36,14 +36,14 @@ from icecheck.conformance.viewing import (
 from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
 from icecheck.probes import has_capability, offered
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.target import Namespace
 
 _DROPPED_VIEW_REVIVED = declare(
     "dropped-view-revived",
     "Creating a view under the name of a dropped one brings the dropped one back",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 _FIELD = bodies.struct_field

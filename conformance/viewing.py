@@ -10,7 +10,7 @@ from icecheck.conformance.metadata_view import field_ids, metadata_in, place, sh
 from icecheck.expect import Blocked, NotOffered, Reply
 from icecheck.probes import is_refusal, saw
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
@@ -44,13 +44,13 @@ RENAME_CHANGED_THE_VIEW = declare(
     "rename-changed-the-view",
     "Renaming a view changes the view",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 VIEW_HISTORY_LOST = declare(
     "view-history-lost",
     "A view loses earlier versions, or entries of its version log",
     Severity.FALSE_OR_LOST,
-    "every client: it does not see all that is there",
+    NOT_ALL_SEEN,
 )
 VIEW_VERSION_WITHOUT_SCHEMA = declare(
     "view-version-without-schema",

@@ -15,7 +15,7 @@ from icecheck.conformance.world_observing import Observer
 from icecheck.contract import Action, load
 from icecheck.expect import Reply, containing, lacking
 from icecheck.probes import DOES_NOT
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.target import Namespace
 
 __all__ = [
@@ -44,7 +44,7 @@ _UUID_USED_TWICE = declare(
     "uuid-used-twice",
     "Gives two objects one uuid",
     Severity.FALSE_OR_LOST,
-    "every client: it works with something else than it named",
+    ANOTHER_THING,
 )
 
 ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"

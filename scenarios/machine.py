@@ -39,7 +39,7 @@ from icecheck.scenarios.steps import (
     in_words,
 )
 from icecheck.statuses import ANY_4XX, Statuses
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.target import Namespace
 from icecheck.verdict import Finding
 
@@ -49,7 +49,7 @@ _EFFECT = declare(
     "effect",
     "Accepted changes lead to another state: {what}",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
 )
 
 NO_SUCH_SNAPSHOT = 4_242_424_242

@@ -13,19 +13,19 @@ from icecheck.spark_tests.running import (
     qualified,
     spark_session,
 )
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import OTHER_ROWS, Severity, declare
 
 _PLANNED_FILES = declare(
     "spark-planned-files",
     "Plans other files than Spark has written",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 _PLANNED_DELETES = declare(
     "spark-planned-deletes",
     "Plans other delete files than Spark has written",
     Severity.FALSE_OR_LOST,
-    "every client that has its scans planned: it reads other rows than there are",
+    OTHER_ROWS,
 )
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from icecheck.json_text import read_json
 from icecheck.schema import SchemaJudge, SchemaProblem
 from icecheck.shared_symptoms import MEMBER_MISSING, SCHEMA_NOT_JSON, VALUE
 from icecheck.statuses import ANY_4XX, STATUS, Statuses
-from icecheck.symptoms import Severity, Symptom, declare
+from icecheck.symptoms import ANSWER_UNREADABLE, Severity, Symptom, declare
 from icecheck.verdict import Finding, Level, SkipKind
 
 __all__ = [
@@ -39,7 +39,7 @@ BODY_IS_NO_JSON = declare(
     "body-is-no-json",
     "Answers without the JSON body that is due",
     Severity.SHAPE,
-    "Spark, PyIceberg: an answer that cannot be read fails the statement",
+    ANSWER_UNREADABLE,
     family=SCHEMA_NOT_JSON,
 )
 

@@ -1,6 +1,12 @@
 """Symptoms that many families of checks share, or that the engine and checks both raise."""
 
-from icecheck.symptoms import Severity, declare
+from icecheck.symptoms import (
+    ANSWER_UNREADABLE,
+    NOT_AS_ACKNOWLEDGED,
+    UNNAMED_CHANGED,
+    Severity,
+    declare,
+)
 
 __all__ = [
     "ANOMALY",
@@ -31,7 +37,7 @@ EFFECT_MISSING = declare(
     "effect-missing",
     "Accepts a change and does not carry it out: {what}",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
     told=CHANGE,
     answer_in_id=False,
 )
@@ -39,7 +45,7 @@ DEFAULTS_MISSING = declare(
     "effect-missing:defaults-of-columns",
     "Accepts a change and does not carry it out: {what}",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
     told=CHANGE,
     answer_in_id=False,
 )
@@ -47,21 +53,21 @@ _INITIAL = declare(
     "effect-missing:initial-default",
     "Accepts a column and does not keep its initial default",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
     family=DEFAULTS_MISSING,
 )
 _WRITE = declare(
     "effect-missing:write-default",
     "Accepts a column and does not keep its write default",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
     family=DEFAULTS_MISSING,
 )
 EFFECT_ON_ANOTHER = declare(
     "effect-on-another",
     "A change reaches more than it names: {what}",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
     told=CHANGE,
     answer_in_id=False,
 )
@@ -77,13 +83,13 @@ CHANGED_BESIDE = declare(
     "changed-beside",
     "A change alters what it does not name: {what}",
     Severity.FALSE_OR_LOST,
-    "every client: what nobody named is changed",
+    UNNAMED_CHANGED,
 )
 ANSWER_DIFFERS_FROM_LOAD = declare(
     "answer-differs-from-load",
     "The answer to a change differs from what a load shows right after it",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
 )
 LEAK = declare(
     "leak",
@@ -115,7 +121,7 @@ SCHEMA_NOT_JSON = declare(
     "schema:not-json",
     "Answers without the JSON body that is due",
     Severity.SHAPE,
-    "Spark, PyIceberg: an answer that cannot be read fails the statement",
+    ANSWER_UNREADABLE,
     told=_SHAPE,
     answer_in_id=False,
 )
@@ -135,7 +141,7 @@ ANOMALY = declare(
     "anomaly",
     "Clients that work at the same time are told what cannot be true together: {what}",
     Severity.FALSE_OR_LOST,
-    "every client: what was acknowledged is not what is there",
+    NOT_AS_ACKNOWLEDGED,
     values_in_title=False,
 )
 SUITE_ERROR = declare(

@@ -10,10 +10,30 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from types import MappingProxyType
 
-__all__ = ["NOBODY", "Severity", "Symptom", "declare", "declared", "symptom_named"]
+__all__ = [
+    "ANOTHER_THING",
+    "ANSWER_UNREADABLE",
+    "NOBODY",
+    "NOT_ALL_SEEN",
+    "NOT_AS_ACKNOWLEDGED",
+    "OTHER_ROWS",
+    "UNNAMED_CHANGED",
+    "Severity",
+    "Symptom",
+    "declare",
+    "declared",
+    "symptom_named",
+]
 
 NOBODY = "no known client"
 """Who suffers from a finding when no client is known to."""
+# Who suffers, and how, from findings of many kinds.
+NOT_AS_ACKNOWLEDGED = "every client: what was acknowledged is not what is there"
+UNNAMED_CHANGED = "every client: what nobody named is changed"
+NOT_ALL_SEEN = "every client: it does not see all that is there"
+ANOTHER_THING = "every client: it works with something else than it named"
+OTHER_ROWS = "every client that has its scans planned: it reads other rows than there are"
+ANSWER_UNREADABLE = "Spark, PyIceberg: an answer that cannot be read fails the statement"
 
 _PLACE = re.compile(r"\{(expected|actual|what)\}")
 

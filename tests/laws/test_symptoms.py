@@ -119,6 +119,16 @@ def test_no_text_is_taken_for_a_symptom() -> None:
     assert plain == []
 
 
+def test_a_finding_about_a_status_has_the_set_of_those_that_were_due() -> None:
+    """`Reply.wrong_status` makes it; with words in place of the set it could not be grouped."""
+    in_words = [
+        f"{path.name}:{call.lineno}"
+        for path, call in calls("Violation", "violation", "Finding")
+        if call.args and getattr(call.args[0], "id", "") == "STATUS" and path.name != "expect.py"
+    ]
+    assert in_words == []
+
+
 def test_nobody_reads_statuses_out_of_words() -> None:
     """What was due and what came are sets and numbers, never English that is taken apart."""
     split = [
