@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from tests.kill.killing import checks_of
+from tools.kills import proven_by, reached_by
 
 from icecheck.assembly.defective import defective_session
-from icecheck.assembly.kill_matrix import aimed_at, judged_with, kills, misses, proven_by
-from icecheck.assembly.reach import changed_by, reached_by
+from icecheck.assembly.kill_matrix import aimed_at, judged_with, kills, misses
+from icecheck.assembly.reach import changed_by
 from icecheck.contract import Level
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.verdict import Outcome, Verdict

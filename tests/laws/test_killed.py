@@ -6,9 +6,10 @@ from importlib.resources import files
 
 import pytest
 from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
+from tools.kills import proven_by
 
 from icecheck.assembly.collect import collect
-from icecheck.assembly.kill_matrix import GROUPS, judged_with, kills, misses, proven_by
+from icecheck.assembly.kill_matrix import GROUPS, judged_with, kills, misses
 from icecheck.check import Check
 from icecheck.contract import load
 from icecheck.mock_server.defects import Defect, defects

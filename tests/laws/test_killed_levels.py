@@ -5,10 +5,11 @@ from functools import cache
 import pytest
 from tests.laws.golden import key_of, reviewed
 from tests.laws.test_killed import families
+from tools.kills import reached_by
 
 from icecheck.assembly.collect import collect
 from icecheck.assembly.kill_matrix import judged_with
-from icecheck.assembly.reach import Entry, changed_by, reached_by
+from icecheck.assembly.reach import Entry, changed_by
 from icecheck.check import Check
 from icecheck.contract import Level, load
 from icecheck.mock_server.defects import Defect, defects

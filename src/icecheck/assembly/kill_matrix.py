@@ -1,6 +1,6 @@
 """The kill matrix: every defect of the mock against the checks that are to notice it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from icecheck.assembly.defective import defective_session
 from icecheck.assembly.reach import changed_by
@@ -12,7 +12,7 @@ from icecheck.mock_server.defects import Defect
 from icecheck.passive import Observed, observe, passive_verdicts
 from icecheck.verdict import Group, Level, Outcome, Verdict
 
-__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses", "proven_by"]
+__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses"]
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups that need nothing but a catalog."""
@@ -82,9 +82,3 @@ def misses(defect: Defect, failed: Sequence[Verdict]) -> str:
     if level is not Level.MUST and too_much:
         return f"{defect.breaks} is a {level}, and {', '.join(too_much)} fails"
     return ""
-
-
-def proven_by(killed: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """Turn defect -> checks into check -> defects, both in the order of their names."""
-    checks = sorted({check for found in killed.values() for check in found})
-    return {check: sorted(d for d, found in killed.items() if check in found) for check in checks}
