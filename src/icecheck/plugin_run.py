@@ -17,7 +17,7 @@ from icecheck.assembly.run import RunOptions
 from icecheck.card import card_of
 from icecheck.cli.closing import residue_lines, unmet_lines
 from icecheck.connection import TargetUnusable
-from icecheck.contract import load
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.expectations import DEFAULT_FILE, Selection, in_force
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
@@ -71,11 +71,10 @@ class CatalogRun:
         run_id = run_id or secrets.token_hex(3)
         try:
             target = _target(config)
-            contract = load()
-            named = option(config, "conformance-spec") or contract.version
-            release = release_to_hold_to(named, contract, "--conformance-spec")
+            named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION
+            spec = release_to_hold_to(named, "--conformance-spec")
             seed = _whole_number(option(config, "conformance-seed"), "--conformance-seed") or 0
-            file = _expectation_file(option(config, "conformance-expectations"))
+            file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
         worker = handed.get("workerid", "")
@@ -86,7 +85,7 @@ class CatalogRun:
             groups=tuple(Group),
             command="pytest",
             witnessed_only=bool(option(config, "conformance-witnessed-only")),
-            release=release,
+            spec=spec,
         )
         report = option(config, "conformance-report")
         if report is not None:
@@ -98,7 +97,8 @@ class CatalogRun:
             worker=worker,
             ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=options.witnessed_only,
-            not_demanded=lambda check: next(iter(demanded_by(release, (check,))[1]), None),
+            spec=spec,
+            not_demanded=lambda check: next(iter(demanded_by(spec, (check,))[1]), None),
             expected=in_force(file, datetime.now(UTC).date()),
         )
         return cls(options, recorder, report, file)
@@ -233,12 +233,12 @@ def _ended_by_itself(session: pytest.Session) -> bool:
     )
 
 
-def _expectation_file(named: str | None) -> ExpectationFile | None:
+def _expectation_file(named: str | None, contract: Contract) -> ExpectationFile | None:
     """Return the entries of the file that was named, or else of the one that lies here."""
     path = Path(named or DEFAULT_FILE)
     if named is None and not path.exists():
         return None
-    return expectations_from(read_text(path), path)
+    return expectations_from(read_text(path), path, contract)
 
 
 def _ledger_file(worker: str) -> str:

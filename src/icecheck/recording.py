@@ -13,10 +13,11 @@ import pytest
 from icecheck.breaker import Breaker
 from icecheck.card import card_of
 from icecheck.causes import causes_of
-from icecheck.check import Check, check_of
+from icecheck.check import Check, bind, declaration_of
 from icecheck.cleaning import salvage
 from icecheck.conclusion import ungated_if_unwitnessed
 from icecheck.connection import TargetUnusable
+from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
 from icecheck.expectations import entry_for, met_by
 from icecheck.expected import Expectation, Mark, Met
 from icecheck.littering import refuse_to_litter
@@ -63,6 +64,7 @@ class Recorder:
     expected: tuple[Expectation, ...] = ()
     ledger: Path | None = None
     witnessed_only: bool = False
+    spec: str = DEFAULT_SPEC_VERSION
     not_demanded: Callable[[Check], Verdict | None] = lambda _: None
     observed: dict[str, Observed] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
@@ -91,6 +93,7 @@ class Recorder:
                 seed=self.seed,
                 worker=self.worker,
                 ledger=self.ledger,
+                spec=self.spec,
             )
             with contextlib.ExitStack() as undo:
                 undo.callback(session.close)
@@ -120,10 +123,14 @@ class Recorder:
 
     def called(self, item: pytest.Function) -> bool:
         """Let the judge call an item's function if it is a check; whether it is one."""
-        check = check_of(item.obj)
-        if check is not None:
-            self._call(item, check)
-        return check is not None
+        declared = declaration_of(item.obj)
+        if declared is None:
+            return False
+        check = bind(declared, contract_for(self.spec))
+        if check is None:
+            pytest.skip(f"{declared.id} is about other versions of the document than {self.spec}")
+        self._call(item, check)
+        return True
 
     def _call(self, item: pytest.Function, check: Check) -> None:
         verdict = self.not_demanded(check)
@@ -190,8 +197,8 @@ class Recorder:
 
 def is_disruptive(item: pytest.Item) -> bool:
     """Whether a pytest item is a check that strains the catalog."""
-    check = check_of(item.obj) if isinstance(item, pytest.Function) else None
-    return check is not None and check.disruptive
+    declared = declaration_of(item.obj) if isinstance(item, pytest.Function) else None
+    return declared is not None and declared.disruptive
 
 
 def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:

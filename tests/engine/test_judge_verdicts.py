@@ -7,6 +7,7 @@ import pytest
 
 from icecheck.check import check, check_of
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.expect import Blocked, CredentialsEnded, NotOffered, Unreachable, Violation
 from icecheck.judge import judge, not_run
 from icecheck.session import open_session
@@ -46,7 +47,7 @@ def declared(body, **settings):
         body(catalog, **resources)
 
     given = {"proves": PROVES, "group": Group.SCENARIOS, **settings}
-    return check_of(check("some.check", **given)(test_something))
+    return check_of(check("some.check", **given)(test_something), load())
 
 
 def judged(catalog, body, **settings):

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from icecheck.check import check_of
+from icecheck.check import declaration_of
 from icecheck.client import NO_BODY
 from icecheck.conformance import test_generated as generated_checks
 from icecheck.conformance.confinement import Place, confine
@@ -153,11 +153,11 @@ def test_confining_a_case_does_not_change_it():
     assert json.dumps(case.body) == before
 
 
-CHECKS = [f for name, f in sorted(vars(generated_checks).items()) if check_of(f) is not None]
+CHECKS = [f for name, f in sorted(vars(generated_checks).items()) if declaration_of(f) is not None]
 
 
 @pytest.mark.parametrize("isolation", ["nested", "flat"])
-@pytest.mark.parametrize("function", CHECKS, ids=lambda f: check_of(f).id)
+@pytest.mark.parametrize("function", CHECKS, ids=lambda f: declaration_of(f).id)
 def test_each_check_passes_and_sends_nothing_that_lies_outside_the_run(
     function, isolation, run_check
 ):

@@ -23,7 +23,7 @@ WRONG = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
 @cache
 def reach() -> dict[Check, frozenset[Entry]]:
     """The checks of a MUST, and the behaviour of the mock that each of them meets."""
-    must = [check for check in collect((Group.CHECKS,)) if check.level is Level.MUST]
+    must = [check for check in collect((Group.CHECKS,), load()) if check.level is Level.MUST]
     met = reached_by(must)
     return {check: met[check.id] for check in must}
 

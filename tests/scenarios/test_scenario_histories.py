@@ -9,6 +9,7 @@ import pytest
 from icecheck.check import check_of
 from icecheck.client import Catalog
 from icecheck.connection import Connection
+from icecheck.contract import load
 from icecheck.expect import Unreachable, Violation
 from icecheck.judge import judge
 from icecheck.mock_server import problem, replies
@@ -38,7 +39,7 @@ from icecheck.scenarios.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
 
-CHECK = check_of(scenario)
+CHECK = check_of(scenario, load())
 TOUR = (
     CreateNamespace(0, "1"),
     CreateTable(0, 0, "1"),

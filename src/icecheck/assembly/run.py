@@ -18,6 +18,7 @@ from icecheck.assembly.side_by_side import one_by_one, side_by_side
 from icecheck.breaker import Breaker
 from icecheck.check import Check
 from icecheck.cleaning import salvage
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.exchange import Exchange
 from icecheck.expectations import is_foreseen
 from icecheck.expected import Expectation
@@ -39,18 +40,19 @@ _STOPPED = "the run was to end at the first failure (--fail-fast)"
 class RunOptions:
     """What to run and how.
 
-    ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
-    which everything that the run makes is written down. What the document of ``release`` does not
-    demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
-    of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
-    checks are judged at a time, each over connections of its own; those with Spark one after the
-    other. ``redactor`` is told every secret that comes up.
+    ``spec`` is the release whose document the catalog is held to: what that does not demand is
+    skipped. ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the
+    file in which everything that the run makes is written down. ``fail_fast`` ends the run at the
+    first failure of a MUST check that is none of the ``foreseen``; the rest is skipped as the
+    user's wish. With several ``workers`` so many checks are judged at a time, each over
+    connections of its own; those with Spark one after the other. ``redactor`` is told every secret
+    that comes up.
     """
 
     target: Target
     run_id: str
     seed: int = 0
-    spec: str = "1.10.0"
+    spec: str = DEFAULT_SPEC_VERSION
     groups: tuple[Group, ...] = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
     globs: tuple[str, ...] = ()
     command: str = ""
@@ -59,10 +61,14 @@ class RunOptions:
     ledger: Path | None = None
     fail_fast: bool = False
     witnessed_only: bool = False
-    release: str = "1.10.0"
     foreseen: tuple[Expectation, ...] = ()
     workers: int = 1
     redactor: Redactor = field(default_factory=Redactor, compare=False)
+
+    @property
+    def contract(self) -> Contract:
+        """The contract that tells what the document of ``spec`` demands."""
+        return contract_for(self.spec)
 
 
 class Progress(Protocol):
@@ -189,9 +195,9 @@ def run_checks(
     of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
     """
     told = progress or Silent()
-    every = collect(options.groups, disruptive=True)
+    every = collect(options.groups, options.contract, disruptive=True)
     chosen = allowed(select(every, options.globs), options.target)
-    checks, skipped = demanded_by(options.release, chosen)
+    checks, skipped = demanded_by(options.spec, chosen)
     started_at = datetime.now(UTC)
     started = time.monotonic()
     session = open_session(

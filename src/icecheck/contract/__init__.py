@@ -67,6 +67,7 @@ __all__ = [
     "UnknownRef",
     "UnresolvedRows",
     "When",
+    "contract_for",
     "load",
 ]
 
@@ -220,6 +221,18 @@ class Contract:
         from icecheck.contract.citations import lines_of_ref
 
         return lines_of_ref(self.version, ref)
+
+
+def contract_for(release: str) -> Contract:
+    """Return the contract that tells what a release's document demands.
+
+    It is that of the oldest version whose document is not older: its register dates every demand.
+    ValueError for a release that is newer than all versions.
+    """
+    for version in sorted(SPEC_VERSIONS, key=releases.number):
+        if not releases.is_newer(release, version):
+            return load(version)
+    raise ValueError(f"no document covers release {release!r}; known: {SPEC_VERSIONS}")
 
 
 def load(version: str = DEFAULT_SPEC_VERSION) -> Contract:

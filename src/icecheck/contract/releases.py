@@ -23,6 +23,7 @@ __all__ = [
     "is_newer",
     "later",
     "newest",
+    "number",
     "released_lines",
     "releases",
     "since",
@@ -48,18 +49,19 @@ class Amendments:
     faults: tuple[str, ...]
 
 
-def _number(release: str) -> tuple[int, ...]:
+def number(release: str) -> tuple[int, ...]:
+    """Return what a release is ordered by."""
     return tuple(int(part) for part in release.split("."))
 
 
 def is_newer(release: str, other: str) -> bool:
     """Whether a release came after another, by number."""
-    return _number(release) > _number(other)
+    return number(release) > number(other)
 
 
 def newest(found: Iterable[str]) -> str:
     """Return the last of these releases."""
-    return max(found, key=_number)
+    return max(found, key=number)
 
 
 @cache
