@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import contract
 from icecheck.client import NO_BODY
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase
 from icecheck.conformance.sample_values import TABLE_LOCATION, TABLE_TIME
+from icecheck.contract import Contract
+from icecheck.contract import Place as Named
 from icecheck.schema import schema_judge
 from icecheck.target import Namespace
 
@@ -33,6 +34,7 @@ class Place:
     namespace: Namespace
     parent: str
     new_name: Callable[[], str]
+    contract: Contract
     table: str = ""
     location: str = ""
     metadata_location: str = ""
@@ -61,7 +63,7 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     body: Json = NO_BODY
     if case.has_body:
         body = _filled(_confined_body(case, place), place)
-        valid = schema_judge().request_is_valid(case.operation_id, body)
+        valid = schema_judge(place.contract.version).request_is_valid(case.operation_id, body)
         if valid != (case.flawed_part != "body" or case.cut_off):
             return None
         if case.cut_off:
@@ -82,7 +84,7 @@ def _names(operation_id: str, place: Place) -> dict[str, str | Namespace]:
         "table": place.table,
         "view": place.table,
     }
-    if "{plan-id}" in contract.load().operations[operation_id].path:
+    if "{plan-id}" in place.contract.operations[operation_id].path:
         names["plan-id"] = place.new_name()
     return names
 
@@ -104,7 +106,7 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
     body = copy.deepcopy(case.body)
     if not isinstance(body, dict):
         return body
-    for named in contract.load().operations[case.operation_id].facts.names:
+    for named in place.contract.operations[case.operation_id].facts.names:
         _confine_names(named, body, place)
     # The rest are locations, and what no object is made or found by.
     _rewrite(body, "location", lambda v: _name(v, f"{place.location}_{place.new_name()}"))
@@ -115,21 +117,21 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
     return body
 
 
-def _confine_names(named: contract.Place, body: dict[str, Json], place: Place) -> None:
+def _confine_names(named: Named, body: dict[str, Json], place: Place) -> None:
     match named:
-        case contract.Place.PATH | contract.Place.PARENT:
+        case Named.PATH | Named.PARENT:
             pass  # these are no part of the body
-        case contract.Place.NAMESPACE:
+        case Named.NAMESPACE:
             _rewrite(body, "namespace", lambda v: _new_namespace(v, place))
-        case contract.Place.NAME:
+        case Named.NAME:
             _rewrite(body, "name", lambda v: _name(v, place.new_name()))
-        case contract.Place.SOURCE:
+        case Named.SOURCE:
             _rewrite(body, "source", lambda v: _identifier(v, place, place.table))
-        case contract.Place.DESTINATION:
+        case Named.DESTINATION:
             _rewrite(body, "destination", lambda v: _identifier(v, place, place.new_name()))
-        case contract.Place.IDENTIFIER:
+        case Named.IDENTIFIER:
             _confine_commit(body, place)
-        case contract.Place.TABLE_CHANGES:
+        case Named.TABLE_CHANGES:
             for change in _objects(body.get("table-changes")):
                 _confine_commit(change, place)
 

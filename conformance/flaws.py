@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from icecheck.contract import load
+from icecheck.contract import Contract
 
 __all__ = ["ABSENT", "Flaw", "Spot", "flaw_of", "spot_of"]
 
@@ -140,7 +140,7 @@ class Spot:
 
 def spot_of(
     operation_id: str,
-    document: Mapping[str, Any],
+    contract: Contract,
     schema: Mapping[str, Any],
     location: str,
     body: Any,
@@ -149,6 +149,7 @@ def spot_of(
 
     For a missing member the spot is the member. A location that does not fit raises ValueError.
     """
+    document = contract.corrected(("repair", "strict"))
     keys = [k for k in location.split("/") if k]
     if not keys:
         raise ValueError(f"no place in {location!r}")
@@ -167,7 +168,7 @@ def spot_of(
             path.append(_ARRAY_ITEM)
             node, required = _resolved(document, node["items"]), True
             value = _first_item(value)
-            path += _kind_of_item(path, value)
+            path += _kind_of_item(path, value, contract)
             continue
         name = next(steps)
         path.append(name)
@@ -236,12 +237,11 @@ def _first_item(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value else ABSENT
 
 
-def _kind_of_item(path: list[str], value: Any) -> list[str]:
+def _kind_of_item(path: list[str], value: Any, contract: Contract) -> list[str]:
     """Return the name of an update or requirement, if it has one."""
     *_, member, _ = path
     discriminator = _DISCRIMINATORS.get(member)
     name = value.get(discriminator) if discriminator and isinstance(value, dict) else None
-    contract = load()
     known = (*contract.table_updates, *contract.table_assertions, *contract.view_updates)
     return [name] if name in known else []
 

@@ -10,7 +10,7 @@ from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase, cases_of
 from icecheck.conformance.sampling import sample
 from icecheck.conformance.viewing import View, given_view, settled_view
-from icecheck.contract import Action, Object, load
+from icecheck.contract import Action, Facts, Object
 from icecheck.expect import Blocked, Reply, Violation
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
@@ -33,26 +33,8 @@ TOLERABLE_CASES_MAX = 10
 ACCEPTED_CASES_MAX = 20
 FINDINGS_MAX = 12
 
-_FACTS = {operation.id: operation.facts for operation in load().operations.values()}
-_NEEDS_TABLE = frozenset(
-    id_
-    for id_, facts in _FACTS.items()
-    if facts.object is Object.TABLE and facts.action is not Action.LIST
-)
-_NEEDS_VIEW = frozenset(
-    id_
-    for id_, facts in _FACTS.items()
-    if facts.object is Object.VIEW and facts.action not in {Action.LIST, Action.CREATE}
-)
-_NEEDS_SNAPSHOT = frozenset(
-    id_ for id_, facts in _FACTS.items() if facts.object is Object.TABLE and facts.commits
-)
 # Their bodies hold what the bodies of others hold too: half as many cases.
 _ALIKE = frozenset({"createView", "replaceView", "renameView", "commitTransaction"})
-# After these have succeeded, the next request needs another object to be about.
-_USES_UP = frozenset(
-    id_ for id_, facts in _FACTS.items() if facts.commits or facts.removes is not None
-)
 _CREATED_MS = 1_767_225_600_000  # when a view was made that is not there yet
 # Properties that generated requests set and remove: there beforehand, a trace is a change.
 _PROPERTIES = {"icecheck.gone": "not yet", "icecheck.generated": "0"}
@@ -102,7 +84,7 @@ def _cases(
     purpose: str,
     cases_max: int,
 ) -> tuple[GeneratedCase, ...]:
-    wanted = [c for c in cases_of(operation_id) if c.flaw in flaws]
+    wanted = [c for c in cases_of(operation_id, catalog.contract) if c.flaw in flaws]
     return sample(
         wanted,
         seed=catalog.session.seed,
@@ -129,9 +111,18 @@ def _send_all(
             findings.append(violation.finding)
         if reply.ok:
             _ledger_unexpected(catalog, case, reply)
-            if operation_id in _USES_UP:
+            if _uses_up(catalog.contract.operations[operation_id].facts):
                 place = _given_place(catalog, operation_id)
     return findings, place
+
+
+def _uses_up(facts: Facts) -> bool:
+    """Whether the next request needs another object to be about, once this one has succeeded."""
+    return facts.commits or facts.removes is not None
+
+
+def _commits_to_table(facts: Facts) -> bool:
+    return facts.object is Object.TABLE and facts.commits
 
 
 def send(catalog: Catalog, request: ConfinedRequest) -> Reply:
@@ -202,17 +193,19 @@ def _given_place(catalog: Catalog, operation_id: str) -> Place:
         location=str(metadata.get("location", "")),
         metadata_location=(table.metadata_location or "") if table is not None else "",
         updated_ms=updated_ms if isinstance(updated_ms, int) else _CREATED_MS,
+        contract=catalog.contract,
         warehouse=catalog.target.warehouse,
     )
 
 
 def _given_object(catalog: Catalog, operation_id: str, namespace: Namespace) -> Table | View | None:
-    if operation_id in _NEEDS_VIEW:
+    facts = catalog.contract.operations[operation_id].facts
+    if facts.object is Object.VIEW and facts.action not in {Action.LIST, Action.CREATE}:
         return given_view(catalog, namespace)
-    if operation_id not in _NEEDS_TABLE:
+    if facts.object is not Object.TABLE or facts.action is Action.LIST:
         return None
     table = catalog.given_table(namespace)
-    return _with_snapshot(catalog, table) if operation_id in _NEEDS_SNAPSHOT else table
+    return _with_snapshot(catalog, table) if _commits_to_table(facts) else table
 
 
 def _with_snapshot(catalog: Catalog, table: Table) -> Table:
@@ -235,7 +228,9 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
         return None  # the check of that operation says what is wrong with its answers
     if operation_id == "updateProperties" and isinstance(seen, dict):
         return {key: seen.get(key) for key in _PROPERTIES}
-    if operation_id in _NEEDS_SNAPSHOT and isinstance(seen, dict):
+    if _commits_to_table(catalog.contract.operations[operation_id].facts) and isinstance(
+        seen, dict
+    ):
         return view.settled(seen, *_PROPERTIES)
     if operation_id == "replaceView" and isinstance(seen, dict):
         return settled_view(seen, *_PROPERTIES)
@@ -244,7 +239,7 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
 
 def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, str] | None:
     """Ask for what shows it: the answer, and its member that counts."""
-    facts = _FACTS[operation_id]
+    facts = catalog.contract.operations[operation_id].facts
     match facts.action, facts.object:
         case Action.CREATE, Object.NAMESPACE:
             return catalog.list_namespaces(place.namespace), "namespaces"

@@ -12,7 +12,7 @@ from typing import Any
 
 from icecheck.conformance.flaws import Flaw, flaw_of, spot_of
 from icecheck.conformance.sample_values import sample_of, seeded
-from icecheck.contract import Action, load
+from icecheck.contract import Action, Contract, Operation
 from icecheck.generating import generating
 from icecheck.schema import schema_judge
 
@@ -55,7 +55,7 @@ class GeneratedCase:
 
 
 @cache
-def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
+def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]:
     """Return the cases of one operation, the allowed ones first; made once per process.
 
     Negative cases whose body our validator accepts are left out: schemathesis is sometimes wrong
@@ -63,12 +63,12 @@ def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
     """
     from schemathesis import GenerationMode
 
-    made = [*_usual(operation_id)]
+    made = [*_usual(operation_id, contract)]
     seen = {_sent(case) for case in made}
     with generating():
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-            for case in _generate(operation_id, mode):
-                found = _read(operation_id, len(made), case)
+            for case in _generate(operation_id, contract, mode):
+                found = _read(contract.operations[operation_id], contract, len(made), case)
                 # Without what was left out, some cases send the same request.
                 if found is not None and (request := _sent(found)) not in seen:
                     seen.add(request)
@@ -79,9 +79,9 @@ def cases_of(operation_id: str) -> tuple[GeneratedCase, ...]:
     return tuple(made)
 
 
-def _usual(operation_id: str) -> Iterator[GeneratedCase]:
+def _usual(operation_id: str, contract: Contract) -> Iterator[GeneratedCase]:
     """Yield the request that the samples make up, if the operation has a body."""
-    schema = load().operations[operation_id].request_schema
+    schema = contract.operations[operation_id].request_schema
     if schema is not None:
         yield GeneratedCase(
             operation_id=operation_id,
@@ -109,8 +109,8 @@ def _cut_off(case: GeneratedCase, ordinal: int) -> GeneratedCase:
     )
 
 
-def _generate(operation_id: str, mode: Any) -> Iterator[Any]:
-    schema = _schema()
+def _generate(operation_id: str, contract: Contract, mode: Any) -> Iterator[Any]:
+    schema = _schema(contract)
     operation = schema.find_operation_by_id(operation_id)
     generation = schema.config.generation_for(operation=operation, phase="coverage")
     yield from schema.iter_coverage_cases(
@@ -119,19 +119,17 @@ def _generate(operation_id: str, mode: Any) -> Iterator[Any]:
 
 
 @cache
-def _schema() -> Any:
+def _schema(contract: Contract) -> Any:
     import schemathesis
 
     # An empty Config: otherwise a schemathesis.toml of the user's directory would be read.
-    return schemathesis.openapi.from_dict(seeded(_document()), config=schemathesis.Config())
+    document = seeded(contract.corrected(("repair", "strict")))
+    return schemathesis.openapi.from_dict(document, config=schemathesis.Config())
 
 
-@cache
-def _document() -> dict[str, Any]:
-    return load().corrected(("repair", "strict"))
-
-
-def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:
+def _read(
+    operation: Operation, contract: Contract, ordinal: int, case: Any
+) -> GeneratedCase | None:
     """Turn a schemathesis case into ours, or into None when nothing may be concluded from it."""
     from schemathesis.core import NotSet
 
@@ -139,16 +137,16 @@ def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:
     scenario = phase.scenario.value
     if scenario in _LEFT_OUT:
         return None
-    operation = load().operations[operation_id]
+    operation_id = operation.id
     known = {p.name.lower() for p in operation.parameters if p.location == "header"}
     has_body = not isinstance(case.body, NotSet)
     positive = not case.meta.generation.mode.is_negative
     flaw: Flaw | None = None
     if not positive:
-        flaw = _flaw(operation_id, phase, case.body if has_body else None, has_body=has_body)
+        flaw = _flaw(operation, contract, phase, case.body if has_body else None, has_body=has_body)
         if flaw is None:
             return None
-    elif has_body and not schema_judge().request_is_valid(operation_id, case.body):
+    elif has_body and not schema_judge(contract.version).request_is_valid(operation_id, case.body):
         return None
     return GeneratedCase(
         operation_id=operation_id,
@@ -164,21 +162,23 @@ def _read(operation_id: str, ordinal: int, case: Any) -> GeneratedCase | None:
     )
 
 
-def _flaw(operation_id: str, phase: Any, body: Any, *, has_body: bool) -> Flaw | None:
+def _flaw(
+    operation: Operation, contract: Contract, phase: Any, body: Any, *, has_body: bool
+) -> Flaw | None:
     """Judge a negative case; None when the contract does not forbid it after all."""
+    operation_id = operation.id
     part = _part(phase)
     if part != "body":
         # Optional is optional: only a listing that pages has a use for its parameters.
-        lists = load().operations[operation_id].facts.action is Action.LIST
+        lists = operation.facts.action is Action.LIST
         return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
     if not has_body:
         return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE
-    if schema_judge().request_is_valid(operation_id, body):
+    if schema_judge(contract.version).request_is_valid(operation_id, body):
         return None
     if phase.location is None or operation_id == "reportMetrics":
         return Flaw.TOLERABLE  # a catalog may drop reports unread
-    operation = load().operations[operation_id]
-    spot = spot_of(operation_id, _document(), operation.request_schema or {}, phase.location, body)
+    spot = spot_of(operation_id, contract, operation.request_schema or {}, phase.location, body)
     return flaw_of(spot)
 
 

@@ -7,16 +7,13 @@ from icecheck import bodies
 from icecheck.client import Catalog, Table
 from icecheck.conformance.reading import object_in
 from icecheck.conformance.viewing import create_view_body, given_view, some_view
-from icecheck.contract import Changes, load
 from icecheck.expect import Reply
 from icecheck.target import Namespace
 
 __all__ = [
-    "ANYBODYS",
     "FALSE_TOKEN",
     "NOBODY",
     "REQUESTS",
-    "WRITES",
     "Send",
     "is_altered",
     "of_table",
@@ -165,11 +162,6 @@ REQUESTS: Mapping[str, Send] = {
     "renameView": _rename_view,
 }
 
-_FACTS = {operation.id: operation.facts for operation in load().operations.values()}
-WRITES = frozenset(id_ for id_, facts in _FACTS.items() if facts.changes is Changes.OBJECTS)
-"""Operations that change what others see."""
-ANYBODYS = frozenset(id_ for id_, facts in _FACTS.items() if facts.changes is Changes.ASIDE)
-"""Operations that show and change nothing of anybody's: a catalog may open them as it likes."""
 # Which page is answered, and what a table comes with for its reader, is the catalog's business.
 _READERS_OWN = {
     "listNamespaces": ("next-page-token",),

@@ -8,11 +8,9 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.guarded_routes import (
-    ANYBODYS,
     FALSE_TOKEN,
     NOBODY,
     REQUESTS,
-    WRITES,
     Send,
     is_altered,
     of_table,
@@ -24,6 +22,7 @@ from icecheck.conformance.reading import (
     not_applicable,
     tables_in,
 )
+from icecheck.contract import Changes
 from icecheck.expect import Reply, Violation
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.verdict import Group
@@ -130,9 +129,11 @@ def _expect_open(catalog: Catalog, operation_id: str, send: Send, unnamed: Reply
     It is if nothing is protected, or if whoever reads is answered the same without credentials.
     """
     open_to_all = not_applicable(f"{operation_id} needs no credentials here")
-    if not unnamed.ok or operation_id in ANYBODYS:
+    changes = catalog.contract.operations[operation_id].facts.changes
+    # What shows and changes nothing of anybody's may be open as the catalog likes.
+    if not unnamed.ok or changes is Changes.ASIDE:
         raise open_to_all
-    if operation_id not in WRITES and not is_altered(unnamed, send(catalog, {})):
+    if changes is not Changes.OBJECTS and not is_altered(unnamed, send(catalog, {})):
         raise open_to_all
     asked = filter(catalog.claims, ("listNamespaces", "loadTable", "createTable", "dropTable"))
     if not any(refused(REQUESTS[each](catalog, NOBODY)) for each in asked):

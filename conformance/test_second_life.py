@@ -32,7 +32,7 @@ from icecheck.conformance.second_lives import (
     there_again,
     warm,
 )
-from icecheck.contract import Action, load
+from icecheck.contract import Action
 from icecheck.expect import ABSENT, Reply, show
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
@@ -41,7 +41,6 @@ from icecheck.verdict import Group
 
 _TABLE = ("createTable", "loadTable", "dropTable")
 _VIEW = ("createView", "loadView", "dropView")
-_LISTS = frozenset(load().by_object(Action.LIST).values())
 
 
 # ---------------------------------------------------------------------------- tables
@@ -174,7 +173,7 @@ def test_name_of_a_dropped_namespace(catalog: Catalog) -> None:
     catalog.drop_namespace(namespace).expect(200, 202, 204)
     for reply in _look_around(catalog, namespace):
         # That a missing namespace has no list at all is for the checks of listing to judge.
-        lists = reply.exchange.operation in _LISTS
+        lists = reply.exchange.operation in catalog.contract.by_object(Action.LIST).values()
         if not lists or (reply.ok and tables_in(reply)):
             expect_nothing(reply, "namespace")
     given_namespace_at(catalog, namespace)

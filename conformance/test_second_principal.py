@@ -9,7 +9,7 @@ from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import object_in, tables_in
 from icecheck.conformance.second_principal import second_principal
 from icecheck.conformance.viewing import View, create_view_body, given_view
-from icecheck.contract import Action, Object, load
+from icecheck.contract import Action, Object
 from icecheck.expect import Reply, Violation, equal
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.symptoms import Symptom
@@ -20,7 +20,6 @@ Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]
 
 _LOOKING = frozenset({Action.LOAD, Action.EXISTS, Action.LOAD_CREDENTIALS})
-_LISTS = tuple(load().by_object(Action.LIST)[kind] for kind in ("table", "view"))
 _OPEN_TO_NOBODY = frozenset({403, 404})
 
 
@@ -60,7 +59,8 @@ def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
 
 def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Reply, str]]:
     """Yield each list of what is in the namespace, and the name of what is surely in it."""
-    for operation_id, inside in zip(_LISTS, (mine.table, mine.view), strict=True):
+    lists = catalog.contract.by_object(Action.LIST)
+    for operation_id, inside in ((lists["table"], mine.table), (lists["view"], mine.view)):
         names = mine.names(operation_id)
         if names is not None and inside is not None:
             yield catalog.call(operation_id, names, headers=theirs), inside.name

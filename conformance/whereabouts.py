@@ -54,9 +54,9 @@ def _identifier(place: Place) -> Json:
 
 def _on(operation_id: str, body: Any = NO_BODY) -> Ask:
     """Return what asks by the names in the path alone."""
-    kind = load().operations[operation_id].facts.object
 
     def ask(catalog: Catalog, place: Place, _uuid: str) -> Reply:
+        kind = catalog.contract.operations[operation_id].facts.object
         names: Mapping[str, str | Namespace] = {"namespace": place[0], kind: place[1]}
         return catalog.call(operation_id, names, body=body)
 

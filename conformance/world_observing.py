@@ -20,7 +20,7 @@ from icecheck.conformance.viewing import (
     settled_view,
 )
 from icecheck.conformance.world import WATCHED, Held, Thing, World, marked
-from icecheck.contract import Action, load
+from icecheck.contract import Action
 from icecheck.expect import ABSENT, Blocked, Reply, Violation, difference, show
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE, EFFECT_MISSING
@@ -28,15 +28,10 @@ from icecheck.statuses import STATUS, Statuses
 from icecheck.symptoms import Symptom
 from icecheck.target import Namespace
 
-__all__ = ["LISTS", "Observer"]
+__all__ = ["Observer"]
 
 Json = dict[str, Any]
 
-LISTS = load().by_object(Action.LIST)
-_LOADS = load().by_object(Action.LOAD)
-_EXISTS = load().by_object(Action.EXISTS)
-_DROPS = frozenset(load().by_object(Action.DROP).values())
-_RENAMES = frozenset(load().by_object(Action.RENAME).values())
 _ANSWERED = frozenset(
     {
         "createNamespace", "createTable", "updateTable", "registerTable", "createView",
@@ -76,6 +71,13 @@ class Observer:
         self.touched: frozenset[Thing] = frozenset()
         self.refused = False
 
+    def _claims(self, action: Action, kind: str) -> bool:
+        return self.catalog.claims(self.catalog.contract.by_object(action)[kind])
+
+    def _does(self, action: Action) -> bool:
+        """Whether the step at hand does this."""
+        return self.operation in self.catalog.contract.by_object(action).values()
+
     # ---- one thing
 
     def look(self, world: World, thing: Thing, *, tagged: bool = True, query: Query = ()) -> World:
@@ -85,7 +87,7 @@ class Observer:
         for loads of tables, and leaves a whole table whole.
         """
         held = world.held.get(thing)
-        if not self.catalog.claims(_LOADS[thing.kind]):
+        if not self._claims(Action.LOAD, thing.kind):
             return world
         tag = self._tag(thing) if tagged else None
         reply = self._load(thing, tag, query)
@@ -118,7 +120,7 @@ class Observer:
     def look_for(self, world: World, thing: Thing) -> None:
         """Judge by its existence check whether a thing is there, and by a table's other routes."""
         held = world.held.get(thing)
-        if self.catalog.claims(_EXISTS[thing.kind]):
+        if self._claims(Action.EXISTS, thing.kind):
             self._expect_there(self._exists(thing), thing, held)
         if thing.kind == "table" and held is not None:
             self._look_along(thing, held)
@@ -213,7 +215,7 @@ class Observer:
 
         At the top of the catalog others have namespaces too: that is never asked for in pages.
         """
-        if not self.catalog.claims(LISTS[kind]) or (kind != "namespace" and not namespace):
+        if not self._claims(Action.LIST, kind) or (kind != "namespace" and not namespace):
             return
         size = page_size if namespace else 0
         pages = [*self._pages(namespace, kind, size)]
@@ -249,7 +251,7 @@ class Observer:
         """
         nested = has_capability(self.catalog, "nested-namespaces")
         for kind in ("namespace", "table", "view") if nested else ("table", "view"):
-            if not self.catalog.claims(LISTS[kind]):
+            if not self._claims(Action.LIST, kind):
                 continue
             reply = self._list(thing.path, kind, ())
             if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
@@ -320,9 +322,9 @@ class Observer:
         match member:
             case "entity-tag":
                 return STATUS
-            case "existence" if self.operation in _DROPS:
+            case "existence" if self._does(Action.DROP):
                 return EFFECT_MISSING.of(f"drop-{thing.kind}")
-            case "existence" if self.operation in _RENAMES:
+            case "existence" if self._does(Action.RENAME):
                 return EFFECT_MISSING.of("rename")
             case _:
                 return EFFECT_MISSING.of(member)

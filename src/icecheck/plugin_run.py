@@ -21,7 +21,7 @@ from icecheck.assembly.output import put_aside, write_report
 from icecheck.card import card_of
 from icecheck.check import Check
 from icecheck.connection import TargetUnusable
-from icecheck.contract import load
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.expectations import DEFAULT_FILE, in_force, read_text
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
@@ -72,11 +72,10 @@ class CatalogRun:
         run_id = run_id or secrets.token_hex(3)
         try:
             target = _target(config)
-            contract = load()
-            named = option(config, "conformance-spec") or contract.version
-            release = release_to_hold_to(named, contract, "--conformance-spec")
+            named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION
+            spec = release_to_hold_to(named, "--conformance-spec")
             seed = _seed(option(config, "conformance-seed"))
-            file = _expectation_file(option(config, "conformance-expectations"))
+            file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
         worker = handed.get("workerid", "")
@@ -91,7 +90,7 @@ class CatalogRun:
             command="pytest",
             ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=bool(option(config, "conformance-witnessed-only")),
-            release=release,
+            spec=spec,
             foreseen=in_force(file, datetime.now(UTC).date()),
             redactor=Redactor(target.secrets, target.headers),
         )
@@ -169,7 +168,7 @@ class CatalogRun:
     def _conclude(self, session: pytest.Session, processes: Sequence[ProcessReport]) -> None:
         """Conclude the run as the command line does, and write its report."""
         asked = list(dict.fromkeys(check for w in self.workers for check in w.asked))
-        every = collect(tuple(Group), disruptive=True)
+        every = collect(tuple(Group), self.options.contract, disruptive=True)
         chosen = [check for check in every if check.id in set(asked)]
         groups = tuple(group for group in Group if any(c.group is group for c in chosen))
         missing = left_out((check for check in every if check.group in groups), chosen)
@@ -263,12 +262,12 @@ def _is_not_demanded(verdict: Verdict) -> bool:
     return verdict.skip is not None and verdict.skip.kind is SkipKind.SPEC_VERSION
 
 
-def _expectation_file(named: str | None) -> ExpectationFile | None:
+def _expectation_file(named: str | None, contract: Contract) -> ExpectationFile | None:
     """Return the entries of the file that was named, or else of the one that lies here."""
     path = Path(named or DEFAULT_FILE)
     if named is None and not path.exists():
         return None
-    return expectations_from(read_text(path), path)
+    return expectations_from(read_text(path), path, contract)
 
 
 def _ledger_file(worker: str) -> str:

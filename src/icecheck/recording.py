@@ -12,7 +12,7 @@ from icecheck.assembly.finish import ProcessReport
 from icecheck.assembly.options import RunOptions
 from icecheck.card import card_of
 from icecheck.causes import causes_of
-from icecheck.check import Check, check_of
+from icecheck.check import Check, Declaration, bind, declaration_of
 from icecheck.client import Catalog
 from icecheck.conclusion import ungated_if_unwitnessed
 from icecheck.connection import TargetUnusable
@@ -82,10 +82,15 @@ class Recorder:
 
     def called(self, item: pytest.Function) -> bool:
         """Let the judge call an item's function if it is a check; whether it is one."""
-        check = check_of(item.obj)
-        if check is not None:
-            self._call(item, check)
-        return check is not None
+        declared = declaration_of(item.obj)
+        if declared is None:
+            return False
+        check = bind(declared, self.options.contract)
+        if check is None:
+            spec = self.options.spec
+            pytest.skip(f"{declared.id} is about other versions of the document than {spec}")
+        self._call(item, check)
+        return True
 
     def _call(self, item: pytest.Function, check: Check) -> None:
         try:
@@ -103,7 +108,7 @@ class Recorder:
         _show(item, verdict, self._mark_of(verdict, runner))
 
     def _judged(self, check: Check, runner: CheckRunner) -> Verdict:
-        checks, skipped = demanded_by(self.options.release, (check,))
+        checks, skipped = demanded_by(self.options.spec, (check,))
         if skipped:
             return skipped[0]
         runner.announce(*checks)
@@ -149,8 +154,8 @@ def checks_among(items: Sequence[pytest.Item]) -> list[str]:
     return [check.id for check in found if check is not None]
 
 
-def _check_in(item: pytest.Item) -> Check | None:
-    return check_of(item.obj) if isinstance(item, pytest.Function) else None
+def _check_in(item: pytest.Item) -> Declaration | None:
+    return declaration_of(item.obj) if isinstance(item, pytest.Function) else None
 
 
 def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:

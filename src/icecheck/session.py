@@ -13,7 +13,7 @@ import httpx
 
 from icecheck.accommodations import Accommodations
 from icecheck.connection import Connection, TargetUnusable, Wire
-from icecheck.contract import Contract, load
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.exchange import Exchange, Step
 from icecheck.isolation import Isolation, drop_root, isolate
 from icecheck.json_text import read_json
@@ -182,7 +182,7 @@ def open_session(
     run_id: str,
     seed: int = 0,
     worker: str = "",
-    spec: str = "1.10.0",
+    spec: str = DEFAULT_SPEC_VERSION,
     transport: httpx.BaseTransport | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
     ledger: Path | None = None,
@@ -190,13 +190,14 @@ def open_session(
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
-    ``ledger`` is the file that everything the run makes is written to, beforehand; ``redactor``
-    is told all secrets that come up, and others may have it too. Raises
-    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger.
+    ``spec`` is the release that the catalog is held to. ``ledger`` is the file that everything the
+    run makes is written to, beforehand; ``redactor`` is told all secrets that come up, and others
+    may have it too. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad
+    run id or ledger.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
-    contract = load(spec)
+    contract = contract_for(spec)
     unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
     if unknown:
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
@@ -222,7 +223,7 @@ def open_session(
             target=sent_to,
             connection=connection,
             contract=contract,
-            schemas=schema_judge(spec),
+            schemas=schema_judge(contract.version),
             run_id=run_id,
             seed=seed,
             offer=offer,

@@ -29,7 +29,7 @@ WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 def every_check() -> tuple[Check, ...]:
     """All checks that need no engine, in the order in which a run judges them."""
-    return collect(GROUPS)
+    return collect(GROUPS, load())
 
 
 @dataclass(frozen=True, slots=True)

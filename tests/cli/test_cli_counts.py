@@ -72,7 +72,7 @@ def test_what_an_older_release_does_not_demand_is_counted_from_the_start(mock):
         run_id="n2",
         groups=(Group.CHECKS,),
         globs=("planTableScan.*", "listTables.*"),
-        release="1.6.0",
+        spec="1.6.0",
     )
     run = run_checks(options, told)
     asked = [v.check for v in asked_of(run.verdicts)]

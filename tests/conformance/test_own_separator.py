@@ -10,6 +10,7 @@ from tests.kill.killing import checks_of
 from icecheck.check import check_of
 from icecheck.client import Catalog
 from icecheck.conformance import test_names as names
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.session import open_session
@@ -58,7 +59,7 @@ def test_a_catalog_with_a_separator_of_its_own_passes_wherever_a_dot_is_not_the_
 @pytest.mark.parametrize("announced", [".", "%2E", "%2e"])
 @pytest.mark.parametrize("function", [names.test_a_dot_in_a_name, names.test_levels_are_not_joined])
 def test_a_dot_is_no_part_of_a_name_where_it_ends_a_level(function, announced):
-    check = check_of(function)
+    check = check_of(function, load())
     with MockCatalog(seed=1, root="memory://dots") as mock:
         target = Target(mock.uri, warehouse="dots")
         door = DottedCatalog(mock, announced)

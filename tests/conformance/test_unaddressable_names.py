@@ -6,6 +6,7 @@ import pytest
 from icecheck.check import check_of
 from icecheck.client import Catalog
 from icecheck.conformance import test_names as names
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.session import open_session
@@ -32,7 +33,7 @@ class StrictDoor(httpx.BaseTransport):
     "function", [names.test_a_slash_in_a_name, names.test_a_percent_sign_in_a_name]
 )
 def test_what_could_not_be_dropped_again_is_not_made(function):
-    check = check_of(function)
+    check = check_of(function, load())
     with MockCatalog(seed=1, root="memory://door") as mock:
         target = Target(mock.uri, warehouse="door")
         session = open_session(target, run_id="door", transport=StrictDoor(mock))

@@ -5,8 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from icecheck.contract.dating import Novelties, aligned, dated, main, releases_of, rendered, spans
+from tools.dating import Novelties, aligned, dated, main, releases_of, rendered, spans
 
 SENTENCE = "      description: A sentence that is long enough to be known again"
 OLDEST = f"""\

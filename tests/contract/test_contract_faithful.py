@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tools.canonical import canonical_structure, sha256_of, structural_differences
+from tools.importing import with_own_prose
+from tools.official import LineIndex, load_official
 
 from icecheck.contract import SPEC_VERSIONS, document, load
-from icecheck.contract.canonical import canonical_structure, sha256_of, structural_differences
-from icecheck.contract.importing import LineIndex, load_official, with_own_prose
 
 OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
 FOLDER = Path(document.__file__).parent / "v1_10_0"

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from icecheck.contract.importing import load_official, with_own_prose
+from tools.importing import with_own_prose
+from tools.official import load_official
 
 DOCUMENT = """\
 # a comment
@@ -127,6 +127,15 @@ def test_missing_prose_is_named(official: Path, section: str, name: str) -> None
     prose = {**PROSE, section: {k: v for k, v in PROSE[section].items() if k != name}}
     with pytest.raises(ValueError, match=f"{section}.*{name}"):
         with_own_prose(document, prose)
+
+
+def test_everything_that_the_prose_lacks_is_named_at_once(official: Path) -> None:
+    document, _ = load_official(official)
+    nothing: dict[str, Any] = {section: {} for section in PROSE}
+    with pytest.raises(ValueError, match="prose") as told:
+        with_own_prose(document, nothing)
+    for named in ("getA", "404", "5XX", "One", "all"):
+        assert repr(named) in str(told.value)
 
 
 def test_an_operation_without_id_is_named(official: Path) -> None:

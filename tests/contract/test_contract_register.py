@@ -14,9 +14,10 @@ from icecheck.contract import (
     Ref,
     RefKind,
     Requirement,
-    UnknownRef,
+    UnresolvedRows,
     load,
 )
+from icecheck.contract.citations import sentences
 from icecheck.contract.register import RegisterError, load_register
 
 Reader = Callable[..., dict[str, Requirement]]
@@ -24,6 +25,10 @@ CONTRACT = load()
 REGISTER = CONTRACT.requirements
 GENERATED = {response.id for response in CONTRACT.documented_responses}
 BY_HAND = {name: row for name, row in REGISTER.items() if name not in GENERATED}
+SENTENCES = sentences(CONTRACT.version)
+ONE_SPAN = REGISTER["loadTable.snapshots-refs"].lines
+ONE_PLACE = next(words for words, places in SENTENCES.items() if places == (ONE_SPAN,))
+TWO_PLACES = next(words for words, places in SENTENCES.items() if len(places) > 1)
 GOOD = {
     "id": '"loadTable.made-up"',
     "level": '"must"',
@@ -43,7 +48,7 @@ def row(kind: str = "requirement", /, **changes: Any) -> str:
 def register(tmp_path: Path) -> Reader:
     def read(*tables: str) -> dict[str, Requirement]:
         (tmp_path / "made_up.toml").write_text("\n".join(tables), encoding="utf-8")
-        return dict(load_register("1.10.0", tmp_path))
+        return dict(load_register("1.10.0", tmp_path).rows)
 
     return read
 
@@ -144,14 +149,15 @@ def test_texts_are_distinct_within_a_family() -> None:
 
 # --------------------------------------------------------------------- how it is read
 def test_a_row_is_read(register: Reader) -> None:
-    found = register(row(lines="[932, 937]", hurts='"Spark"', errata='["E36"]', condition='"c"'))
+    cited = {"sentence": f'"{ONE_PLACE}"', "errata": '["E36"]', "condition": '"c"'}
+    found = register(row(**cited, hurts='"Spark"'))
     assert found["loadTable.made-up"] == Requirement(
         id="loadTable.made-up",
         level=Level.MUST,
         basis=Basis.PROSE,
         text="A made-up sentence.",
         refs=(Ref(RefKind.OPERATION, "loadTable"),),
-        lines=(932, 937),
+        lines=ONE_SPAN,
         condition="c",
         since="1.2.0",
         changed=None,
@@ -205,6 +211,41 @@ def test_a_row_of_a_later_version_is_left_out(register: Reader) -> None:
     assert "loadTable.made-up" in register(row(since='"1.9.0"'))
 
 
+def test_a_row_of_an_earlier_version_is_left_out(register: Reader) -> None:
+    assert "loadTable.made-up" not in register(row(until='"1.9.0"'))
+    assert "loadTable.made-up" in register(row(until='"1.10.0"'))
+
+
+@pytest.mark.parametrize("release", [{"since": '"1.11.0"'}, {"until": '"1.9.0"'}])
+def test_a_row_of_another_version_may_point_at_what_this_one_has_not(
+    tmp_path: Path, release: dict[str, str]
+) -> None:
+    away = {"refs": '["operation:unregisterTable"]', "sentence": '"000000000000-9"'}
+    tables = [row(**away, **release), row("response", id='"createTable.418"', **release)]
+    (tmp_path / "made_up.toml").write_text("\n".join(tables), encoding="utf-8")
+    found = load_register("1.10.0", tmp_path)
+    assert not {"loadTable.made-up", "createTable.418"} & found.rows.keys()
+    (why,) = {f"{key} {value}".replace('"', "") for key, value in release.items()}
+    assert found.elsewhere == {"loadTable.made-up": why, "createTable.418": why}
+
+
+def test_every_row_that_points_at_nothing_is_listed_at_once(register: Reader) -> None:
+    with pytest.raises(UnresolvedRows) as told:
+        register(
+            row(id='"made.up"', refs='["operation:loadTabel", "schema:PageTokken"]'),
+            row(sentence='"000000000000-9"', errata='["E99"]'),
+            row(id='"loadTable.good"'),
+            row("response", id='"createTable.418"', text='"Tea."'),
+            row("response", id='"createTable.409"', errata='["E98"]'),
+        )
+    listed = told.value.rows
+    assert len(listed) == 4
+    for named in ("made.up", "loadTabel", "PageTokken", "loadTable.made-up", "000000000000-9",
+                  "E99", "createTable.418", "E98"):  # fmt: skip
+        assert any(named in each for each in listed), named
+    assert not any("loadTable.good" in each for each in listed)
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
@@ -217,6 +258,12 @@ def test_a_row_of_a_later_version_is_left_out(register: Reader) -> None:
         ({"text": "1"}, "'text' must be a string"),
         ({"refs": "[]"}, "'refs' is missing"),
         ({"id": '"load table"'}, "is not an id"),
+        ({"lines": "[932, 937]"}, "unknown keys.*lines"),
+        ({"refs": '["lines:932-937"]'}, "python -m tools.sentences"),
+        ({"refs": '["sentence:932-937"]'}, "python -m tools.sentences"),
+        ({"sentence": '"932-937"'}, "python -m tools.sentences"),
+        ({"since": '"1.9"'}, "'since' must be a release"),
+        ({"until": '"soon"'}, "'until' must be a release"),
         ({"id": '"createTable.409"'}, "the id is taken"),
         ({"id": '"made.up"', "refs": '["schema:PageToken"]'}, "name a profile"),
     ],
@@ -235,20 +282,20 @@ def test_a_malformed_row_raises(
         {"refs": '["response:loadTable.418"]'},
         {"refs": '["response:loadTabel.404"]'},
         {"refs": '["schema:PageTokken"]'},
-        {"refs": '["lines:4-1"]'},
-        {"refs": '["lines:0"]'},
-        {"refs": '["lines:1-9999999"]'},
-        {"refs": '["lines:one"]'},
         {"refs": '["chapter:1"]'},
         {"refs": '["operation"]'},
-        {"lines": "[5, 4]"},
-        {"lines": "[1]"},
-        {"lines": "[1, 9999999]"},
+        {"refs": '["operation:loadTable", "sentence:000000000000-9"]'},
+        {"sentence": '"000000000000-9"'},
+        {"sentence": f'"{ONE_PLACE} in operation:getConfig"'},
+        {"sentence": f'"{ONE_PLACE} in /components/parameters/none"'},
+        {"sentence": f'"{TWO_PLACES}"'},
+        {"since": '"1.9.7"'},
+        {"until": '"1.10.7"'},
         {"errata": '["E99"]'},
     ],
 )
 def test_a_row_that_points_at_nothing_raises(register: Reader, changes: dict[str, str]) -> None:
-    with pytest.raises(UnknownRef, match=r"made_up\.toml loadTable\.made-up"):
+    with pytest.raises(UnresolvedRows, match=r"made_up\.toml loadTable\.made-up"):
         register(row(**changes))
 
 
@@ -264,7 +311,7 @@ def test_a_response_cannot_be_described_twice(register: Reader) -> None:
 
 
 def test_a_response_row_for_an_undocumented_status_raises(register: Reader) -> None:
-    with pytest.raises(UnknownRef, match=r"createTable\.418"):
+    with pytest.raises(UnresolvedRows, match=r"createTable\.418"):
         register(row("response", id='"createTable.418"', text='"Tea."'))
 
 

@@ -18,7 +18,6 @@ from icecheck.contract import (
     document,
     load,
     operations,
-    releases,
 )
 from icecheck.contract.facts import read_facts
 
@@ -54,11 +53,10 @@ def altered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "operations.json").write_text(json.dumps(document.operation_rows(CONTRACT.version)))
     dates = Path(document.__file__).parent / document.FOLDERS[CONTRACT.version] / "releases.toml"
     (tmp_path / "releases.toml").write_text(dates.read_text())
-    for module in (document, releases):
-        monkeypatch.setattr(module, "FOLDERS", {**document.FOLDERS, ALTERED: str(tmp_path)})
+    monkeypatch.setattr(document, "FOLDERS", {**document.FOLDERS, ALTERED: str(tmp_path)})
     caches = (
         document.raw_document, document.line_index, document.operation_rows,
-        operations.operations,
+        operations.operations, operations._placed, operations.documented,
     )  # fmt: skip
     yield tmp_path
     for cached in caches:

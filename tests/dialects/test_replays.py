@@ -10,6 +10,7 @@ from tests.kill.refusing import refuse_if
 
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
@@ -24,7 +25,7 @@ REQUESTS_MAX = 150
 CHECKS: dict[str, Check] = {
     check.id: check
     for name, value in vars(test_dialects).items()
-    if name.startswith("test_") and (check := check_of(value)) is not None
+    if name.startswith("test_") and (check := check_of(value, load())) is not None
 }
 WORKFLOWS = [(d, w) for d in dialects().values() for w in d.workflows]
 KILLED_BY = {

@@ -1,6 +1,7 @@
 """A check made by hand, judged on a catalog whose answers a test makes up."""
 
 from icecheck.check import check, check_of
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.verdict import Group
 
@@ -15,7 +16,7 @@ def declared(body, **settings):
         body(catalog, **resources)
 
     given = {"proves": PROVES, "group": Group.SCENARIOS, **settings}
-    return check_of(check("some.check", **given)(test_something))
+    return check_of(check("some.check", **given)(test_something), load())
 
 
 def judged(catalog, body, **settings):

@@ -5,12 +5,13 @@ import pytest
 from icecheck.breaker import Breaker
 from icecheck.check import check_of
 from icecheck.conformance import test_namespaces
+from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Level, Outcome, Verdict
 
-CHECK = check_of(test_namespaces.test_creating_a_namespace_is_answered_with_it)
+CHECK = check_of(test_namespaces.test_creating_a_namespace_is_answered_with_it, load())
 
 
 def verdict(outcome, *blocked_by):

@@ -161,7 +161,7 @@ class Clock:
 
 def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
     clock, recorded = Clock(), []
-    monkeypatch.setattr("icecheck.connection.time.perf_counter", clock.now)
+    monkeypatch.setattr("icecheck.pool.time.perf_counter", clock.now)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(clock, 1.0)))
     slow = Connection(Target("http://h", timeout_seconds=5), transport, sleep=lambda _: None)
     with pytest.raises(Unreachable, match="not complete in time"):

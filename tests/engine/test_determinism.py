@@ -7,6 +7,7 @@ import pytest
 from icecheck.assembly.collect import collect
 from icecheck.assembly.options import RunOptions
 from icecheck.assembly.run import run_checks
+from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.target import Target
@@ -41,7 +42,9 @@ def told(root, *, run_id="r1", seed=7, groups=(Group.CHECKS,), globs=()):
 
 def without_races(group):
     """The checks in which nobody competes: who is faster decides what a server says and makes."""
-    return tuple(check.id for check in collect((group,)) if not check.id.startswith("race."))
+    return tuple(
+        check.id for check in collect((group,), load()) if not check.id.startswith("race.")
+    )
 
 
 @pytest.mark.parametrize("group", [Group.CHECKS, Group.GENERATED, Group.SCENARIOS])

@@ -3,6 +3,7 @@
 import pytest
 
 from icecheck.assembly.collect import allowed, collect
+from icecheck.contract import load
 from icecheck.target import Target, UsageError
 from icecheck.verdict import Group
 
@@ -10,7 +11,7 @@ URL = "http://127.0.0.1:9"
 
 
 def checks():
-    return collect((Group.CHECKS,), disruptive=True)
+    return collect((Group.CHECKS,), load(), disruptive=True)
 
 
 def test_a_standard_run_leaves_out_what_strains_the_catalog():
@@ -24,7 +25,7 @@ def test_a_standard_run_leaves_out_what_strains_the_catalog():
 
 
 def test_who_collects_checks_gets_what_strains_no_catalog():
-    assert collect((Group.CHECKS,)) == allowed(checks(), Target(URL))
+    assert collect((Group.CHECKS,), load()) == allowed(checks(), Target(URL))
 
 
 def test_a_disruptive_run_leaves_out_nothing():

@@ -7,6 +7,7 @@ from icecheck.check import check as declare
 from icecheck.check import check_of
 from icecheck.client import Catalog
 from icecheck.conformance.viewing import shared_view
+from icecheck.contract import load
 from icecheck.expect import Blocked, NotOffered
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
@@ -185,7 +186,7 @@ def test_a_check_that_fails_is_the_last_one_to_have_the_table(mock):
     declare("x.fails", proves="loadTable.404", group=Group.CHECKS)(failing)
     session = opened(mock)
     before = lent(session, "a")
-    assert judge(check_of(failing), Catalog(session, "x.fails")).outcome is Outcome.FAIL
+    assert judge(check_of(failing, load()), Catalog(session, "x.fails")).outcome is Outcome.FAIL
     assert lent(session, "b") != before
     session.close()
 
@@ -221,7 +222,7 @@ def test_evidence_begins_with_what_the_check_stands_on(mock):
 
     declare("x.stands", proves="loadTable.404", group=Group.CHECKS)(failing)
     session = opened(mock)
-    verdict = judge(check_of(failing), Catalog(session, "x.stands"))
+    verdict = judge(check_of(failing, load()), Catalog(session, "x.stands"))
     told = [(e.ordinal, e.operation) for e in verdict.evidence]
     assert told == [
         (0, "createNamespace"),

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from icecheck.check import check, check_of
+from icecheck.check import Unbound, check, check_of, declaration_of
 from icecheck.client import Catalog
+from icecheck.contract import load
+from icecheck.contract.register import Register
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.session import open_session
@@ -34,7 +36,7 @@ def judged(session, body, **settings):
         body(catalog)
 
     given = {"proves": "createNamespace.409", "group": Group.CHECKS, **settings}
-    declared = check_of(check("some.check", **given)(test_something))
+    declared = check_of(check("some.check", **given)(test_something), load())
     return judge(declared, Catalog(session, "some.check"))
 
 
@@ -70,19 +72,42 @@ def test_an_interrupt_is_no_verdict_and_still_cleans_up(session):
     assert Catalog(session, "after").load_namespace_metadata(made[0]).status == 404
 
 
-def test_a_check_of_an_unknown_requirement_cannot_be_declared():
-    with pytest.raises(ValueError, match="no such requirement"):
-        check("x", proves="createNamespace.418", group=Group.CHECKS)(lambda _: None)
+def test_a_check_of_an_unknown_requirement_cannot_be_bound():
+    def test_tea(catalog):
+        """Tea is refused."""
+
+    declared = check("x", proves="createNamespace.418", group=Group.CHECKS)(test_tea)
+    with pytest.raises(Unbound, match="no such requirement"):
+        check_of(declared, load())
+
+
+def test_a_check_is_bound_to_a_version_when_it_is_asked_for_not_when_it_is_declared():
+    def test_something(catalog):
+        """Something holds."""
+
+    check("x", proves="no.such", group=Group.CHECKS)(test_something)
+    declared = declaration_of(test_something)
+    assert (declared.id, declared.title, declared.proves) == ("x", "Something holds", ("no.such",))
+
+
+def test_a_check_of_another_version_only_is_none_of_this_one(monkeypatch):
+    def test_something(catalog):
+        """Something holds."""
+
+    check("x", proves=("getConfig.200", "made.up"), group=Group.CHECKS)(test_something)
+    register = Register(load().requirements, {"made.up": "since 1.11.0"})
+    monkeypatch.setattr("icecheck.contract.register.register_of", lambda _version: register)
+    assert check_of(test_something, load()) is None
 
 
 def test_a_check_never_mixes_levels():
     def test_two(catalog):
         """Two levels."""
 
-    with pytest.raises(ValueError, match="mixes levels"):
-        check("x", proves=("createNamespace.409", "createNamespace.401"), group=Group.CHECKS)(
-            test_two
-        )
+    both = ("createNamespace.409", "createNamespace.401")
+    check("x", proves=both, group=Group.CHECKS)(test_two)
+    with pytest.raises(Unbound, match="mixes levels"):
+        check_of(test_two, load())
 
 
 def test_a_check_without_a_title_cannot_be_declared():

@@ -23,7 +23,7 @@ CONTRACT = load()
 def proven() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Check id -> the requirements and operations of that check, passive ones apart."""
     groups = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
-    return {check.id: (check.proves, check.operations) for check in collect(groups)}
+    return {check.id: (check.proves, check.operations) for check in collect(groups, load())}
 
 
 def verdicts(name: str) -> list[Verdict]:

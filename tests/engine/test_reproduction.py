@@ -9,6 +9,7 @@ import pytest
 from icecheck.assembly.collect import collect
 from icecheck.card import card_of, witness_of
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Outcome, Reply
@@ -91,7 +92,7 @@ TURNED_OFF = [
 
 @pytest.fixture(scope="module")
 def checks():
-    return {check.id: check for check in collect([Group.CHECKS])}
+    return {check.id: check for check in collect([Group.CHECKS], load())}
 
 
 def aimed_at(entry, registry, wanted, checks):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from icecheck.assembly.expecting import expectations_from
+from icecheck.contract import load
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +22,7 @@ def examples():
 
 @pytest.mark.parametrize("text", list(examples()))
 def test_an_example_is_read_and_names_checks_that_exist(text):
-    file = expectations_from(text, Path("icecheck.toml"))
+    file = expectations_from(text, Path("icecheck.toml"), load())
     assert len(file.entries) == text.count("[[expectation]]")
 
 

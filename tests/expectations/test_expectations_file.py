@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from icecheck.assembly.expecting import expectations_from, known_checks
+from icecheck.contract import load
 from icecheck.expectations import parse, refuse_unknown_checks
 from icecheck.expected import ExpectationKind, FailsWith
 from icecheck.target import UsageError
@@ -124,7 +125,7 @@ def test_a_glob_that_matches_no_check_is_misuse_and_close_ids_are_named():
 
 
 def test_checks_of_every_group_and_passive_ones_are_known():
-    known = known_checks()
+    known = known_checks(load())
     for check in ("getConfig.answered", "schema.loadTable.200", "error.code-equals-status"):
         assert check in known
     assert any(c.startswith("generated.") for c in known)
@@ -133,5 +134,5 @@ def test_checks_of_every_group_and_passive_ones_are_known():
 
 def test_causes_are_not_known_before_a_run(tmp_path):
     text = '[[expectation]]\ncause = "whatever"\nkind = "waived"\nreason = "r"\n'
-    file = expectations_from(text, tmp_path / "f")
+    file = expectations_from(text, tmp_path / "f", load())
     assert [e.cause for e in file.entries] == ["whatever"]

@@ -5,6 +5,7 @@ import pytest
 
 from icecheck.check import check_of
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.session import open_session
@@ -48,7 +49,7 @@ def run_check(new_mock):
             transport=transport,
         )
         session.keeps_full_namespaces = True  # as a run finds out with its first namespace
-        check = check_of(function)
+        check = check_of(function, load())
         verdict = judge(check, Catalog(session, check.id))
         session.close()
         assert session.residue == []

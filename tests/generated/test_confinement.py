@@ -5,12 +5,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from icecheck.check import check_of
+from icecheck.check import declaration_of
 from icecheck.client import NO_BODY
 from icecheck.conformance import test_generated as generated_checks
 from icecheck.conformance.confinement import Place, confine
 from icecheck.conformance.generation import cases_of
 from icecheck.conformance.test_generated import OPERATIONS
+from icecheck.contract import load
 from icecheck.schema import schema_judge
 
 TOKEN = "icecheck_t1"
@@ -40,6 +41,7 @@ def place():
         namespace=(TOKEN, f"{TOKEN}_given"),
         parent=f"{TOKEN}\x1f{TOKEN}_given",
         new_name=lambda: f"{TOKEN}_new_{next(count)}",
+        contract=load(),
         table=f"{TOKEN}_table",
         location=f"s3://bucket/{TOKEN}_table",
         metadata_location=f"s3://bucket/{TOKEN}_table/metadata/1.metadata.json",
@@ -110,7 +112,7 @@ def check_body(operation_id, body):
 @pytest.mark.parametrize("operation_id", OPERATIONS)
 def test_every_case_is_confined_or_refused_by_our_own_validator(operation_id):
     sent = 0
-    for case in cases_of(operation_id):
+    for case in cases_of(operation_id, load()):
         request = confine(case, place())
         if request is None:
             continue
@@ -125,20 +127,20 @@ def test_every_case_is_confined_or_refused_by_our_own_validator(operation_id):
 
 
 def test_nearly_every_case_survives_confinement():
-    lost = [c for o in OPERATIONS for c in cases_of(o) if confine(c, place()) is None]
+    lost = [c for o in OPERATIONS for c in cases_of(o, load()) if confine(c, place()) is None]
     assert len(lost) < 20
 
 
 def test_an_allowed_request_stays_allowed():
     for operation_id in OPERATIONS:
-        for case in cases_of(operation_id):
+        for case in cases_of(operation_id, load()):
             request = confine(case, place())
             if request is not None and case.flaw is None and case.has_body:
                 assert schema_judge().request_is_valid(operation_id, request.body)
 
 
 def test_a_cut_off_body_is_no_json():
-    cut = [c for o in OPERATIONS for c in cases_of(o) if c.cut_off]
+    cut = [c for o in OPERATIONS for c in cases_of(o, load()) if c.cut_off]
     assert cut
     for case in cut:
         body = confine(case, place()).body
@@ -147,17 +149,17 @@ def test_a_cut_off_body_is_no_json():
 
 
 def test_confining_a_case_does_not_change_it():
-    case = next(c for c in cases_of("createNamespace") if c.flaw is None)
+    case = next(c for c in cases_of("createNamespace", load()) if c.flaw is None)
     before = json.dumps(case.body)
     confine(case, place())
     assert json.dumps(case.body) == before
 
 
-CHECKS = [f for name, f in sorted(vars(generated_checks).items()) if check_of(f) is not None]
+CHECKS = [f for name, f in sorted(vars(generated_checks).items()) if declaration_of(f) is not None]
 
 
 @pytest.mark.parametrize("isolation", ["nested", "flat"])
-@pytest.mark.parametrize("function", CHECKS, ids=lambda f: check_of(f).id)
+@pytest.mark.parametrize("function", CHECKS, ids=lambda f: declaration_of(f).id)
 def test_each_check_passes_and_sends_nothing_that_lies_outside_the_run(
     function, isolation, run_check
 ):

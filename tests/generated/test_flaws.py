@@ -5,12 +5,10 @@ import pytest
 from icecheck.conformance.flaws import ABSENT, Flaw, flaw_of, spot_of
 from icecheck.contract import load
 
-DOCUMENT = load().corrected(("repair", "strict"))
-
 
 def spot(operation_id, location, body):
     schema = load().operations[operation_id].request_schema
-    return spot_of(operation_id, DOCUMENT, schema, location, body)
+    return spot_of(operation_id, load(), schema, location, body)
 
 
 def flaw(operation_id, location, body):
@@ -107,7 +105,7 @@ def update(action, **members):
 def place_of(operation_id, body, *members):
     """The schema location of a member of the first update of a body."""
     (sent,) = body["updates"]
-    schema = DOCUMENT["components"]["schemas"]
+    schema = load().corrected(("repair", "strict"))["components"]["schemas"]
     union = "TableUpdate" if operation_id == "updateTable" else "ViewUpdate"
     for at, branch in enumerate(schema[union]["anyOf"]):
         name = branch["$ref"].rpartition("/")[2]

@@ -5,15 +5,17 @@ import json
 import msgspec
 import pytest
 
-from icecheck.check import check_of
+from icecheck.check import check_of, declaration_of
 from icecheck.conformance import generated_requests
 from icecheck.conformance import test_generated as generated
-from icecheck.contract import Level
+from icecheck.contract import Level, load
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
-CHECKS = {check_of(f).id: f for f in vars(generated).values() if check_of(f) is not None}
+CHECKS = {
+    declaration_of(f).id: f for f in vars(generated).values() if declaration_of(f) is not None
+}
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ def test_there_are_three_kinds_of_checks_and_each_proves_a_row_of_its_own():
     assert len(kinds["mistyped"]) == 15
     assert len(CHECKS) == 56
     for check_id, function in CHECKS.items():
-        check = check_of(function)
+        check = check_of(function, load())
         assert check.proves == (check_id,)
         assert check.group == "generated"
         assert (check.level is Level.SHOULD) == check_id.endswith("mistyped")

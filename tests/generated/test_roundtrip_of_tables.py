@@ -6,7 +6,7 @@ import re
 import msgspec
 import pytest
 
-from icecheck.check import check_of
+from icecheck.check import declaration_of
 from icecheck.conformance import hostile_values as hostile
 from icecheck.conformance import test_roundtrip_tables as tables
 from icecheck.conformance import test_roundtrip_updates as updates
@@ -14,7 +14,7 @@ from icecheck.mock_server.protocol import problem, replies
 from icecheck.verdict import Group
 
 FUNCTIONS = [*vars(tables).values(), *vars(updates).values()]
-CHECKS = {check_of(f).id: f for f in FUNCTIONS if check_of(f) is not None}
+CHECKS = {declaration_of(f).id: f for f in FUNCTIONS if declaration_of(f) is not None}
 REQUESTS_MAX = 64
 SET_PROPERTIES = "roundtrip.updateTable.set-properties"
 
@@ -75,7 +75,7 @@ def test_there_is_a_check_for_every_update_of_a_table():
 
 @pytest.mark.parametrize("check_id", CHECKS)
 def test_a_check_is_generated_passes_and_keeps_its_budget(check_id, run_check):
-    assert check_of(CHECKS[check_id]).group is Group.GENERATED
+    assert declaration_of(CHECKS[check_id]).group is Group.GENERATED
     verdict, _ = run_check(CHECKS[check_id])
     assert verdict.outcome == "pass", verdict.summary
     assert verdict.requests <= REQUESTS_MAX

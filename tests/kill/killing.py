@@ -18,6 +18,7 @@ from icecheck.assembly.defective import (
 from icecheck.assembly.kill_matrix import judged_with
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
@@ -55,7 +56,7 @@ def checks_of(*modules: str) -> tuple[Check, ...]:
     for module in modules:
         members = vars(importlib.import_module(f"icecheck.conformance.{module}"))
         for name, value in members.items():
-            check = check_of(value) if name.startswith("test_") else None
+            check = check_of(value, load()) if name.startswith("test_") else None
             if check is not None:
                 assert check.id not in found, f"two checks are called {check.id}"
                 found[check.id] = check

@@ -18,7 +18,7 @@ from icecheck.passive import observe, passive_verdicts
 from icecheck.schema import schema_judge
 from icecheck.verdict import Group, Outcome, Verdict
 
-CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS))
+CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), load())
 PLANNING = tuple(check for check in CHECKS if check.profile == "scan-planning")
 MODES = {
     "sync": PlanningSettings(files_per_task=1),

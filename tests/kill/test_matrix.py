@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from tests.kill.killing import checks_of
+from tools.kills import proven_by, reached_by
 
 from icecheck.assembly.defective import defective_session
-from icecheck.assembly.kill_matrix import aimed_at, judged_with, kills, misses, proven_by
-from icecheck.assembly.reach import changed_by, reached_by
-from icecheck.contract import Level
+from icecheck.assembly.kill_matrix import aimed_at, judged_with, kills, misses
+from icecheck.assembly.reach import changed_by
+from icecheck.contract import Level, load
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.verdict import Outcome, Verdict
 
@@ -47,29 +48,34 @@ def test_a_check_reaches_what_serves_its_requests() -> None:
 
 
 def test_a_caught_defect_is_no_miss() -> None:
-    assert misses(CASCADES, kills(CASCADES, CHECKS)) == ""
+    assert misses(CASCADES, kills(CASCADES, CHECKS), load()) == ""
 
 
 def test_what_nothing_fails_for_is_a_miss() -> None:
-    assert misses(CASCADES, ()) == f"nothing that proves {CASCADES.breaks} fails"
+    assert misses(CASCADES, (), load()) == f"nothing that proves {CASCADES.breaks} fails"
 
 
 def test_what_fails_beside_the_point_proves_nothing() -> None:
     failed = kills(CASCADES, CHECKS)
-    assert misses(aimed("loadTable.404"), failed) == "nothing that proves loadTable.404 fails"
+    assert (
+        misses(aimed("loadTable.404"), failed, load()) == "nothing that proves loadTable.404 fails"
+    )
 
 
 def test_a_lesser_defect_that_fails_a_must_is_a_miss() -> None:
     lesser, must = (replace(at_level(level), requirements=(LESSER,)) for level in (SHOULD, MUST))
-    assert misses(aimed(LESSER), [lesser]) == ""
-    assert misses(aimed(LESSER), [lesser, must]) == f"{LESSER} is a should, and {must.check} fails"
+    assert misses(aimed(LESSER), [lesser], load()) == ""
+    assert (
+        misses(aimed(LESSER), [lesser, must], load())
+        == f"{LESSER} is a should, and {must.check} fails"
+    )
 
 
 def test_a_must_that_shows_as_less_only_is_a_miss() -> None:
     lesser, must = at_level(SHOULD), at_level(MUST)
     said = f"{CASCADES.breaks} is a must, and {lesser.check} is a should"
-    assert misses(CASCADES, [lesser]) == said
-    assert misses(CASCADES, [lesser, must]) == ""
+    assert misses(CASCADES, [lesser], load()) == said
+    assert misses(CASCADES, [lesser, must], load()) == ""
 
 
 def at_level(level: Level) -> Verdict:

@@ -19,7 +19,7 @@ def proven() -> Mapping[str, list[str]]:
     A passive check of a body counts for nothing: it judges what others happen to ask for.
     """
     proving: dict[str, list[str]] = {}
-    for check in collect(Group, disruptive=True):
+    for check in collect(Group, load(), disruptive=True):
         for requirement in check.proves:
             proving.setdefault(requirement, []).append(check.id)
     wire = [c for c in passive_checks(CONTRACT) if not c.startswith("schema.")]

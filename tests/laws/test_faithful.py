@@ -19,6 +19,7 @@ from icecheck.assembly.run import run_checks
 from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.conformance.viewing import given_view
+from icecheck.contract import load
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 from icecheck.session import open_session
@@ -178,7 +179,7 @@ def test_the_verdicts_are_the_same_however_the_catalog_is_reached(name: str) -> 
 
 def passed_in(groups: tuple[Group, ...]) -> set[str]:
     """The checks of these groups that a run judges one by one."""
-    return {check.id for check in collect(groups)} & plain_run().keys()
+    return {check.id for check in collect(groups, load())} & plain_run().keys()
 
 
 def about_access(check: str) -> bool:

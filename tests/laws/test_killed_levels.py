@@ -5,10 +5,11 @@ from functools import cache
 import pytest
 from tests.laws.golden import key_of, reviewed
 from tests.laws.test_killed import families
+from tools.kills import reached_by
 
 from icecheck.assembly.collect import collect
 from icecheck.assembly.kill_matrix import judged_with
-from icecheck.assembly.reach import Entry, changed_by, reached_by
+from icecheck.assembly.reach import Entry, changed_by
 from icecheck.check import Check
 from icecheck.contract import Level, load
 from icecheck.mock_server.defects import Defect, defects
@@ -22,7 +23,7 @@ WRONG = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
 @cache
 def reach() -> dict[Check, frozenset[Entry]]:
     """The checks of a MUST, and the behaviour of the mock that each of them meets."""
-    must = [check for check in collect((Group.CHECKS,)) if check.level is Level.MUST]
+    must = [check for check in collect((Group.CHECKS,), load()) if check.level is Level.MUST]
     met = reached_by(must)
     return {check: met[check.id] for check in must}
 

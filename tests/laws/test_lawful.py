@@ -45,7 +45,7 @@ def verdicts_on(names: tuple[str, ...]) -> tuple[list[Verdict], list[str]]:
     """What is said of such a catalog, and what is left on it."""
     with lawful_session(lambda registries: install(names, registries)) as session:
         session.exchanges.clear()
-        verdicts = [judge(check, Catalog(session, check.id)) for check in collect(GROUPS)]
+        verdicts = [judge(check, Catalog(session, check.id)) for check in collect(GROUPS, load())]
         verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
     return verdicts, session.residue
 

@@ -10,14 +10,17 @@ from tests.laws.test_faithful import EVERY_CELL
 
 from icecheck.assembly.collect import collect
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.verdict import Group, Outcome
 
 Alter = Callable[[Any], Any]
-CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS))
+CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), load())
 # Walks meet the nonsense of everybody; that of writers alone would take them as long again.
-OF_WRITERS = CHECKS if os.environ.get(EVERY_CELL) else collect((Group.CHECKS, Group.SCENARIOS))
+OF_WRITERS = (
+    CHECKS if os.environ.get(EVERY_CELL) else collect((Group.CHECKS, Group.SCENARIOS), load())
+)
 NONSENSE = [None, 1, "x", {}]
 WRITERS = ("createTable", "registerTable", "updateTable")
 

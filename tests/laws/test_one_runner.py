@@ -19,11 +19,12 @@ from icecheck.assembly.collect import collect
 from icecheck.assembly.options import RunOptions
 from icecheck.assembly.run import run_checks
 from icecheck.connection import TargetUnusable
+from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.context import Outcome
+from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.defects import defects
-from icecheck.mock_server.defects.rewriting import alter_body
-from icecheck.mock_server.problem import Problem
+from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.reports import run_json
 from icecheck.target import Target
 from icecheck.verdict import Group
@@ -45,7 +46,7 @@ class Case(NamedTuple):
 
     modules: tuple[str, ...]
     serve: Callable[[], Any]
-    release: str = "1.10.0"
+    spec: str = "1.10.0"
 
 
 @contextmanager
@@ -137,16 +138,14 @@ def behind_a_login() -> Iterator[str]:
 
 CASES = {
     "faithful": Case(("test_metrics", "test_register"), served),
-    "faithful, another release": Case(
-        ("test_credentials", "test_metrics"), served, release="1.6.0"
-    ),
+    "faithful, another release": Case(("test_credentials", "test_metrics"), served, spec="1.6.0"),
     "register-overwrite-ignored": Case(
         ("test_metrics", "test_register"), with_defects("register-overwrite-ignored")
     ),
     "namespace-drop-cascades": Case(("test_namespaces",), with_defects("namespace-drop-cascades")),
     "not claimed and served": Case(("test_config", "test_metrics"), without_metrics),
     "not claimed, its check is not demanded": Case(
-        ("test_config", "test_credentials"), without_metrics, release="1.6.0"
+        ("test_config", "test_credentials"), without_metrics, spec="1.6.0"
     ),
     "everything is blocked": Case(("test_metrics", "test_tables_staged"), nothing_works),
     "only what a probe was answered is malformed": Case(("test_listing",), first_answer_malformed),
@@ -157,14 +156,14 @@ CASES = {
 def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
     """The report of the runner of the command line, in this process."""
     modules = {f"icecheck.conformance.{name}" for name in case.modules}
-    chosen = [c for c in collect(tuple(Group)) if c.function.__module__ in modules]
+    chosen = [c for c in collect(tuple(Group), load()) if c.function.__module__ in modules]
     with case.serve() as url:
         options = RunOptions(
             Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL),
             run_id="law",
             groups=tuple(group for group in Group if any(c.group is group for c in chosen)),
             globs=tuple(check.id for check in chosen),
-            release=case.release,
+            spec=case.spec,
             fail_fast=fail_fast,
         )
         run = run_checks(options)
@@ -179,7 +178,7 @@ def pytest_on(case: Case, directory: Path, how: Sequence[str]) -> subprocess.Com
         command += [f"icecheck.conformance.{name}" for name in case.modules]
         command += ["--catalog-url", url, "--catalog-warehouse", WAREHOUSE]
         command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
-        command += ["--conformance-spec", case.release]
+        command += ["--conformance-spec", case.spec]
         command += ["--conformance-report", str(directory / "report")]
         return subprocess.run(
             command,

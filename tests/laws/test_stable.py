@@ -16,7 +16,7 @@ CONTRACT = load()
 def test_ids_levels_profiles_requirements_and_titles_are_as_reviewed() -> None:
     rows = [
         (c.id, c.group, c.level, c.profile, " ".join(c.proves), " ".join(c.needs), c.title)
-        for c in collect(Group, disruptive=True)
+        for c in collect(Group, load(), disruptive=True)
     ]
     seen = {check: Observed(seen=1) for check in passive_checks(CONTRACT)}
     rows += [
@@ -27,7 +27,7 @@ def test_ids_levels_profiles_requirements_and_titles_are_as_reviewed() -> None:
 
 
 def test_no_two_checks_share_an_id_or_a_title() -> None:
-    checks = collect(Group, disruptive=True)
+    checks = collect(Group, load(), disruptive=True)
     ids = [*(c.id for c in checks), *passive_checks(CONTRACT)]
     assert len(ids) == len(set(ids))
     of_title: dict[tuple[str, ...], list[str]] = {}
@@ -37,7 +37,7 @@ def test_no_two_checks_share_an_id_or_a_title() -> None:
 
 
 def test_a_title_is_one_sentence() -> None:
-    titles = [c.title for c in collect(Group, disruptive=True)]
+    titles = [c.title for c in collect(Group, load(), disruptive=True)]
     assert [t for t in titles if len(t) > 120 or not t[0].isalnum() or t.endswith(".")] == []
 
 

@@ -85,8 +85,9 @@ def test_the_wheel_works_without_the_repository(distributions, tmp_path):
     code = (
         "import icecheck.conformance, icecheck.contract, icecheck.reports\n"
         "from icecheck.assembly.collect import collect\n"
+        "from icecheck.contract import load\n"
         "from icecheck.verdict import Group\n"
-        "print(icecheck.conformance.__file__, len(collect([Group.CHECKS])))\n"
+        "print(icecheck.conformance.__file__, len(collect([Group.CHECKS], load())))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

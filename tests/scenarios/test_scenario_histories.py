@@ -9,6 +9,7 @@ import pytest
 from icecheck.check import check_of
 from icecheck.client import Catalog
 from icecheck.connection import Connection
+from icecheck.contract import load
 from icecheck.expect import Violation
 from icecheck.judge import judge
 from icecheck.mock_server.core.context import Outcome
@@ -39,7 +40,7 @@ from icecheck.scenarios.test_namespaces_and_tables import (
 )
 from icecheck.unreachable import Unreachable
 
-CHECK = check_of(scenario)
+CHECK = check_of(scenario, load())
 TOUR = (
     CreateNamespace(0, "1"),
     CreateTable(0, 0, "1"),

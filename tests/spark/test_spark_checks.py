@@ -16,7 +16,7 @@ SCRIPTS = Path(icecheck.spark_tests.__file__).parent / "scripts"
 
 def checks_in(module: ModuleType) -> list[Check]:
     functions = (getattr(module, name) for name in dir(module) if name.startswith("test_"))
-    return [found for found in map(check_of, functions) if found is not None]
+    return [found for function in functions if (found := check_of(function, load()))]
 
 
 CHECKS = [

@@ -9,6 +9,7 @@ from tests.sick.naming import strays
 
 from icecheck.check import Check, check_of
 from icecheck.client import Catalog
+from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call
@@ -33,7 +34,7 @@ SPARKS_OWN_NAMESPACE = "default"
 
 def checks_in(*modules: ModuleType) -> dict[str, Check]:
     functions = (getattr(module, name) for module in modules for name in dir(module))
-    return {found.id: found for found in map(check_of, functions) if found is not None}
+    return {found.id: found for function in functions if (found := check_of(function, load()))}
 
 
 CHECKS = checks_in(script_checks, pipeline_checks, planning_checks)

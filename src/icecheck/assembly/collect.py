@@ -2,10 +2,11 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from icecheck.check import Check, check_of
+from icecheck.check import Check, Declaration, Unbound, bind, declaration_of
+from icecheck.contract import Contract
 from icecheck.target import Target, UsageError
 from icecheck.verdict import Group
 
@@ -18,15 +19,39 @@ _PACKAGES = {
 }
 
 
-def collect(groups: Iterable[Group], *, disruptive: bool = False) -> tuple[Check, ...]:
+def collect(
+    groups: Iterable[Group], contract: Contract, *, disruptive: bool = False
+) -> tuple[Check, ...]:
     """Return the checks of these groups, in the order of their modules and definitions.
 
+    They are bound to a version of the contract; those that are about other versions are left out.
     Those that strain a catalog are among them if ``disruptive`` says so.
 
     A check id that is declared twice raises: ids are what reports and expectations refer to.
+    Raises Unbound with a list of all declarations that do not fit the register.
     """
-    wanted = frozenset(groups)
     found: dict[str, Check] = {}
+    declared: set[str] = set()
+    faults: list[str] = []
+    for each in _declarations(frozenset(groups)):
+        if each.disruptive and not disruptive:
+            continue
+        if each.id in declared:
+            raise ValueError(f"two checks are called {each.id}")
+        declared.add(each.id)
+        try:
+            bound = bind(each, contract)
+        except Unbound as fault:
+            faults.append(str(fault))
+            continue
+        if bound is not None:
+            found[each.id] = bound
+    if faults:
+        raise Unbound("\n".join(faults))
+    return tuple(found.values())
+
+
+def _declarations(wanted: frozenset[Group]) -> Iterator[Declaration]:
     for package_name, package_groups in _PACKAGES.items():
         if not wanted.intersection(package_groups):
             continue
@@ -36,15 +61,9 @@ def collect(groups: Iterable[Group], *, disruptive: bool = False) -> tuple[Check
                 continue
             module = importlib.import_module(f"{package_name}.{info.name}")
             for name, value in vars(module).items():
-                check = check_of(value) if name.startswith("test_") else None
-                if check is None or check.group not in wanted:
-                    continue
-                if check.disruptive and not disruptive:
-                    continue
-                if check.id in found:
-                    raise ValueError(f"two checks are called {check.id}")
-                found[check.id] = check
-    return tuple(found.values())
+                declared = declaration_of(value) if name.startswith("test_") else None
+                if declared is not None and declared.group in wanted:
+                    yield declared
 
 
 def select(checks: Iterable[Check], globs: Iterable[str]) -> tuple[Check, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from icecheck.check import Check
-from icecheck.contract import Contract
+from icecheck.contract import SPEC_VERSIONS, Contract
 from icecheck.contract.releases import is_newer, newest
 from icecheck.judge import not_run
 from icecheck.target import UsageError
@@ -15,19 +15,20 @@ OLDEST = "1.6.0"
 """Before it some answers were due that are wrong now (200 for a rename): no run asks for those."""
 
 
-def release_to_hold_to(text: str, contract: Contract, option: str = "--spec") -> str:
+def release_to_hold_to(text: str, option: str = "--spec") -> str:
     """Return the release a user named; UsageError for one whose document cannot be held to."""
     parts = text.split(".")
     known = len(parts) == 3 and all(part.isascii() and part.isdecimal() for part in parts)
-    minor = ".".join(contract.version.split(".")[:2])
+    last = newest(SPEC_VERSIONS)
+    minor = ".".join(last.split(".")[:2])
     if known and not is_newer(OLDEST, text):
-        if not is_newer(text, contract.version):
+        if not is_newer(text, last):
             return text
         if text.startswith(f"{minor}."):  # a patch release has the same document
-            return contract.version
+            return last
     raise UsageError(
         f"{option} {text}: icecheck can hold a catalog to the documents of Iceberg {OLDEST} to"
-        f" {contract.version}"
+        f" {last}"
     )
 
 

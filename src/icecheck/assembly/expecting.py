@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from icecheck.assembly.collect import allowed, collect, select
-from icecheck.contract import load
+from icecheck.contract import Contract, contract_for
 from icecheck.expectations import (
     Selection,
     apply,
@@ -30,31 +30,31 @@ __all__ = [
 _DEFAULT_GROUPS = frozenset({Group.CHECKS, Group.GENERATED, Group.SCENARIOS})
 
 
-def expectations_from(text: str, path: Path) -> ExpectationFile | None:
+def expectations_from(text: str, path: Path, contract: Contract) -> ExpectationFile | None:
     """Read and verify the entries of a text; None when it holds none: then nothing changes."""
     file = parse(text, str(path))
     if not file.entries:
         return None
     if any(entry.check is not None for entry in file.entries):
-        refuse_unknown_checks(file, known_checks())
+        refuse_unknown_checks(file, known_checks(contract))
     return file
 
 
-def known_checks() -> tuple[str, ...]:
+def known_checks(contract: Contract) -> tuple[str, ...]:
     """Return the ids of all checks there are, whatever a run selects, passive ones included."""
-    checks = collect(tuple(Group), disruptive=True)
-    return (*(check.id for check in checks), *passive_checks(load()))
+    checks = collect(tuple(Group), contract, disruptive=True)
+    return (*(check.id for check in checks), *passive_checks(contract))
 
 
 def selection_of(
-    groups: Iterable[Group], globs: tuple[str, ...], spec: str, target: Target
+    groups: Iterable[Group], globs: tuple[str, ...], contract: Contract, target: Target
 ) -> Selection:
     """Return what a run of these groups and globs sets out to judge on this target."""
     groups = frozenset(groups)
-    selected = select(collect(groups, disruptive=True), globs)
+    selected = select(collect(groups, contract, disruptive=True), globs)
     checks = {check.id for check in allowed(selected, target)}
     if Group.CHECKS in groups:
-        passive = passive_checks(load(spec))
+        passive = passive_checks(contract)
         checks.update(c for c in passive if not globs or any(fnmatchcase(c, g) for g in globs))
     return Selection(frozenset(checks), whole=not globs and groups >= _DEFAULT_GROUPS)
 
@@ -68,7 +68,7 @@ def selection_among(
     """
     groups, checks = frozenset(groups), set(asked)
     if whole and Group.CHECKS in groups:
-        checks.update(passive_checks(load(spec)))
+        checks.update(passive_checks(contract_for(spec)))
     return Selection(frozenset(checks), whole=whole and groups >= _DEFAULT_GROUPS)
 
 

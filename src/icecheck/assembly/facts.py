@@ -39,7 +39,7 @@ def facts_of(
         },
         "spec": {
             # What the run holds to; the requirements and their lines are the contract's.
-            "id": f"iceberg-rest/{options.release}",
+            "id": f"iceberg-rest/{options.spec}",
             "git_tag": f"apache-iceberg-{contract.version}",
             "sha256": f"sha256:{contract.document_sha256}",
             "url": contract.permalink((1, 1)).partition("#")[0],

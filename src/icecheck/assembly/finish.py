@@ -11,7 +11,7 @@ from icecheck.causes import causes_of
 from icecheck.check import Check
 from icecheck.claims import capabilities_of
 from icecheck.conclusion import conclude, profiles_of, ungated_if_unwitnessed
-from icecheck.contract import Contract, Level, load
+from icecheck.contract import Contract, Level
 from icecheck.judge import not_run
 from icecheck.offer import Offer
 from icecheck.passive import Observed, members_beside_errors, passive_verdicts
@@ -56,13 +56,13 @@ def finish(
     one of MUST is verified in part only. ``announced`` is how many checks the run was to make, if
     that is known; a run that ended early has verdicts on fewer.
     """
-    contract = load(options.spec)
+    contract = options.contract
     session = _together([process.session for process in processes])
     observed = _merged(processes)
     tripped = next((process.tripped for process in processes if process.tripped), "")
     offer = Offer.read(session.config, options.target)
     passive = passive_verdicts(observed, contract)
-    everything = (*verdicts, *demanded_verdicts(passive, options.release, contract))
+    everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))
     causes = causes_of(everything, contract.requirements)

@@ -11,7 +11,7 @@ import httpx
 from icecheck.assembly.options import RunOptions
 from icecheck.assembly.run import run_checks
 from icecheck.bodies import DEFAULT_SCHEMA, create_table_body
-from icecheck.contract import Action, load
+from icecheck.contract import Action
 from icecheck.exchange import Exchange
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.offer import Offer
@@ -45,7 +45,7 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
     Nothing is made on the catalog itself. What it does otherwise than the mock changes the run:
     a capability that it lacks makes it shorter. Raises TargetUnusable and UsageError as a run does.
     """
-    contract = load(options.spec)
+    contract = options.contract
     offer = Offer.read(preflight(options.target, transport, options.redactor), options.target)
     unclaimed = tuple(id_ for id_ in contract.operations if not offer.claims(id_, contract))
     requests: Counter[str] = Counter()

@@ -1,18 +1,18 @@
 """The kill matrix: every defect of the mock against the checks that are to notice it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from icecheck.assembly.defective import defective_session
 from icecheck.assembly.reach import changed_by
 from icecheck.check import Check
 from icecheck.client import Catalog
-from icecheck.contract import load
+from icecheck.contract import Contract
 from icecheck.judge import judge
 from icecheck.mock_server.defects import Defect
 from icecheck.passive import Observed, observe, passive_verdicts
 from icecheck.verdict import Group, Level, Outcome, Verdict
 
-__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses", "proven_by"]
+__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses"]
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups that need nothing but a catalog."""
@@ -33,7 +33,7 @@ def judged_with(
             session.exchanges.clear()
             verdicts.append(judge(check, Catalog(session, check.id)))
             observe(session.exchanges, session.schemas, observed, verdicts[-1])
-        return verdicts + passive_verdicts(observed, load(session.contract.version))
+        return verdicts + passive_verdicts(observed, session.contract)
 
 
 def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
@@ -66,13 +66,13 @@ def is_proof(defect: Defect, verdict: Verdict) -> bool:
     return shape or verdict.check == defect.breaks or defect.breaks in verdict.requirements
 
 
-def misses(defect: Defect, failed: Sequence[Verdict]) -> str:
+def misses(defect: Defect, failed: Sequence[Verdict], contract: Contract) -> str:
     """Return what is wrong with how a defect was noticed; nothing if it was caught as it should.
 
     It has to fail something that speaks of what it breaks, at the level of that requirement: what
     is less than a MUST fails no check of a MUST.
     """
-    level = load().requirements[defect.breaks].level
+    level = contract.requirements[defect.breaks].level
     proofs = [verdict for verdict in failed if is_proof(defect, verdict)]
     if not proofs:
         return f"nothing that proves {defect.breaks} fails"
@@ -82,9 +82,3 @@ def misses(defect: Defect, failed: Sequence[Verdict]) -> str:
     if level is not Level.MUST and too_much:
         return f"{defect.breaks} is a {level}, and {', '.join(too_much)} fails"
     return ""
-
-
-def proven_by(killed: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """Turn defect -> checks into check -> defects, both in the order of their names."""
-    checks = sorted({check for found in killed.values() for check in found})
-    return {check: sorted(d for d, found in killed.items() if check in found) for check in checks}

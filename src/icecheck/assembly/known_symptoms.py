@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from icecheck import causes, judge, passive
 from icecheck.assembly.collect import collect
+from icecheck.contract import load
 from icecheck.symptoms import Symptom, declared
 from icecheck.verdict import Group
 
@@ -15,5 +16,5 @@ _RAISING = (causes, judge, passive)
 
 def known_symptoms() -> Mapping[str, Symptom]:
     """Return slug -> symptom of all that are declared, once every check has been imported."""
-    collect(tuple(Group), disruptive=True)
+    collect(tuple(Group), load(), disruptive=True)
     return declared()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.expected import Expectation
 from icecheck.redaction import Redactor
 from icecheck.target import Target
@@ -16,7 +17,7 @@ class RunOptions:
     """What to run and how.
 
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
-    which everything that the run makes is written down. What the document of ``release`` does not
+    which everything that the run makes is written down. What the document of ``spec`` does not
     demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
     of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
     checks are judged at a time, each over connections of its own; those with Spark one after the
@@ -26,7 +27,7 @@ class RunOptions:
     target: Target
     run_id: str
     seed: int = 0
-    spec: str = "1.10.0"
+    spec: str = DEFAULT_SPEC_VERSION
     groups: tuple[Group, ...] = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
     globs: tuple[str, ...] = ()
     command: str = ""
@@ -35,7 +36,11 @@ class RunOptions:
     ledger: Path | None = None
     fail_fast: bool = False
     witnessed_only: bool = False
-    release: str = "1.10.0"
     foreseen: tuple[Expectation, ...] = ()
     workers: int = 1
     redactor: Redactor = field(default_factory=Redactor, compare=False)
+
+    @property
+    def contract(self) -> Contract:
+        """The contract that tells what the document of ``spec`` demands."""
+        return contract_for(self.spec)

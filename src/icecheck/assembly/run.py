@@ -62,9 +62,9 @@ def run_checks(
     of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
     """
     told = progress or Silent()
-    every = collect(options.groups, disruptive=True)
+    every = collect(options.groups, options.contract, disruptive=True)
     chosen = allowed(select(every, options.globs), options.target)
-    checks, skipped = demanded_by(options.release, chosen)
+    checks, skipped = demanded_by(options.spec, chosen)
     started_at = datetime.now(UTC)
     started = time.monotonic()
     runner = open_runner(options, checks=checks, transport=transport, on_exchange=on_exchange)

@@ -42,7 +42,7 @@ def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, 
             passive=False,
             disruptive=check.disruptive,
         )
-        for check in collect(groups, disruptive=True)
+        for check in collect(groups, contract, disruptive=True)
     ]
     return (*rows, *(_passive_rows(contract) if Group.CHECKS in groups else ()))
 

@@ -11,6 +11,7 @@ from icecheck.cli.option_groups import adding
 
 if TYPE_CHECKING:
     from icecheck.assembly.options import RunOptions
+    from icecheck.contract import Contract
     from icecheck.expectations import Selection
     from icecheck.expected import Expectation, ExpectationFile
     from icecheck.verdict import Run
@@ -42,15 +43,19 @@ gate_options = adding(_OPTIONS)
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The user's known failures: where they are, what they say, whether they are to be updated."""
+    """The user's known failures: where they are, what they say, whether they are to be updated.
+
+    They name checks of the run's ``contract``.
+    """
 
     path: Path
     text: str
     file: "ExpectationFile | None"
     update: bool
+    contract: "Contract"
 
     @classmethod
-    def read(cls, options: dict[str, Any]) -> "Gate":
+    def read(cls, options: dict[str, Any], contract: "Contract") -> "Gate":
         """Find and read the file; raises UsageError for one that cannot be used."""
         from icecheck.assembly.expecting import expectations_from
         from icecheck.expectations import DEFAULT_FILE, read_text
@@ -59,9 +64,9 @@ class Gate:
         update = options["update_expectations"]
         path = Path(named or DEFAULT_FILE)
         if not path.exists() and (update or not named):
-            return cls(path, "", None, update)
+            return cls(path, "", None, update, contract)
         text = read_text(path)
-        return cls(path, text, expectations_from(text, path), update)
+        return cls(path, text, expectations_from(text, path, contract), update, contract)
 
     @property
     def foreseen(self) -> "tuple[Expectation, ...]":
@@ -76,7 +81,7 @@ class Gate:
 
         if self.file is None and not self.update:
             return run
-        selection = selection_of(wanted.groups, wanted.globs, wanted.spec, wanted.target)
+        selection = selection_of(wanted.groups, wanted.globs, wanted.contract, wanted.target)
         judged = gated(run, self.file, selection)
         if not self.update:
             return judged
@@ -87,7 +92,7 @@ class Gate:
     def _read_again(self, text: str) -> "ExpectationFile | None":
         from icecheck.assembly.expecting import expectations_from
 
-        return expectations_from(text, self.path)
+        return expectations_from(text, self.path, self.contract)
 
     def _updated(self, run: "Run", selection: "Selection") -> str | None:
         """Write the file anew and return its text; None, after a line of why, when it stays."""
@@ -98,7 +103,7 @@ class Gate:
         refusal = refusal_of(run)
         try:
             if refusal is None:
-                result = update(self.text, run, selection, known_checks())
+                result = update(self.text, run, selection, known_checks(self.contract))
                 if result.text != self.text:
                     _replace(self.path, result.text)
                 click.echo(f"{self.path}: {result.words}")

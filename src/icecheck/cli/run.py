@@ -92,20 +92,22 @@ def command(output: Path, **options: Any) -> int:
     with LastResort(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.assembly.options import RunOptions
         from icecheck.cli.shown_command import shown_command
+        from icecheck.contract import contract_for
         from icecheck.ledger_file import LEDGER_FILE
         from icecheck.redaction import Redactor
         from icecheck.verdict import Group
 
         target = _target(options, stack)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
-        gate = Gate.read(options)
+        spec = held_to(options)
+        gate = Gate.read(options, contract_for(spec))
         wanted = RunOptions(
             target=target,
             run_id=options["run_id"] or secrets.token_hex(3),
             seed=options["seed"],
             groups=tuple(Group(g) for g in groups),
             globs=selected(options, output),
-            release=held_to(options),
+            spec=spec,
             fail_fast=options["fail_fast"],
             witnessed_only=options["witnessed_only"],
             workers=options["workers"],

@@ -10,6 +10,7 @@ from icecheck.cli.extras import require_suite
 
 if TYPE_CHECKING:
     from icecheck.check import Check
+    from icecheck.contract import Contract
     from icecheck.mock_server.defects import Defect
 
 __all__ = ["command"]
@@ -37,15 +38,17 @@ def command(globs: tuple[str, ...], *, quiet: bool) -> int:
     from icecheck.assembly.collect import collect
     from icecheck.assembly.kill_matrix import GROUPS, aimed_at
     from icecheck.cli.defect_names import named_defects
+    from icecheck.contract import load
 
     started = time.monotonic()
     planted = named_defects(globs or ("*",))
-    checks = collect(GROUPS, disruptive=True)
+    contract = load()
+    checks = collect(GROUPS, contract, disruptive=True)
     aimed = {check.id: check for defect in planted for check in aimed_at(defect, checks)}
     blamed = _blamed(list(aimed.values()))
     missed = 0
     for number, defect in enumerate(planted, 1):
-        words, caught = _noticed(defect, checks)
+        words, caught = _noticed(defect, checks, contract)
         missed += not caught
         if not (quiet and caught):
             click.echo(f"{number:>{len(str(len(planted)))}}/{len(planted)}  {words}")
@@ -75,11 +78,11 @@ def _blamed(checks: "Sequence[Check]") -> int:
     return len(wrong)
 
 
-def _noticed(defect: "Defect", checks: "Sequence[Check]") -> tuple[str, bool]:
+def _noticed(defect: "Defect", checks: "Sequence[Check]", contract: "Contract") -> tuple[str, bool]:
     """Return what became of a defect, in a line, and whether it was caught as it should."""
     from icecheck.assembly.kill_matrix import kills, misses
 
     failed = kills(defect, checks)
-    if wrong := misses(defect, failed):
+    if wrong := misses(defect, failed, contract):
         return f"MISSED  {defect.name}: {wrong} ({defect.title})", False
     return f"caught  {defect.name}: {', '.join(verdict.check for verdict in failed)}", True

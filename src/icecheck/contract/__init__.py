@@ -2,6 +2,10 @@
 
 `load()` gives the contract of one specification version. What costs time (the register, the
 corrected documents) is read when first asked for and then kept.
+
+Line numbers that a comment or docstring of this project names, such as L109-L138, are those of the
+1.10.0 document. No machine reads them: the register cites sentences by their words, and their
+lines are looked up per version.
 """
 
 from collections.abc import Collection, Mapping
@@ -34,6 +38,7 @@ from icecheck.contract.model import (
     Requirement,
     Response,
     UnknownRef,
+    UnresolvedRows,
 )
 
 __all__ = [
@@ -60,7 +65,9 @@ __all__ = [
     "Requirement",
     "Response",
     "UnknownRef",
+    "UnresolvedRows",
     "When",
+    "contract_for",
     "load",
 ]
 
@@ -126,10 +133,20 @@ class Contract:
 
     @property
     def requirements(self) -> Mapping[str, Requirement]:
-        """Requirement id -> Requirement: the register, generated rows first."""
-        from icecheck.contract.register import requirements
+        """Requirement id -> Requirement: the register, generated rows first.
 
-        return requirements(self.version)
+        UnresolvedRows lists every row that points at nothing in this version.
+        """
+        from icecheck.contract.register import register_of
+
+        return register_of(self.version).rows
+
+    @property
+    def elsewhere(self) -> Mapping[str, str]:
+        """Ids of requirements that only other versions have -> why, such as "since 1.11.0"."""
+        from icecheck.contract.register import register_of
+
+        return register_of(self.version).elsewhere
 
     @property
     def errata(self) -> Mapping[str, Erratum]:
@@ -201,9 +218,21 @@ class Contract:
 
     def where(self, ref: Ref) -> Lines:
         """Return the lines a Ref points at; UnknownRef when it points at nothing."""
-        from icecheck.contract.register import lines_of_ref
+        from icecheck.contract.citations import lines_of_ref
 
         return lines_of_ref(self.version, ref)
+
+
+def contract_for(release: str) -> Contract:
+    """Return the contract that tells what a release's document demands.
+
+    It is that of the oldest version whose document is not older: its register dates every demand.
+    ValueError for a release that is newer than all versions.
+    """
+    for version in sorted(SPEC_VERSIONS, key=releases.number):
+        if not releases.is_newer(release, version):
+            return load(version)
+    raise ValueError(f"no document covers release {release!r}; known: {SPEC_VERSIONS}")
 
 
 def load(version: str = DEFAULT_SPEC_VERSION) -> Contract:

@@ -21,6 +21,7 @@ __all__ = [
     "permalink",
     "raw_document",
     "resolve",
+    "version_text",
 ]
 
 FOLDERS: Mapping[str, str] = {"1.10.0": "v1_10_0"}
@@ -31,54 +32,55 @@ HERE = Path(__file__).parent
 OFFICIAL_URL = "https://github.com/apache/iceberg/blob/{tag}/open-api/rest-catalog-open-api.yaml#L{first}-L{last}"
 
 
-def _text(version: str, name: str) -> str:
+def version_text(version: str, name: str) -> str:
+    """Return the text of one of the files of a version."""
     return (HERE / FOLDERS[version] / name).read_text(encoding="utf-8")
 
 
 @cache
 def raw_document(version: str) -> dict[str, Any]:
     """Return the document as published; shared between callers, who must not change it."""
-    document: dict[str, Any] = json.loads(_text(version, "openapi.json"))
+    document: dict[str, Any] = json.loads(version_text(version, "openapi.json"))
     return document
 
 
 @cache
 def line_index(version: str) -> Mapping[str, Lines]:
     """Return JSON pointer -> first and last line of the official document."""
-    pairs = json.loads(_text(version, "lines.json")).items()
+    pairs = json.loads(version_text(version, "lines.json")).items()
     return {pointer: (first, last) for pointer, (first, last) in pairs}
 
 
 @cache
 def operation_rows(version: str) -> Mapping[str, Mapping[str, Any]]:
     """Return operation id -> the facts of an operation as they are written, unchecked."""
-    rows: dict[str, dict[str, Any]] = json.loads(_text(version, "operations.json"))
+    rows: dict[str, dict[str, Any]] = json.loads(version_text(version, "operations.json"))
     return rows
 
 
 @cache
 def _release_tag(version: str) -> str:
-    return _text(version, "release.tag").strip()
+    return version_text(version, "release.tag").strip()
 
 
 @cache
 def overlay_document(version: str) -> Mapping[str, Any]:
     """Return the errata overlay of this version."""
-    overlay: dict[str, Any] = json.loads(_text(version, "overlay.json"))
+    overlay: dict[str, Any] = json.loads(version_text(version, "overlay.json"))
     return overlay
 
 
 @cache
 def later_overlay(version: str) -> Mapping[str, Any]:
     """Return the overlay of what later documents allow in answers beyond this version."""
-    overlay: dict[str, Any] = json.loads(_text(version, "later.json"))
+    overlay: dict[str, Any] = json.loads(version_text(version, "later.json"))
     return overlay
 
 
 @cache
 def official_sha256(version: str) -> str:
     """Return the hex sha256 of the official document's canonical structure."""
-    return _text(version, "official.sha256").strip()
+    return version_text(version, "official.sha256").strip()
 
 
 def lines_of(version: str, pointer: str) -> Lines:

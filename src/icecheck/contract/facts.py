@@ -4,7 +4,7 @@ The document says these things in prose, or leaves them to the reader. Whoever a
 the document writes its row; a row that is missing, or lacks a fact, is told when it is read.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from types import MappingProxyType
@@ -43,7 +43,11 @@ PROFILES = (
 
 
 class IncompleteFacts(LookupError):
-    """The rows do not fit the operations of the document; the message lists every fault."""
+    """The rows do not fit the operations of the document; ``faults`` are all of them."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(["operations.json:", *self.faults]))
 
 
 class Object(StrEnum):
@@ -168,7 +172,7 @@ def read_facts(
             faults = [*_contradictions(found[id_], method)]
         problems += [f"{id_}: {fault}" for fault in faults]
     if problems:
-        raise IncompleteFacts("operations.json:\n" + "\n".join(problems))
+        raise IncompleteFacts(problems)
     return MappingProxyType(found)
 
 

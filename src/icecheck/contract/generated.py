@@ -1,11 +1,10 @@
 """One requirement per row of the response tables: what a status stands for, in our own words."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from icecheck.contract.model import Basis, Level, Operation, Ref, RefKind, Requirement, Response
 
-__all__ = ["NO_KNOWN_CLIENT", "response_requirements"]
+__all__ = ["NO_KNOWN_CLIENT", "STATUS_ROWS", "response_requirement"]
 
 NO_KNOWN_CLIENT = "no known client"
 
@@ -70,26 +69,18 @@ STATUS_ROWS = {
 }
 
 
-def response_requirements(
-    operation: Operation, since: Callable[[Ref], str]
-) -> Iterator[Requirement]:
-    """Yield the requirement of each response of an operation; KeyError for a status never seen.
+def response_requirement(operation: Operation, response: Response, since: str) -> Requirement:
+    """Return the requirement of one response, which is in the document since this release.
 
-    ``since`` tells from which release on a Ref is in the document.
+    KeyError for a status that STATUS_ROWS says nothing about.
     """
-    for response in operation.responses.values():
-        ref = Ref(RefKind.RESPONSE, response.id)
-        yield _requirement(operation, response, ref, since(ref))
-
-
-def _requirement(operation: Operation, response: Response, ref: Ref, since: str) -> Requirement:
     row = STATUS_ROWS[response.status]
     return Requirement(
         id=response.id,
         level=row.level,
         basis=Basis.RESPONSE_TABLE,
         text=row.text.format(operation=operation.id),
-        refs=(ref,),
+        refs=(Ref(RefKind.RESPONSE, response.id),),
         lines=response.lines,
         condition=row.condition,
         since=since,

@@ -1,6 +1,6 @@
 """The values the contract is made of: operations, responses, requirements and Refs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,6 +20,7 @@ __all__ = [
     "Requirement",
     "Response",
     "UnknownRef",
+    "UnresolvedRows",
 ]
 
 
@@ -29,6 +30,16 @@ Lines = tuple[int, int]
 
 class UnknownRef(LookupError):
     """A Ref, pointer or erratum id points at nothing in this version of the contract."""
+
+
+class UnresolvedRows(LookupError):
+    """Rows about a version point at what its document does not have; ``rows`` are all of them."""
+
+    def __init__(self, version: str, rows: Iterable[str]) -> None:
+        self.rows = tuple(rows)
+        super().__init__(
+            "\n".join([f"{len(self.rows)} rows are nothing in {version}:", *self.rows])
+        )
 
 
 class Level(StrEnum):
@@ -51,7 +62,7 @@ class Basis(StrEnum):
 
 
 class RefKind(StrEnum):
-    """What a Ref may name."""
+    """What a Ref may name; LINES are those of the sentence that a row of the register cites."""
 
     OPERATION = "operation"
     RESPONSE = "response"

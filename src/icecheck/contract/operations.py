@@ -1,6 +1,6 @@
 """The operations of the document, with parameters and responses looked up through their `$ref`s."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -12,17 +12,28 @@ from icecheck.contract.document import (
     resolve,
 )
 from icecheck.contract.facts import Action, Facts, IncompleteFacts, Object, read_facts
-from icecheck.contract.model import Operation, Parameter, Ref, RefKind, Response, UnknownRef
+from icecheck.contract.model import (
+    Lines,
+    Operation,
+    Parameter,
+    Ref,
+    RefKind,
+    Response,
+    UnknownRef,
+)
 
 __all__ = [
     "before_config",
     "by_object",
     "default_endpoints",
+    "documented",
+    "lines_of_operation",
     "operation_that",
     "operations",
     "response",
     "table_assertions",
     "table_updates",
+    "undated",
     "view_assertions",
     "view_updates",
 ]
@@ -37,27 +48,56 @@ def operations(version: str) -> Mapping[str, Operation]:
 
     Raises IncompleteFacts, with a list of all that is missing, where an operation lacks facts.
     """
-    placed = {
-        item[method]["operationId"]: (path, method, item)
-        for path, item in raw_document(version)["paths"].items()
-        for method in METHODS
-        if method in item
-    }
+    placed = _placed(version)
     methods = {id_: method.upper() for id_, (_, method, _) in placed.items()}
     try:
         facts = read_facts(operation_rows(version), methods)
     except IncompleteFacts as told:
-        raise IncompleteFacts("\n".join([str(told), *_undated(version, methods)])) from None
+        raise IncompleteFacts([*told.faults, *undated(version)]) from None
     return MappingProxyType(
         {id_: _operation(version, *where, facts[id_]) for id_, where in placed.items()}
     )
 
 
-def _undated(version: str, operation_ids: Iterable[str]) -> Iterator[str]:
-    """Tell which operations have no date either, as a new one has none."""
+@cache
+def _placed(version: str) -> Mapping[str, tuple[str, str, JSON]]:
+    """Return operation id -> path, method in lower case, and the item of the path."""
+    return {
+        item[method]["operationId"]: (path, method, item)
+        for path, item in raw_document(version)["paths"].items()
+        for method in METHODS
+        if method in item
+    }
+
+
+@cache
+def documented(version: str) -> Mapping[str, Mapping[str, Lines]]:
+    """Return operation id -> status -> lines of the response, also where facts are missing."""
+    found = {}
+    for id_, (path, method, item) in _placed(version).items():
+        pointer = _pointer(path, method)
+        found[id_] = {
+            status: lines_of(version, f"{pointer}/responses/{status}")
+            for status in item[method]["responses"]
+        }
+    return MappingProxyType(found)
+
+
+def lines_of_operation(version: str, operation_id: str) -> Lines:
+    """Return where an operation of the document stands, also where its facts are missing."""
+    path, method, _ = _placed(version)[operation_id]
+    return lines_of(version, _pointer(path, method))
+
+
+def _pointer(path: str, method: str) -> str:
+    return f"/paths/{path.replace('~', '~0').replace('/', '~1')}/{method}"
+
+
+def undated(version: str) -> Iterator[str]:
+    """Tell which operations have no date, as a new one has none before somebody writes it."""
     from icecheck.contract.releases import since
 
-    for operation_id in operation_ids:
+    for operation_id in _placed(version):
         try:
             since(version, [Ref(RefKind.OPERATION, operation_id)])
         except UnknownRef:
@@ -67,7 +107,7 @@ def _undated(version: str, operation_ids: Iterable[str]) -> Iterator[str]:
 def _operation(version: str, path: str, method: str, item: JSON, facts: Facts) -> Operation:
     document = raw_document(version)
     body = item[method]
-    pointer = f"/paths/{path.replace('~', '~0').replace('/', '~1')}/{method}"
+    pointer = _pointer(path, method)
     parameters = [
         resolve(document, p) for p in (*item.get("parameters", ()), *body.get("parameters", ()))
     ]

@@ -1,21 +1,34 @@
 """The requirements register: the generated response rows and the sentences written by hand.
 
 Every file of `requirements/` holds `[[requirement]]` tables, `[[response]]` tables that say more
-about a generated row, and optionally one `[defaults]` table. A key, Ref, erratum, level, basis or
-profile that does not exist raises when the register is loaded, naming the file and the row.
+about a generated row, and optionally one `[defaults]` table. The rows are those of all versions:
+`since` and `until` name the first and the last release whose document a row is about, and a row of
+another one is left out. A row cites its sentence by its words (citations.py).
+
+A malformed row (a key, level, basis or profile that does not exist) raises RegisterError, naming
+the file and the row. Rows that are well-formed and point at nothing in a version are collected:
+one UnresolvedRows lists them all.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from icecheck.contract.document import line_index, lines_of, raw_document
-from icecheck.contract.facts import PROFILES
-from icecheck.contract.generated import NO_KNOWN_CLIENT, response_requirements
+from icecheck.contract.citations import (
+    Citation,
+    MalformedCitation,
+    lines_of_citation,
+    lines_of_ref,
+)
+from icecheck.contract.document import (
+    operation_rows,
+)
+from icecheck.contract.facts import PROFILES, IncompleteFacts
+from icecheck.contract.generated import NO_KNOWN_CLIENT, STATUS_ROWS, response_requirement
 from icecheck.contract.model import (
     Basis,
     Level,
@@ -24,20 +37,31 @@ from icecheck.contract.model import (
     RefKind,
     Requirement,
     UnknownRef,
+    UnresolvedRows,
 )
-from icecheck.contract.operations import operations
+from icecheck.contract.operations import documented, operations, undated
 from icecheck.contract.overlay import errata
-from icecheck.contract.releases import amendments, is_newer, since
+from icecheck.contract.releases import amendments, is_newer, releases, since
 
-__all__ = ["RegisterError", "lines_of_ref", "load_register", "requirements"]
+__all__ = [
+    "Register",
+    "RegisterError",
+    "load_register",
+    "register_of",
+]
 
 FOLDER = Path(__file__).parent / "requirements"
 REQUIREMENT_ID = re.compile(r"[A-Za-z][A-Za-z0-9-]*(\.[A-Za-z0-9][A-Za-z0-9-]*)+")
+RELEASE = re.compile(r"\d+\.\d+\.\d+")
 DEFAULT_KEYS = frozenset({"level", "basis", "profile", "refs", "hurts"})
 RESPONSE_KEYS = frozenset(
-    {"id", "level", "text", "condition", "hurts", "profile", "errata", "changed", "not_tested"}
-)
-REQUIREMENT_KEYS = RESPONSE_KEYS | {"basis", "refs", "lines", "since"}
+    {
+        "id", "level", "text", "condition", "hurts", "profile", "errata", "changed", "not_tested",
+        "since", "until",
+    }
+)  # fmt: skip
+REQUIREMENT_KEYS = RESPONSE_KEYS | {"basis", "refs", "sentence"}
+_SENTENCE = "sentence:"
 
 Member = TypeVar("Member", Level, Basis)
 
@@ -46,37 +70,64 @@ class RegisterError(ValueError):
     """A row of the register is malformed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The rows of one version by id, and the ids of other versions' rows with the reason."""
+
+    rows: Mapping[str, Requirement]
+    elsewhere: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read so far: ``faults`` are rows that point at nothing, ``ids`` all that were met.
+
+    ``generated`` are the ids of the documented responses, with or without a row.
+    """
+
+    version: str
+    rows: dict[str, Requirement] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    generated: frozenset[str] = frozenset()
+
+
 @cache
-def requirements(version: str) -> Mapping[str, Requirement]:
-    """Return requirement id -> Requirement for one specification version."""
-    register = load_register(version, FOLDER)
-    amended = amendments(version, register.keys())
-    return MappingProxyType(
-        {
-            id_: replace(
-                row,
-                since=amended.since.get(id_, row.since),
-                changed=row.changed or amended.changed.get(id_),
-            )
-            for id_, row in register.items()
-        }
-    )
+def register_of(version: str) -> Register:
+    """Return the register of one specification version, with what `changes.toml` says of it."""
+    reading = _read(version, FOLDER)
+    amended = amendments(version, reading.ids)
+    faults = [*reading.faults, *amended.faults]
+    if faults:
+        raise UnresolvedRows(version, faults)
+    rows = {
+        id_: replace(
+            row,
+            since=amended.since.get(id_, row.since),
+            changed=row.changed or amended.changed.get(id_),
+        )
+        for id_, row in reading.rows.items()
+    }
+    return Register(MappingProxyType(rows), MappingProxyType(reading.elsewhere))
 
 
-def load_register(version: str, folder: Path) -> Mapping[str, Requirement]:
+def load_register(version: str, folder: Path) -> Register:
     """Read the register from the `*.toml` files of a folder.
 
-    Raises RegisterError for a malformed row and UnknownRef for a row that points at nothing.
+    Raises RegisterError for a malformed row and UnresolvedRows for those that point at nothing.
     """
+    reading = _read(version, folder)
+    if reading.faults:
+        raise UnresolvedRows(version, reading.faults)
+    return Register(MappingProxyType(reading.rows), MappingProxyType(reading.elsewhere))
+
+
+def _read(version: str, folder: Path) -> _Reading:
     import tomllib
 
-    register = {
-        requirement.id: requirement
-        for operation in operations(version).values()
-        for requirement in response_requirements(operation, lambda ref: since(version, (ref,)))
-    }
-    generated = frozenset(register)
-    overridden: set[str] = set()
+    reading = _Reading(version)
+    _generate(reading)
     for path in sorted(folder.glob("*.toml")):
         try:
             tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -85,24 +136,87 @@ def load_register(version: str, folder: Path) -> Mapping[str, Requirement]:
         _refuse_unknown_keys(tables, {"defaults", "requirement", "response"}, path.name)
         defaults = tables.get("defaults", {})
         _refuse_unknown_keys(defaults, DEFAULT_KEYS, f"{path.name} [defaults]")
+        described: set[str] = set()
         for row in tables.get("response", ()):
-            row_id = _row_id(row, path.name)
-            if row_id not in generated:
-                raise UnknownRef(f"{path.name} {row_id}: no such response in {version}")
-            if row_id in overridden:
-                raise RegisterError(f"{path.name} {row_id}: described twice")
-            overridden.add(row_id)
-            where = f"{path.name} {row_id}"
-            register[row_id] = _overridden(version, register[row_id], row, where)
+            _take_response(reading, row, path.name, described)
         for row in tables.get("requirement", ()):
-            row_id = _row_id(row, path.name)
-            where = f"{path.name} {row_id}"
-            if row_id in register:
-                raise RegisterError(f"{where}: the id is taken")
-            requirement = _requirement(version, {**defaults, **row}, where)
-            if not is_newer(requirement.since, version):
-                register[row_id] = requirement
-    return MappingProxyType(register)
+            _take_requirement(reading, {**defaults, **row}, path.name)
+    return reading
+
+
+def _generate(reading: _Reading) -> None:
+    """Take in a row for each documented response; without facts and dates there are none."""
+    version = reading.version
+    try:
+        known = operations(version)
+        reading.faults += undated(version)
+    except IncompleteFacts as told:
+        known = {}
+        reading.faults += told.faults
+    for operation_id, responses in documented(version).items():
+        for status in responses:
+            id_ = f"{operation_id}.{status}"
+            reading.ids.add(id_)
+            if status not in STATUS_ROWS:
+                reading.faults.append(f"{id_}: no text for {status} in generated.py")
+            elif not reading.faults:
+                operation = known[operation_id]
+                date = since(version, (Ref(RefKind.RESPONSE, id_),))
+                response = operation.responses[status]
+                reading.rows[id_] = response_requirement(operation, response, date)
+    reading.generated = frozenset(reading.ids)
+
+
+def _take_response(
+    reading: _Reading, row: Mapping[str, Any], file: str, described: set[str]
+) -> None:
+    row_id = _row_id(row, file)
+    where = f"{file} {row_id}"
+    _refuse_unknown_keys(row, RESPONSE_KEYS, where)
+    if row_id in described:
+        raise RegisterError(f"{where}: described twice")
+    described.add(row_id)
+    if _is_of_another_version(reading, row, where):
+        return
+    if row_id not in reading.generated:
+        reading.faults.append(f"{where}: no such response")
+        return
+    reading.faults += (f"{where}: {fault}" for fault in _unknown_errata(reading.version, row))
+    generated = reading.rows.get(row_id)
+    if generated is not None:
+        reading.rows[row_id] = _overridden(generated, row, where)
+
+
+def _take_requirement(reading: _Reading, row: Mapping[str, Any], file: str) -> None:
+    row_id = _row_id(row, file)
+    where = f"{file} {row_id}"
+    _refuse_unknown_keys(row, REQUIREMENT_KEYS, where)
+    if row_id in reading.ids:
+        raise RegisterError(f"{where}: the id is taken")
+    if _is_of_another_version(reading, row, where):
+        return
+    reading.ids.add(row_id)
+    try:
+        reading.rows[row_id] = _requirement(reading.version, row, where)
+    except UnknownRef as error:
+        reading.faults.append(f"{where}: {error}")
+
+
+def _is_of_another_version(reading: _Reading, row: Mapping[str, Any], where: str) -> bool:
+    """Whether `since` and `until` leave a row out; then it is noted with the reason."""
+    for key in ("since", "until"):
+        release = _text(row, key, where)
+        if release is None:
+            continue
+        if RELEASE.fullmatch(release) is None:
+            raise RegisterError(f"{where}: {key!r} must be a release such as 1.10.0")
+        newer, older = (release, reading.version) if key == "since" else (reading.version, release)
+        if is_newer(newer, older):
+            reading.elsewhere[row["id"]] = f"{key} {release}"
+            return True
+        if release not in releases(reading.version):
+            reading.faults.append(f"{where}: no document changed with {key} {release}")
+    return False
 
 
 def _row_id(row: Mapping[str, Any], where: str) -> str:
@@ -112,11 +226,8 @@ def _row_id(row: Mapping[str, Any], where: str) -> str:
     return row_id
 
 
-def _overridden(
-    version: str, generated: Requirement, row: Mapping[str, Any], where: str
-) -> Requirement:
+def _overridden(generated: Requirement, row: Mapping[str, Any], where: str) -> Requirement:
     """Say more about a generated row; an empty `not_tested` withdraws the generated reason."""
-    _refuse_unknown_keys(row, RESPONSE_KEYS, where)
     return replace(
         generated,
         level=_member(Level, row.get("level", generated.level), where),
@@ -124,7 +235,7 @@ def _overridden(
         condition=_text(row, "condition", where) or generated.condition,
         hurts=_text(row, "hurts", where) or generated.hurts,
         profile=_profile(row.get("profile", generated.profile), where),
-        errata=_errata(version, row, where),
+        errata=tuple(row.get("errata", ())),
         changed=_text(row, "changed", where),
         not_tested=(
             (_text(row, "not_tested", where) or None)
@@ -135,28 +246,25 @@ def _overridden(
 
 
 def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requirement:
-    _refuse_unknown_keys(row, REQUIREMENT_KEYS, where)
     for key in ("level", "basis", "text", "refs"):
         if not row.get(key):
             raise RegisterError(f"{where}: {key!r} is missing")
-    try:
-        refs = tuple(Ref.parse(text) for text in row["refs"])
-        spans = [lines_of_ref(version, ref) for ref in refs]
-        lines = _lines(version, row["lines"]) if "lines" in row else spans[0]
-    except UnknownRef as error:
-        raise UnknownRef(f"{where}: {error}") from None
+    basis = _member(Basis, row["basis"], where)
+    level = _member(Level, row["level"], where)
+    text = _text(row, "text", where) or ""
+    refs, spans, lines = _cited(version, row, where)
     return Requirement(
         id=row["id"],
-        level=_member(Level, row["level"], where),
-        basis=_member(Basis, row["basis"], where),
-        text=_text(row, "text", where) or "",
+        level=level,
+        basis=basis,
+        text=text,
         refs=refs,
         lines=lines,
         condition=_text(row, "condition", where),
         # Where nothing but a whole Ref is cited, its own first release says it all.
         since=_text(row, "since", where) or since(version, refs, None if lines in spans else lines),
         changed=_text(row, "changed", where),
-        errata=_errata(version, row, where),
+        errata=tuple(row.get("errata", ())),
         hurts=_text(row, "hurts", where) or NO_KNOWN_CLIENT,
         profile=_profile(
             row.get("profile") or _derived_profile(version, row["id"], refs, where), where
@@ -165,47 +273,53 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
     )
 
 
-def lines_of_ref(version: str, ref: Ref) -> Lines:
-    """Return where in the official document a Ref points; UnknownRef when it points at nothing."""
-    match ref.kind:
-        case RefKind.OPERATION:
-            operation = operations(version).get(ref.name)
-            if operation is not None:
-                return operation.lines
-        case RefKind.RESPONSE:
-            operation_id, _, status = ref.name.partition(".")
-            operation = operations(version).get(operation_id)
-            if operation is not None and status in operation.responses:
-                return operation.responses[status].lines
-        case RefKind.SCHEMA:
-            if ref.name in raw_document(version)["components"]["schemas"]:
-                return lines_of(version, f"/components/schemas/{ref.name}")
-        case RefKind.LINES:
-            first, _, last = ref.name.partition("-")
-            if first.isdecimal() and (last or first).isdecimal():
-                return _lines(version, [int(first), int(last or first)])
-    raise UnknownRef(f"{ref} is nothing in {version}")
+def _cited(
+    version: str, row: Mapping[str, Any], where: str
+) -> tuple[tuple[Ref, ...], tuple[Lines, ...], Lines]:
+    """Return the Refs of a row, their lines, and those that it cites; UnknownRef tells all faults.
+
+    A sentence among the Refs becomes its lines. Without `sentence` the first Ref is cited.
+    """
+    refs: list[Ref] = []
+    spans: list[Lines] = []
+    faults: list[str] = []
+    sentence = [_SENTENCE + row["sentence"]] if "sentence" in row else []
+    for text in (*row["refs"], *sentence):
+        try:
+            ref = _ref(version, text, where)
+            spans.append(lines_of_ref(version, ref))
+            refs.append(ref)
+        except UnknownRef as error:
+            faults.append(str(error))
+    faults += _unknown_errata(version, row)
+    if faults:
+        raise UnknownRef("; ".join(faults))
+    cited = spans.pop() if sentence else spans[0]
+    return tuple(refs[: len(spans)]), tuple(spans), cited
 
 
-@cache
-def _last_line(version: str) -> int:
-    return max(last for _, last in line_index(version).values())
-
-
-def _lines(version: str, pair: Any) -> Lines:
-    match pair:
-        case [int(first), int(last)] if 1 <= first <= last <= _last_line(version):
-            return first, last
-    raise UnknownRef(f"lines {pair!r} are not in the document of {version}")
+def _ref(version: str, text: str, where: str) -> Ref:
+    """Read a Ref; lines are cited by their words only, for their numbers are a version's own."""
+    if text.startswith(f"{RefKind.LINES}:"):
+        raise RegisterError(f"{where}: {text!r} cites by number: python -m tools.sentences")
+    if not text.startswith(_SENTENCE):
+        return Ref.parse(text)
+    try:
+        citation = Citation.parse(text.removeprefix(_SENTENCE))
+    except MalformedCitation as error:
+        raise RegisterError(f"{where}: {error}") from None
+    first, last = lines_of_citation(version, citation)
+    return Ref(RefKind.LINES, f"{first}-{last}")
 
 
 def _derived_profile(version: str, row_id: str, refs: tuple[Ref, ...], where: str) -> str:
     """Take the profile of the operation in the id, else of the first one referred to."""
     names = [row_id, *(r.name for r in refs if r.kind in {RefKind.OPERATION, RefKind.RESPONSE})]
     for name in names:
-        operation = operations(version).get(name.partition(".")[0])
-        if operation is not None:
-            return operation.profile
+        operation_id = name.partition(".")[0]
+        if operation_id in documented(version):
+            # Without a row of facts there is none, which is told with what else is missing.
+            return str(operation_rows(version).get(operation_id, {}).get("profile", PROFILES[0]))
     raise RegisterError(f"{where}: no operation to take the profile from; name a profile")
 
 
@@ -223,12 +337,9 @@ def _member(kind: type[Member], name: Any, where: str) -> Member:
         raise RegisterError(f"{where}: {name!r} is not one of {known}") from None
 
 
-def _errata(version: str, row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    found = tuple(row.get("errata", ()))
-    unknown = [erratum for erratum in found if erratum not in errata(version)]
-    if unknown:
-        raise UnknownRef(f"{where}: the overlay of {version} has no erratum {unknown}")
-    return found
+def _unknown_errata(version: str, row: Mapping[str, Any]) -> Iterator[str]:
+    known = errata(version)
+    return (f"no erratum {each}" for each in row.get("errata", ()) if each not in known)
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str | None:

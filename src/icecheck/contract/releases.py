@@ -10,11 +10,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from icecheck.contract.document import FOLDERS
+from icecheck.contract.document import version_text
 from icecheck.contract.model import Later, Lines, Ref, RefKind, UnknownRef
 
 __all__ = [
@@ -24,12 +23,11 @@ __all__ = [
     "is_newer",
     "later",
     "newest",
+    "number",
     "released_lines",
     "releases",
     "since",
 ]
-
-HERE = Path(__file__).parent
 
 _KEYS = {
     "dated": {"requirements", "since", "why"},
@@ -41,24 +39,29 @@ _KINDS = frozenset({"endpoint", "status", "member", "header", "parameter", "sent
 
 @dataclass(frozen=True, slots=True)
 class Amendments:
-    """What people found out about requirements: id -> release, and id -> what was different."""
+    """What people found out about requirements: id -> release, and id -> what was different.
+
+    ``faults`` are the rows that name no requirement, or a release that has no document.
+    """
 
     since: Mapping[str, str]
     changed: Mapping[str, str]
+    faults: tuple[str, ...]
 
 
-def _number(release: str) -> tuple[int, ...]:
+def number(release: str) -> tuple[int, ...]:
+    """Return what a release is ordered by."""
     return tuple(int(part) for part in release.split("."))
 
 
 def is_newer(release: str, other: str) -> bool:
     """Whether a release came after another, by number."""
-    return _number(release) > _number(other)
+    return number(release) > number(other)
 
 
 def newest(found: Iterable[str]) -> str:
     """Return the last of these releases."""
-    return max(found, key=_number)
+    return max(found, key=number)
 
 
 @cache
@@ -69,7 +72,7 @@ def _dates(version: str) -> Mapping[str, Any]:
 def _toml(version: str, name: str) -> dict[str, Any]:
     import tomllib  # the mock imports the contract too, and does without
 
-    return tomllib.loads((HERE / FOLDERS[version] / name).read_text(encoding="utf-8"))
+    return tomllib.loads(version_text(version, name))
 
 
 @cache
@@ -163,32 +166,35 @@ def _changes(version: str) -> Mapping[str, list[dict[str, Any]]]:
 
 
 def amendments(version: str, ids: Collection[str]) -> Amendments:
-    """Return what `changes.toml` says of these requirements.
-
-    UnknownRef when a row of it names none of them, or a release that has no document.
-    """
+    """Return what `changes.toml` says of these requirements."""
+    faults: list[str] = []
     dates: dict[str, str] = {}
     words: dict[str, list[str]] = {}
     for row in _changes(version)["dated"]:
-        dates |= dict.fromkeys(_matching(version, row, row["since"], ids), row["since"])
+        dates |= dict.fromkeys(_matching(version, row, row["since"], ids, faults), row["since"])
     for row in _changes(version)["change"]:
-        for id_ in _matching(version, row, row["release"], ids):
+        for id_ in _matching(version, row, row["release"], ids, faults):
             words.setdefault(id_, []).append(f"{row['release']}: {row['text']}")
     return Amendments(
         MappingProxyType(dates),
         MappingProxyType({id_: "; ".join(texts) for id_, texts in words.items()}),
+        tuple(faults),
     )
 
 
 def _matching(
-    version: str, row: Mapping[str, Any], release: str, ids: Collection[str]
+    version: str,
+    row: Mapping[str, Any],
+    release: str,
+    ids: Collection[str],
+    faults: list[str],
 ) -> dict[str, None]:
     if release not in releases(version):
-        raise UnknownRef(f"changes.toml: no document changed with {release}")
+        faults.append(f"changes.toml: no document changed with {release}")
     found: dict[str, None] = {}
     for pattern in row["requirements"]:
         matching = [id_ for id_ in ids if fnmatchcase(id_, pattern)]
         if not matching:
-            raise UnknownRef(f"changes.toml: {pattern!r} is no requirement of {version}")
+            faults.append(f"changes.toml: {pattern!r} is no requirement")
         found |= dict.fromkeys(matching)
     return found

@@ -1,18 +1,12 @@
-"""Developer tool: turn an official OpenAPI document (YAML) into the files of one contract version.
+"""The official document as it is published (YAML), and the lines on which each part of it stands.
 
-`python -m icecheck.contract.importing PATH [--version 1.10.0]` writes `openapi.json`, `lines.json`
-and `official.sha256` beside `prose.json`, which holds the prose of our own and is edited by hand.
-PyYAML is needed here and nowhere else.
+PyYAML is needed here and by `tools.dating`, and nowhere else.
 """
 
-import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from icecheck.contract.canonical import canonical_structure, sha256_of
-
-__all__ = ["LineIndex", "load_official", "main", "with_own_prose"]
+__all__ = ["LineIndex", "load_official"]
 
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 YAML_NODE = Any  # PyYAML has no usable types; its nodes stay inside this module
@@ -119,68 +113,3 @@ def _member(mapping: YAML_NODE, name: str) -> YAML_NODE:
 
 def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
-
-
-def with_own_prose(official: dict[str, Any], prose: dict[str, Any]) -> dict[str, Any]:
-    """Strip the official prose and add our own where OpenAPI demands some or where it helps.
-
-    Raises ValueError naming an operation or shared response that `prose` says nothing about.
-    """
-    document = canonical_structure(official)
-    document["info"] = {**document["info"], **prose["info"]}
-    for path, item in document["paths"].items():
-        for method in METHODS:
-            if method in item:
-                item[method] = _described(item[method], f"{method} {path}", prose)
-    shared = document["components"]["responses"]
-    for name, response in shared.items():
-        shared[name] = {"description": _own(prose, "shared_responses", name), **response}
-    for scheme in document["components"]["securitySchemes"].values():
-        for flow in scheme.get("flows", {}).values():
-            flow["scopes"] = {name: _own(prose, "scopes", name) for name in flow["scopes"]}
-    return document
-
-
-def _described(operation: dict[str, Any], where: str, prose: dict[str, Any]) -> dict[str, Any]:
-    operation_id = operation.get("operationId")
-    if operation_id is None:
-        raise ValueError(f"{where} has no operationId")
-    for status, response in operation["responses"].items():
-        if "$ref" not in response:
-            operation["responses"][status] = {
-                "description": _own(prose, "statuses", status),
-                **response,
-            }
-    return {"summary": _own(prose, "summaries", operation_id), **operation}
-
-
-def _own(prose: dict[str, Any], section: str, name: str) -> str:
-    try:
-        return str(prose[section][name])
-    except KeyError:
-        raise ValueError(f"prose.json says nothing under {section!r} about {name!r}") from None
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write the generated files of one version; returns 0."""
-    parser = argparse.ArgumentParser(prog="icecheck.contract.importing", description=__doc__)
-    parser.add_argument("path", type=Path, help="the official document, YAML")
-    parser.add_argument("--version", default="1.10.0", help="specification version it belongs to")
-    options = parser.parse_args(arguments)
-    folder = Path(__file__).parent / f"v{options.version.replace('.', '_')}"
-    official, index = load_official(options.path)
-    prose = json.loads((folder / "prose.json").read_text(encoding="utf-8"))
-    document = with_own_prose(official, prose)
-    _write(folder / "openapi.json", json.dumps(document, indent=1, ensure_ascii=False))
-    rows = [f"{json.dumps(k)}: [{a}, {b}]" for k, (a, b) in index.lines.items()]
-    _write(folder / "lines.json", "{\n" + ",\n".join(rows) + "\n}")
-    _write(folder / "official.sha256", sha256_of(official))
-    return 0
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,0 +1,63 @@
+"""Who asks for the contract of no version in particular: what runs has the contract of its run."""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
+# Module -> why it takes the default version. The list may only shrink.
+OF_NO_RUN = {
+    "src/icecheck/cli/explain.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/list.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/self_test.py": "opens the runs of which it asks",
+}
+WITHOUT_A_CONTRACT = {
+    "conformance/rivals.py": "makes moves of a race before there is a catalog",
+    "conformance/test_generated.py": "declares a check for each listing",
+    "conformance/whereabouts.py": "holds ways of asking as data",
+    "conformance/world_steps.py": "holds steps as data",
+    "src/icecheck/card.py": "prints findings that carry no version",
+    "src/icecheck/connection.py": "asks before the session has chosen a version",
+    "src/icecheck/error_types.py": "holds the types of the prose as data",
+    "src/icecheck/folding.py": "groups findings that carry no version",
+    "src/icecheck/noticed.py": "tells of findings that carry no version",
+}
+SERVES_ONE = "mock_server/"  # the mock serves one version, the default one
+
+
+def test_only_these_modules_ask_for_the_contract_of_no_version() -> None:
+    asking = {
+        str(path.relative_to(ROOT))
+        for folder in PRODUCT
+        for path in (ROOT / folder).rglob("*.py")
+        if not any(parent.is_symlink() for parent in path.parents)
+        and "src/icecheck/contract" not in str(path)
+        and _asks(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    found = {name for name in asking if not name.startswith(SERVES_ONE)}
+    assert found == OF_NO_RUN.keys() | WITHOUT_A_CONTRACT.keys()
+
+
+def _asks(module: ast.Module) -> bool:
+    """Whether a module calls the contract's `load` without a version, however it imports it."""
+    names: set[str] = set()
+    modules: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.module == "icecheck.contract":
+            names |= {a.asname or a.name for a in node.names if a.name == "load"}
+        if isinstance(node, ast.ImportFrom) and node.module == "icecheck":
+            modules |= {a.asname or a.name for a in node.names if a.name == "contract"}
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Call) or node.args or node.keywords:
+            continue
+        called = node.func
+        if isinstance(called, ast.Name) and called.id in names:
+            return True
+        if (
+            isinstance(called, ast.Attribute)
+            and called.attr == "load"
+            and isinstance(called.value, ast.Name)
+            and called.value.id in modules
+        ):
+            return True
+    return False

@@ -1,0 +1,49 @@
+"""Developer tool: what the record of kills is made from, read from runs of the suite on the mock.
+
+`tests/laws` asks which behaviour a check meets, and writes which defects prove it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from icecheck.assembly.defective import defective_session
+from icecheck.assembly.reach import Entry, entries_of
+from icecheck.check import Check
+from icecheck.client import Catalog
+from icecheck.judge import judge
+from icecheck.mock_server.core.context import Registries
+
+__all__ = ["proven_by", "reached_by"]
+
+
+def proven_by(killed: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Turn defect -> checks into check -> defects, both in the order of their names."""
+    checks = sorted({check for found in killed.values() for check in found})
+    return {check: sorted(d for d, found in killed.items() if check in found) for check in checks}
+
+
+def reached_by(checks: Iterable[Check]) -> dict[str, frozenset[Entry]]:
+    """Return check id -> the entries that serve its requests on the faithful mock."""
+    reached: set[Entry] = set()
+    found: dict[str, frozenset[Entry]] = {}
+    with defective_session([lambda registries: _watch(registries, reached)]) as (_, session):
+        for check in checks:
+            reached.clear()
+            judge(check, Catalog(session, check.id))
+            found[check.id] = frozenset(reached)
+    return found
+
+
+def _watch(registries: Registries, reached: set[Entry]) -> None:
+    """Note every entry that is called."""
+    for name, entries in entries_of(registries):
+        for entry, faithful in list(entries.items()):
+            entries[entry] = _noted(faithful, (name, entry), reached)
+
+
+def _noted(faithful: Callable[..., Any], entry: Entry, reached: set[Entry]) -> Callable[..., Any]:
+    def noted(*given: Any) -> Any:
+        reached.add(entry)
+        return faithful(*given)
+
+    return noted
