@@ -58,3 +58,8 @@ def a_violation(
 ) -> Violation:
     """The Violation of such a finding."""
     return Violation.again(a_finding(slug, expected, actual, **members), *others)
+
+
+def told(finding: Finding) -> tuple[str, str, str]:
+    """What a report tells of a finding: slug, expected, actual."""
+    return (finding.symptom.slug, finding.expected, finding.actual)

@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from tests.findings import told
 
 from icecheck.check import Unbound, check, check_of, declaration_of
 from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.contract.register import Register
+from icecheck.expect import Reply
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.session import open_session
@@ -53,7 +55,7 @@ def test_a_violation_fails_with_what_shows_it(session):
 
     verdict = judged(session, body)
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.findings[0].key == ("status", "200", "409")
+    assert told(verdict.findings[0]) == ("status", "200", "409")
     shown = verdict.evidence[-1]
     assert shown.status == 409
     assert "$ICECHECK_TOKEN" in shown.curl
@@ -139,10 +141,10 @@ def test_an_arrange_step_that_this_user_may_not_do_is_no_fault(session, monkeypa
 def test_what_was_made_before_a_check_blocks_it_by_its_own_shape(session):
     def body(catalog):
         catalog.given_table()
-        made = catalog.exchanges.pop()
-        catalog.groundwork.append(replace(made, response_body=b'{"metadata": {}}'))
+        made = replace(catalog.exchanges.pop(), check="another", response_body=b'{"metadata": {}}')
+        catalog.groundwork.append(made)
         catalog.list_namespaces().expect(200)
-        raise KeyError("metadata-location")
+        return Reply(made, session.schemas).json()["metadata-location"]
 
     verdict = judged(session, body)
     assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, ("schema.createTable.200",))

@@ -1,6 +1,7 @@
 """Configuration, namespaces, lists, names, errors, credentials: each check, proven by a defect."""
 
 import pytest
+from tests.findings import told
 from tests.kill.killing import (
     checks_of,
     mock_session,
@@ -89,7 +90,7 @@ def test_a_finding_shows_the_request_that_proves_it() -> None:
     check = next(c for c in checks_of("test_namespaces") if c.id == "dropNamespace.holds-table")
     with mock_session(("namespace-drop-cascades",)) as (_, session):
         verdict = judge(check, Catalog(session, check.id))
-    assert verdict.findings[0].key == ("status", "409", "204")
+    assert told(verdict.findings[0]) == ("status", "409", "204")
     assert verdict.evidence[-1].step == Step.DO
     assert "curl" in verdict.evidence[-1].curl
     assert "$ICECHECK_TOKEN" in verdict.evidence[-1].curl
