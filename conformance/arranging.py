@@ -2,6 +2,7 @@
 
 from icecheck.client import Catalog
 from icecheck.expect import NotOffered
+from icecheck.given import arrange
 from icecheck.target import Namespace
 
 __all__ = ["given_namespace_at", "require"]
@@ -17,5 +18,5 @@ def require(catalog: Catalog, *operation_ids: str) -> None:
 
 def given_namespace_at(catalog: Catalog, namespace: Namespace) -> Namespace:
     """Create a namespace of this very path, which must bear the run's token, and return it."""
-    catalog.given("createNamespace", lambda: catalog.create_namespace(namespace))
+    arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace))
     return namespace

@@ -7,6 +7,14 @@ from icecheck import bodies
 from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
+from icecheck.given import (
+    given_loaded,
+    given_snapshot,
+    given_table,
+    reloaded,
+    shared_object,
+    shared_table,
+)
 from icecheck.probes import has_capability, offered
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
@@ -154,7 +162,7 @@ def expect_refused(
     detail: str = "",
 ) -> None:
     """Commit, and judge that it is refused (no status: any 4xx) and that nothing has changed."""
-    before = table if catalog.borrows(table) else catalog.loaded(table)
+    before = table if catalog.borrows(table) else reloaded(catalog, table)
     commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
     expect_unchanged(catalog, before, *_property_keys(updates))
 
@@ -188,11 +196,11 @@ def given_snapshots(
     catalog: Catalog, count: int, namespace: Namespace | None = None
 ) -> tuple[Table, list[int]]:
     """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
-    table = catalog.given_table(namespace)
+    table = given_table(catalog, namespace)
     snapshot_ids = []
     for ordinal in range(1, count + 1):
         snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
-        table = catalog.given_snapshot(table, ordinal)
+        table = given_snapshot(catalog, table, ordinal)
     return table, snapshot_ids
 
 
@@ -200,16 +208,16 @@ def shared_snapshots(catalog: Catalog) -> tuple[Table, list[int]]:
     """Return a table with two snapshots, for who only reads it or is refused, and their ids."""
 
     def make(lender: Catalog, namespace: Namespace) -> Table:
-        return lender.given_loaded(given_snapshots(lender, 2, namespace)[0])
+        return given_loaded(lender, given_snapshots(lender, 2, namespace)[0])
 
-    table = catalog.shared("snapshots", make)
+    table = shared_object(catalog, "snapshots", make)
     return table, [bodies.snapshot(table.metadata, n)["snapshot-id"] for n in (1, 2)]
 
 
 def given_history(catalog: Catalog, table: Table) -> Table:
     """Give a table a snapshot, if the catalog takes one that nobody has written."""
     offers = has_capability(catalog, "metadata-only-snapshots")
-    return catalog.given_snapshot(table) if offers else table
+    return given_snapshot(catalog, table) if offers else table
 
 
 def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
@@ -217,7 +225,7 @@ def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
 
     ``members`` are those of ``bodies.create_table_body``.
     """
-    table = catalog.given_table(**members)
+    table = given_table(catalog, **members)
     if table.metadata.get("format-version", version) >= version:
         return table
     if not has_capability(catalog, f"format-version-{version}"):
@@ -231,7 +239,7 @@ def given_table_of(catalog: Catalog, version: int, **members: Any) -> Table:
 
     Whoever makes another one has a finding of its own for that.
     """
-    table = catalog.given_table(properties={"format-version": str(version)}, **members)
+    table = given_table(catalog, properties={"format-version": str(version)}, **members)
     if table.metadata.get("format-version", version) != version:
         reason = f"the catalog makes no table of format version {version} when it is asked for one"
         raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
@@ -240,7 +248,7 @@ def given_table_of(catalog: Catalog, version: int, **members: Any) -> Table:
 
 def shared_table_since(catalog: Catalog, version: int) -> Table:
     """Return a table of at least this format version, for who only reads it or is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     since = table.metadata.get("format-version", version) >= version
     return table if since else given_table_since(catalog, version)
 

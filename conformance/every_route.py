@@ -17,6 +17,7 @@ from icecheck.conformance.viewing import (
     some_view,
 )
 from icecheck.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.given import given_namespace, given_table, reloaded, some_table
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.target import Namespace
@@ -103,18 +104,18 @@ def own_objects(catalog: Catalog) -> Own:
     """Make a namespace with a table and, where there are any, a view and a namespace in it."""
     inner, view = None, None
     if catalog.target.read_only:
-        table = catalog.some_table()
+        table = some_table(catalog)
         with contextlib.suppress(NotOffered, Blocked):
             view = some_view(catalog) if catalog.claims("loadView") else None
         return Own(table.namespace, None, table, view, _tag(catalog, table))
-    namespace = catalog.given_namespace()
-    table = catalog.given_table(namespace)
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
     if catalog.claims("createView"):
         with contextlib.suppress(NotOffered):
             view = given_view(catalog, namespace)
     if has_capability(catalog, "nested-namespaces"):
-        inner = catalog.given_namespace(under=namespace)
-    return Own(namespace, inner, catalog.loaded(table), view, _tag(catalog, table))
+        inner = given_namespace(catalog, under=namespace)
+    return Own(namespace, inner, reloaded(catalog, table), view, _tag(catalog, table))
 
 
 def _tag(catalog: Catalog, table: Table) -> str | None:

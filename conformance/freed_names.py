@@ -17,6 +17,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import NotOffered, Reply
+from icecheck.given import arrange, given_dropped, given_home, given_namespace, given_table
 from icecheck.probes import has_capability
 from icecheck.statuses import ANY_SUCCESS
 from icecheck.target import Namespace
@@ -52,13 +53,13 @@ Freeing = Callable[[Catalog, Namespace], Freed | None]
 
 
 def _table_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
-    table = catalog.given_table(home)
-    catalog.given_dropped(home, table.name)
+    table = given_table(catalog, home)
+    given_dropped(catalog, home, table.name)
     return Freed(home, table.name, "a table was dropped")
 
 
 def _table_purged(catalog: Catalog, home: Namespace) -> Freed | None:
-    table = catalog.given_table(home)
+    table = given_table(catalog, home)
     purged = catalog.drop_table(home, table.name, PURGE).ok
     return Freed(home, table.name, "a table was purged") if purged else None
 
@@ -66,7 +67,7 @@ def _table_purged(catalog: Catalog, home: Namespace) -> Freed | None:
 def _table_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
     if not catalog.claims("renameTable"):
         return None
-    table = catalog.given_table(home)
+    table = given_table(catalog, home)
     renamed = catalog.rename_table((home, table.name), (home, catalog.new_name())).ok
     return Freed(home, table.name, "a table was renamed", vacated=True) if renamed else None
 
@@ -74,8 +75,8 @@ def _table_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
 def _table_moved(catalog: Catalog, home: Namespace) -> Freed | None:
     if not (catalog.claims("renameTable") and has_capability(catalog, "cross-namespace-rename")):
         return None
-    table = catalog.given_table(home)
-    away = (catalog.given_namespace(), table.name)
+    table = given_table(catalog, home)
+    away = (given_namespace(catalog), table.name)
     moved = catalog.rename_table((home, table.name), away).ok
     how = "a table was moved into another namespace"
     return Freed(home, table.name, how, vacated=True) if moved else None
@@ -86,15 +87,15 @@ def _table_staged(catalog: Catalog, home: Namespace) -> Freed | None:
         return None
     name = catalog.new_name()
     body = bodies.create_table_body(name, stage_create=True)
-    catalog.given("createTable", lambda: catalog.create_table(home, body))
+    arrange(catalog, "createTable", lambda: catalog.create_table(home, body))
     return Freed(home, name, "a table was staged")
 
 
 def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
-    namespace = catalog.given_namespace()
-    table = catalog.given_table(namespace)
-    catalog.given_dropped(namespace, table.name)
-    catalog.given("dropNamespace", lambda: catalog.drop_namespace(namespace))
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
+    given_dropped(catalog, namespace, table.name)
+    arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(namespace))
     given_namespace_at(catalog, namespace)
     return Freed(namespace, table.name, "a table was dropped, and its namespace made anew")
 
@@ -102,15 +103,15 @@ def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
 def _inner_namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
     if not has_capability(catalog, "nested-namespaces"):
         return None
-    outer = catalog.given_namespace()
-    inner = catalog.given_namespace(under=outer)
-    catalog.given("dropNamespace", lambda: catalog.drop_namespace(inner))
+    outer = given_namespace(catalog)
+    inner = given_namespace(catalog, under=outer)
+    arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(inner))
     return Freed(outer, inner[-1], "a namespace was dropped")
 
 
 def _view_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
     view = given_view(catalog, home)
-    catalog.given("dropView", lambda: catalog.drop_view(home, view.name))
+    arrange(catalog, "dropView", lambda: catalog.drop_view(home, view.name))
     return Freed(home, view.name, "a view was dropped")
 
 
@@ -188,15 +189,15 @@ def _commit_staged_together(catalog: Catalog, namespace: Namespace, name: str) -
 
 
 def _register_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    table = catalog.given_table(namespace)
+    table = given_table(catalog, namespace)
     if table.metadata_location is None:
         raise NotOffered("the catalog tells no metadata location")
-    catalog.given_dropped(namespace, table.name)
+    given_dropped(catalog, namespace, table.name)
     return catalog.register_table(namespace, name, table.metadata_location)
 
 
 def _rename_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    table = catalog.given_table(namespace)
+    table = given_table(catalog, namespace)
     return catalog.rename_table((namespace, table.name), (namespace, name))
 
 
@@ -240,7 +241,7 @@ def judge_taking(catalog: Catalog, taking: Taking) -> None:
     for the name. Raises Violation with all that the name was free by; NotOffered where the catalog
     refuses the operation under every name.
     """
-    home = catalog.given_home()
+    home = given_home(catalog)
     refused: list[tuple[Freed, Reply]] = []
     judged = False
     for freeing in FREEINGS:

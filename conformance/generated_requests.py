@@ -12,6 +12,7 @@ from icecheck.conformance.sampling import sample
 from icecheck.conformance.viewing import View, given_view, settled_view
 from icecheck.contract import Action, Facts, Object
 from icecheck.expect import Blocked, Reply, Violation
+from icecheck.given import given_namespace, given_snapshot, given_table
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
 from icecheck.symptoms import Severity, declare
@@ -178,7 +179,7 @@ def _ledger_unexpected(catalog: Catalog, case: GeneratedCase, reply: Reply) -> N
 
 
 def _given_place(catalog: Catalog, operation_id: str) -> Place:
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     if operation_id == "updateProperties":
         catalog.update_properties(namespace, updates=_PROPERTIES)
     table = _given_object(catalog, operation_id, namespace)
@@ -204,14 +205,14 @@ def _given_object(catalog: Catalog, operation_id: str, namespace: Namespace) -> 
         return given_view(catalog, namespace)
     if facts.object is not Object.TABLE or facts.action is Action.LIST:
         return None
-    table = catalog.given_table(namespace)
+    table = given_table(catalog, namespace)
     return _with_snapshot(catalog, table) if _commits_to_table(facts) else table
 
 
 def _with_snapshot(catalog: Catalog, table: Table) -> Table:
     """Give the table the snapshot that generated commits speak of, if the catalog takes it."""
     try:
-        return catalog.given_snapshot(table)
+        return given_snapshot(catalog, table)
     except Blocked:
         return table  # the requests are then about an unknown snapshot: refused all the same
 

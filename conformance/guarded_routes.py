@@ -8,6 +8,14 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance.reading import object_in
 from icecheck.conformance.viewing import create_view_body, given_view, some_view
 from icecheck.expect import Reply
+from icecheck.given import (
+    given_home,
+    given_namespace,
+    given_table,
+    shared_table,
+    some_namespace,
+    some_table,
+)
 from icecheck.target import Namespace
 
 __all__ = [
@@ -47,7 +55,7 @@ def _named(operation_id: str, body: Any = None) -> Send:
         names: dict[str, str | Namespace] = {}
         if "{namespace}" in path:
             reads = body is None
-            names["namespace"] = catalog.some_namespace() if reads else catalog.given_namespace()
+            names["namespace"] = some_namespace(catalog) if reads else given_namespace(catalog)
         if body is None:
             return catalog.call(operation_id, names, headers=headers)
         return catalog.call(operation_id, names, body=body, headers=headers)
@@ -57,7 +65,7 @@ def _named(operation_id: str, body: Any = None) -> Send:
 
 def _table_for(catalog: Catalog, operation_id: str) -> Table:
     # What an open catalog drops is not there for the next request.
-    return catalog.given_table() if operation_id == "dropTable" else catalog.some_table()
+    return given_table(catalog) if operation_id == "dropTable" else some_table(catalog)
 
 
 def of_table(
@@ -87,7 +95,7 @@ def _of_view(
 
 
 def _create_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    names = {"namespace": catalog.given_home()}
+    names = {"namespace": given_home(catalog)}
     body = create_view_body(catalog.new_name())
     return catalog.call("createView", names, body=body, headers=headers)
 
@@ -105,26 +113,26 @@ def _create_namespace(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
 
 
 def _create_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     body = bodies.create_table_body(catalog.new_name())
     return catalog.create_table(namespace, body, headers)
 
 
 def _rename_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    table = catalog.given_table()
+    table = given_table(catalog)
     destination = {"namespace": [*table.namespace], "name": catalog.new_name()}
     body = {"source": table.identifier, "destination": destination}
     return catalog.call("renameTable", body=body, headers=headers)
 
 
 def _register_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     body = {"name": catalog.new_name(), "metadata-location": table.metadata_location or ""}
     return catalog.call("registerTable", {"namespace": table.namespace}, body=body, headers=headers)
 
 
 def _commit_transaction(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    change = {"identifier": catalog.shared_table().identifier, "requirements": [], "updates": []}
+    change = {"identifier": shared_table(catalog).identifier, "requirements": [], "updates": []}
     return catalog.call("commitTransaction", body={"table-changes": [change]}, headers=headers)
 
 

@@ -13,6 +13,7 @@ from icecheck.conformance.committing import commit
 from icecheck.conformance.hostile_values import string_map
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import ABSENT, Reply, Violation, difference, show
+from icecheck.given import arrange, given_loaded
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE, EFFECT_MISSING
 from icecheck.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.symptoms import Symptom
@@ -81,9 +82,9 @@ def given_bystander(catalog: Catalog, table: Table) -> Table:
     name = f"{head}x{tail}"
     properties = {key: f"not {value}" for key, value in KEPT.items()}
     body = bodies.create_table_body(name, properties=properties)
-    reply = catalog.given("createTable", lambda: catalog.create_table(table.namespace, body))
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(table.namespace, body))
     made = Table(table.namespace, name, view.metadata_in(reply), None)
-    return catalog.given_loaded(made)
+    return given_loaded(catalog, made)
 
 
 def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Table:
@@ -92,7 +93,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
     A refusal is fine if nothing has changed; its parts are then sent. Raises NotOffered where all
     were refused.
     """
-    table = catalog.given_loaded(table)
+    table = given_loaded(catalog, table)
     bystander = given_bystander(catalog, table)
     waiting, taken = deque(changes), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:

@@ -23,6 +23,7 @@ from icecheck.conformance.manifest_schemas import (
     manifest_list_schema,
 )
 from icecheck.expect import Blocked, NotOffered
+from icecheck.given import given_commit
 from icecheck.verdict import SkipKind
 
 __all__ = [
@@ -168,7 +169,7 @@ class ManifestFiles:
 
     def commit(self, *updates: dict[str, Any]) -> None:
         """Commit updates of the table that are no snapshots."""
-        self.table = self._catalog.given_commit(self.table, updates)
+        self.table = given_commit(self._catalog, self.table, updates)
 
     def spec(self, number: int) -> dict[str, Any]:
         """Return one of the table's specs, counted from 0 in the order in which they came."""
@@ -202,7 +203,7 @@ class ManifestFiles:
             {"action": "add-snapshot", "snapshot": snapshot},
             bodies.snapshot_ref(snapshot_id, ref),
         ]
-        self.table = self._catalog.given_commit(self.table, updates)
+        self.table = given_commit(self._catalog, self.table, updates)
         return snapshot_id
 
     def _manifest(

@@ -9,6 +9,7 @@ from icecheck.client import Catalog, Query
 from icecheck.conformance.reading import namespaces_in, tables_in
 from icecheck.conformance.viewing import given_view
 from icecheck.expect import Reply
+from icecheck.given import given_namespace, given_table
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 
@@ -46,9 +47,9 @@ def namespaces_placed(catalog: Catalog, entries: int = ENTRIES) -> Place:
     """Arrange namespaces below a parent of their own, or at the top where none can nest."""
     base = catalog.session.isolation.base
     nested = has_capability(catalog, "nested-namespaces")
-    parent = catalog.given_namespace() if nested else base
+    parent = given_namespace(catalog) if nested else base
     entries = entries if nested else ENTRIES_OF_A_CATALOG
-    own = tuple(catalog.given_namespace(under=parent) for _ in range(entries))
+    own = tuple(given_namespace(catalog, under=parent) for _ in range(entries))
 
     def ask(query: Query) -> Reply:
         return catalog.list_namespaces(parent or None, query)
@@ -63,12 +64,12 @@ def tables_placed(
     namespace: Namespace | None = None,
 ) -> Place:
     """Arrange tables in a namespace of their own, with this ending where the catalog takes it."""
-    namespace = catalog.given_namespace() if namespace is None else namespace
+    namespace = given_namespace(catalog) if namespace is None else namespace
     names = [catalog.new_name(ending)] if ending else []
     if names and not catalog.create_table(namespace, bodies.create_table_body(names[0])).ok:
         names, ending = [], ""
     more = range(entries - len(names))
-    names += [catalog.given_table(namespace, hint=ending).name for _ in more]
+    names += [given_table(catalog, namespace, hint=ending).name for _ in more]
 
     def ask(query: Query) -> Reply:
         return catalog.list_tables(namespace, query)
@@ -80,7 +81,7 @@ def views_placed(
     catalog: Catalog, entries: int = ENTRIES, namespace: Namespace | None = None
 ) -> Place:
     """Arrange views in a namespace of their own."""
-    namespace = catalog.given_namespace() if namespace is None else namespace
+    namespace = given_namespace(catalog) if namespace is None else namespace
     views = [given_view(catalog, namespace) for _ in range(entries)]
 
     def ask(query: Query) -> Reply:

@@ -27,6 +27,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Blocked, NotOffered, Reply, show
+from icecheck.given import given_loaded, given_namespace, given_snapshot, given_table
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
@@ -110,12 +111,12 @@ def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
     Returns it with the entity tags of all its versions, from its creation on: a second table of
     the name is as young as the first one was, at one time or another.
     """
-    table = catalog.given_table(catalog.given_namespace(), properties=FIRST_LIFE)
+    table = given_table(catalog, given_namespace(catalog), properties=FIRST_LIFE)
     made = catalog.exchanges[-1].header("etag")
     tags: dict[str, Query] = {} if made is None else {made: ()}
     tags |= warm(catalog, table.namespace, table.name)
     with contextlib.suppress(Blocked, NotOffered):  # one without snapshots has caches too
-        table = catalog.given_snapshot(table)
+        table = given_snapshot(catalog, table)
     if catalog.claims("updateTable"):
         _furnish(catalog, table)
     return table, tags | warm(catalog, table.namespace, table.name)
@@ -123,7 +124,7 @@ def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
 
 def _furnish(catalog: Catalog, table: Table) -> None:
     """Give a table of all that it may have, as far as the catalog takes it."""
-    table = catalog.given_loaded(table)
+    table = given_loaded(catalog, table)
     rooms: list[list[Json]] = [_files(table)]
     with contextlib.suppress(Blocked):  # where ids of columns are not told
         rooms.append(_layout(table))

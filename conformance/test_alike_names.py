@@ -24,6 +24,7 @@ from icecheck.conformance.reading import LISTING, namespaces_in, next_page_token
 from icecheck.conformance.viewing import supported
 from icecheck.contract import Action
 from icecheck.expect import Reply, show
+from icecheck.given import given_namespace
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -42,7 +43,7 @@ Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
 def _home(catalog: Catalog) -> Namespace:
     """Return where namespaces are made: in one of their own, where they nest."""
     if has_capability(catalog, "nested-namespaces"):
-        return catalog.given_namespace()
+        return given_namespace(catalog)
     return catalog.session.isolation.base
 
 
@@ -153,7 +154,7 @@ def _expect_siblings(
 
 def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     """Judge that each of names that begin alike is dropped, made anew and moved by itself."""
-    stem, namespace = catalog.new_name("_"), catalog.given_namespace()
+    stem, namespace = catalog.new_name("_"), given_namespace(catalog)
     every = [Bearer(namespace, stem, ending, "a beginning", ending) for ending in SIBLINGS]
     made = [it for it in every if is_made(supported(kind.create(catalog, it)), it)]
     raise_if_none(made)
@@ -204,9 +205,9 @@ def _changed(catalog: Catalog, kind: Kind, it: Bearer, mark: str) -> Bearer:
 
 def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
     """Make an object of one name in two namespaces, and in one in the first if they nest."""
-    spaces = [catalog.given_namespace(), catalog.given_namespace()]
+    spaces = [given_namespace(catalog), given_namespace(catalog)]
     if has_capability(catalog, "nested-namespaces"):
-        spaces.append(catalog.given_namespace(under=spaces[0]))
+        spaces.append(given_namespace(catalog, under=spaces[0]))
     stem = catalog.new_name("_")
     made = [Bearer(path, stem, "a", "a namesake", str(n)) for n, path in enumerate(spaces)]
     for each in made:
@@ -355,7 +356,7 @@ def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> 
 def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every namespace once, where names mix case, digits and underscores."""
     require(catalog, "createNamespace", "listNamespaces")
-    parent = catalog.given_namespace()
+    parent = given_namespace(catalog)
     listing = (lambda query: catalog.list_namespaces(parent, query)), namespaces_in
     _pages(catalog, lambda name: catalog.create_namespace((*parent, name)), listing)
 
@@ -369,7 +370,7 @@ def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
 def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every table once, where names mix case, digits and underscores."""
     require(catalog, "createTable", "listTables")
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     listing = (lambda query: catalog.list_tables(namespace, query)), tables_in
 
     def make(name: str) -> Reply:
@@ -387,7 +388,7 @@ def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
 def test_pages_of_views_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every view once, where names mix case, digits and underscores."""
     require(catalog, "createView", "listViews")
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     listing = (lambda query: catalog.list_views(namespace, query)), tables_in
 
     def make(name: str) -> Reply:

@@ -19,6 +19,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import ABSENT, Reply
+from icecheck.given import given_home, given_namespace, given_table
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
@@ -66,7 +67,7 @@ def _update(action: str, member: str, value: Any) -> Json:
 
 
 def _namespace(catalog: Catalog) -> _Holder:
-    path = catalog.given_namespace()
+    path = given_namespace(catalog)
     return _Holder(
         lambda updates: catalog.update_properties(path, updates=updates),
         lambda keys: catalog.update_properties(path, removals=keys),
@@ -75,7 +76,7 @@ def _namespace(catalog: Catalog) -> _Holder:
 
 
 def _table(catalog: Catalog) -> _Holder:
-    table = catalog.given_table()
+    table = given_table(catalog)
     return _Holder(
         lambda updates: commit(catalog, table, [_update("set-properties", "updates", updates)]),
         lambda keys: commit(catalog, table, [_update("remove-properties", "removals", keys)]),
@@ -199,7 +200,7 @@ def test_keys_of_a_table(catalog: Catalog) -> None:
 def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
     """A table keeps properties whose keys stores have columns for."""
     require(catalog, "createTable", "updateTable", "loadTable")
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
 
     def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
         name = catalog.new_name()
@@ -223,7 +224,7 @@ def test_keys_of_a_view(catalog: Catalog) -> None:
 def test_well_known_keys_of_a_view(catalog: Catalog) -> None:
     """A view keeps properties whose keys stores have columns for."""
     require(catalog, "createView", "replaceView", "loadView")
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
 
     def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
         name = catalog.new_name()

@@ -19,6 +19,15 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.expect import show
+from icecheck.given import (
+    arrange,
+    given_commit,
+    given_dropped,
+    given_loaded,
+    given_table,
+    shared_object,
+    shared_table,
+)
 from icecheck.target import Namespace
 
 Json = dict[str, Any]
@@ -92,7 +101,8 @@ NUMBERS = (
 
 def given_laid_out_table(catalog: Catalog, namespace: Namespace | None = None) -> Table:
     """Return a table that has a partition spec and a sort order."""
-    return catalog.given_table(
+    return given_table(
+        catalog,
         namespace,
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
         write_order=bodies.sort_order(1),
@@ -116,9 +126,9 @@ def _shared_laid_out_table(catalog: Catalog) -> Table:
                 {"action": "add-spec", "spec": spec},
                 {"action": "set-default-spec", "spec-id": -1},
             ]
-        return lender.given_loaded(lender.given_commit(table, later))
+        return given_loaded(lender, given_commit(lender, table, later))
 
-    return catalog.shared("layout", make)
+    return shared_object(catalog, "layout", make)
 
 
 def _satisfied(case: Number) -> Callable[[Catalog], None]:
@@ -178,13 +188,13 @@ for _case in NUMBERS:
 )
 def test_assert_create_satisfied(catalog: Catalog) -> None:
     """A commit that asserts creation goes through when no table has the name, or no longer."""
-    staged = catalog.given_table(stage_create=True)
+    staged = given_table(catalog, stage_create=True)
     where = (staged.namespace, staged.name)
     body = bodies.create_table_body(staged.name, stage_create=True)
     for turn in ("a new name", "the name of a dropped table"):
         if turn != "a new name":
-            catalog.given_dropped(*where)
-            reply = catalog.given("createTable", lambda: catalog.create_table(where[0], body))
+            given_dropped(catalog, *where)
+            reply = arrange(catalog, "createTable", lambda: catalog.create_table(where[0], body))
             staged = Table(*where, view.metadata_in(reply), None)
         updates = creation_updates(staged.metadata)
         catalog.update_table(*where, updates, [ASSERT_CREATE]).expect(200, detail=turn)
@@ -194,7 +204,7 @@ def test_assert_create_satisfied(catalog: Catalog) -> None:
 @check("assertion.assert-create.violated", proves="assertion.assert-create.violated")
 def test_assert_create_violated(catalog: Catalog) -> None:
     """A commit that asserts creation is refused when the table exists, which stays as it was."""
-    before = catalog.shared_table()
+    before = shared_table(catalog)
     # Nothing but the requirement speaks against this commit.
     sent = (before.namespace, before.name, [set_property("1")], [ASSERT_CREATE])
     catalog.update_table(*sent).expect(409)
@@ -207,14 +217,14 @@ def test_assert_create_violated(catalog: Catalog) -> None:
 @check("assertion.assert-table-uuid.satisfied", proves="assertion.assert-table-uuid.satisfied")
 def test_assert_table_uuid_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the table's own uuid goes through."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     _goes_through(catalog, table, {"type": "assert-table-uuid", "uuid": table.uuid})
 
 
 @check("assertion.assert-table-uuid.violated", proves="assertion.assert-table-uuid.violated")
 def test_assert_table_uuid_violated(catalog: Catalog) -> None:
     """A commit that asserts another uuid is refused and changes nothing."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     _conflicts(catalog, table, {"type": "assert-table-uuid", "uuid": ANOTHER_UUID})
 
 
@@ -245,7 +255,7 @@ def test_assert_ref_satisfied(catalog: Catalog) -> None:
 def test_assert_tag_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the snapshot which a tag names goes through."""
     table, [first, _] = given_snapshots(catalog, 2)
-    table = catalog.given_commit(table, [bodies.snapshot_ref(first, TAG, "tag")])
+    table = given_commit(catalog, table, [bodies.snapshot_ref(first, TAG, "tag")])
     _goes_through(catalog, table, ref_is(first, TAG))
 
 
@@ -291,7 +301,7 @@ def test_assert_ref_without_id(catalog: Catalog) -> None:
 )
 def test_assert_no_ref_satisfied(catalog: Catalog) -> None:
     """A commit that asserts that main does not exist goes through on an empty table."""
-    _goes_through(catalog, catalog.given_table(), ref_is(None))
+    _goes_through(catalog, given_table(catalog), ref_is(None))
 
 
 @check(
@@ -313,5 +323,5 @@ def test_assert_no_ref_violated(catalog: Catalog) -> None:
 def test_assert_no_tag_violated(catalog: Catalog) -> None:
     """A commit that asserts that a tag does not exist is refused when it does."""
     table, [first] = given_snapshots(catalog, 1)
-    table = catalog.given_commit(table, [bodies.snapshot_ref(first, TAG, "tag")])
+    table = given_commit(catalog, table, [bodies.snapshot_ref(first, TAG, "tag")])
     _conflicts(catalog, table, ref_is(None, TAG))

@@ -24,6 +24,7 @@ from icecheck.conformance.reading import (
 )
 from icecheck.contract import Changes
 from icecheck.expect import Reply, Violation
+from icecheck.given import given_namespace, given_table, reloaded
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.verdict import Group
 
@@ -61,7 +62,7 @@ def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -
     """A write that is refused for an invalid token leaves everything as it was."""
     _require_credentials(catalog)
     # Of its own: where the refused drop was carried out, others would miss a shared one.
-    table = catalog.loaded(catalog.given_table())
+    table = reloaded(catalog, given_table(catalog))
     name = catalog.new_name()
     body = bodies.create_table_body(name)
     change = {"requirements": [], "updates": [set_property("1")]}
@@ -159,7 +160,7 @@ def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> 
     if not catalog.target.authenticates:
         raise not_applicable("the run was given no credentials")
     require(catalog, "listNamespaces", "loadNamespaceMetadata", "listTables", "loadTable")
-    table = catalog.given_table(catalog.given_namespace())
+    table = given_table(catalog, given_namespace(catalog))
     kinds = [_reading_namespaces(catalog, table), _reading_tables(catalog, table)]
     writing = _writing(catalog, table)
     if not any(refused(reply) for replies in (*kinds, writing) for reply in replies):

@@ -39,6 +39,7 @@ from icecheck.conformance.viewing import (
     set_current_version,
 )
 from icecheck.expect import Matcher, Reply, containing, equal
+from icecheck.given import given_commit, given_home, given_table
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
@@ -82,7 +83,7 @@ def test_main_that_was_removed_is_gone(catalog: Catalog) -> None:
 def test_named_snapshots_that_were_removed_are_gone(catalog: Catalog) -> None:
     """After an accepted removal of a snapshot that a tag names, the table does not have it."""
     table, [first, second] = given_snapshots(catalog, 2)
-    table = catalog.given_commit(table, [bodies.snapshot_ref(first, "kept", "tag")])
+    table = given_commit(catalog, table, [bodies.snapshot_ref(first, "kept", "tag")])
     removal = {"action": "remove-snapshots", "snapshot-ids": [first]}
     due = {"snapshots": with_ids("snapshot-id", second)}
     _expect_if_claimed(catalog, table, [removal], due, "removed-snapshot")
@@ -113,7 +114,7 @@ def test_a_large_property_is_kept_whole(catalog: Catalog) -> None:
     ((key, value),) = update["updates"].items()
     whole = Matcher(f"the {LARGE_BYTES} characters that were sent", lambda v: v == value)
     due = {"properties": {key: whole}}
-    _expect_if_claimed(catalog, catalog.given_table(), [update], due, "large-property")
+    _expect_if_claimed(catalog, given_table(catalog), [update], due, "large-property")
 
 
 @check(
@@ -123,7 +124,7 @@ def test_a_large_property_is_kept_whole(catalog: Catalog) -> None:
 )
 def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
     """A table that was created with a thousand columns has all of them, in their order."""
-    namespace, name, wide = catalog.given_home(), catalog.new_name(), wide_schema()
+    namespace, name, wide = given_home(catalog), catalog.new_name(), wide_schema()
     _claimed(catalog.create_table(namespace, bodies.create_table_body(name, table_schema=wide)))
     reply = catalog.load_table(namespace, name).expect(200)
     fields = view.current_schema(view.metadata_in(reply)).get("fields", [])
@@ -143,7 +144,7 @@ def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
 )
 def test_a_partition_by_column_zero_is_kept(catalog: Catalog) -> None:
     """A table that was created partitioned by the column with id 0 is partitioned by that one."""
-    namespace, name = catalog.given_home(), catalog.new_name()
+    namespace, name = given_home(catalog), catalog.new_name()
     _claimed(catalog.create_table(namespace, bodies.create_table_body(name, **zero_based())))
     metadata = view.metadata_in(catalog.load_table(namespace, name).expect(200))
     due = [("day", "identity", "day")]
@@ -175,7 +176,7 @@ def test_the_version_added_last_is_current(catalog: Catalog) -> None:
 @check("dropTable.as-pyiceberg-effect", proves="dropTable.gone", group=Group.GENERATED)
 def test_what_pyiceberg_dropped_is_gone(catalog: Catalog) -> None:
     """After an accepted drop with purgeRequested=False, written so, the table is gone."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     query = [("purgeRequested", "False")]
     _claimed(catalog.drop_table(table.namespace, table.name, query))
     catalog.load_table(table.namespace, table.name).expect(404, detail="a dropped table")

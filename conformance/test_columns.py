@@ -16,6 +16,7 @@ from icecheck.conformance.demanding_values import large_property, wide_schema
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, containing, show
+from icecheck.given import given_home, given_table, reloaded
 from icecheck.shared_symptoms import EFFECT_MISSING
 
 STRUCT = bodies.struct_field
@@ -90,7 +91,7 @@ def nested_schema(table: Table) -> Json:
 )
 def test_nested_columns(catalog: Catalog) -> None:
     """Structs, lists and maps of an added schema keep the ids of every field in them."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     schema = nested_schema(table)
     kept = {member: schema[member] for member in ("fields", "identifier-field-ids")}
     expect_effect(
@@ -105,7 +106,7 @@ def test_nested_columns(catalog: Catalog) -> None:
 @check("update.add-schema.deprecated-member", proves="update.add-schema.deprecated-member")
 def test_deprecated_last_column_id(catalog: Catalog) -> None:
     """A schema may be added with the deprecated last-column-id."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     schema = wider_schema(table)
     last = number(table, "last-column-id") + 1
     expect_effect(
@@ -123,10 +124,10 @@ def test_deprecated_last_column_id(catalog: Catalog) -> None:
 )
 def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
     """A last-column-id below the highest id of the schema is refused or ignored, not believed."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     last = number(table, "last-column-id")
     behind = {"action": "add-schema", "schema": wider_schema(table), "last-column-id": last - 1}
-    before = catalog.loaded(table)
+    before = reloaded(catalog, table)
     reply = commit(catalog, table, [behind])
     if reply.ok:
         expect_loaded(catalog, table, {"last-column-id": last + 1}, what="last-column-id")
@@ -183,7 +184,7 @@ def _expect_defaults(reply: Reply, schema: Any, due: list[Json]) -> None:
 )
 def test_defaults_of_a_new_table(catalog: Catalog) -> None:
     """Columns of every type keep the defaults that they are created with."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     columns = with_defaults(1)
     body = bodies.create_table_body(
@@ -201,7 +202,7 @@ def test_defaults_of_a_new_table(catalog: Catalog) -> None:
 )
 def test_defaults_of_added_columns(catalog: Catalog) -> None:
     """Columns that a commit adds keep their defaults."""
-    table = catalog.given_table(properties={"format-version": "3"})
+    table = given_table(catalog, properties={"format-version": "3"})
     columns = with_defaults(number(table, "last-column-id") + 1)
     fields = [*view.current_schema(table.metadata).get("fields", []), *columns]
     added = bodies.schema(*fields, schema_id=number(table, "current-schema-id") + 1)
@@ -217,10 +218,10 @@ def test_defaults_of_added_columns(catalog: Catalog) -> None:
 def test_a_thousand_columns(catalog: Catalog) -> None:
     """A table with a thousand columns is created."""
     body = bodies.create_table_body(catalog.new_name(), table_schema=wide_schema())
-    catalog.create_table(catalog.given_home(), body).expect(200)
+    catalog.create_table(given_home(catalog), body).expect(200)
 
 
 @check("update.set-properties.large-value", proves="update.set-properties.large")
 def test_a_large_property(catalog: Catalog) -> None:
     """A commit of a property with a value of 100 KiB is taken."""
-    commit(catalog, catalog.given_table(), [large_property()]).expect(200)
+    commit(catalog, given_table(catalog), [large_property()]).expect(200)

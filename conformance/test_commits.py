@@ -21,6 +21,7 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
+from icecheck.given import given_commit, given_home, given_table, reloaded, shared_table
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
 from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.target import Namespace
@@ -68,14 +69,14 @@ def names_of(table: Table) -> dict[str, str | Namespace]:
 @check("commit.succeeds", proves="updateTable.200")
 def test_commit(catalog: Catalog) -> None:
     """A commit is accepted, and answered with the metadata and where it is."""
-    reply = commit(catalog, catalog.given_table(), [set_property("1")]).expect(200)
+    reply = commit(catalog, given_table(catalog), [set_property("1")]).expect(200)
     reply.expect_json({"metadata": ANY_OBJECT, "metadata-location": ANY_STRING})
 
 
 @check("commit.malformed-refused", proves="updateTable.400")
 def test_malformed_commits(catalog: Catalog) -> None:
     """A commit that cannot be understood is refused, and nothing of it is applied."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     for what, body in MALFORMED_BODIES:
         catalog.call("updateTable", names_of(table), body=body).expect(400, detail=what)
     for what, update in MALFORMED_UPDATES:
@@ -86,7 +87,7 @@ def test_malformed_commits(catalog: Catalog) -> None:
 @check("commit.missing-table", proves="updateTable.404")
 def test_commit_to_a_missing_table(catalog: Catalog) -> None:
     """A commit to a table that does not exist is refused, and does not create it."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     catalog.update_table(namespace, name, [set_property("1")]).expect(404)
     catalog.load_table(namespace, name).expect(404, detail="after a commit to no table")
@@ -108,14 +109,14 @@ def test_unknown_update(catalog: Catalog) -> None:
     """An unknown update is refused with 400, and so is everything sent with it."""
     unknown = {"action": "set-icecheck-option", "option": "none"}
     updates = [set_property("1"), unknown]
-    expect_refused(catalog, catalog.shared_table(), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates, 400)
 
 
 @check("commit.unknown-assertion", proves="commit.unknown-assertion")
 def test_unknown_assertion(catalog: Catalog) -> None:
     """An unknown requirement is refused with 400, and so is everything sent with it."""
     unknown = {"type": "assert-icecheck-option", "option": "none"}
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     expect_refused(catalog, table, [set_property("1")], 400, requirements=[unknown])
 
 
@@ -123,13 +124,13 @@ def test_unknown_assertion(catalog: Catalog) -> None:
 def test_view_update_on_a_table(catalog: Catalog) -> None:
     """An update that only views have is refused on a table."""
     updates = [set_property("1"), VIEW_UPDATE]
-    expect_refused(catalog, catalog.shared_table(), updates, 400, 406)
+    expect_refused(catalog, shared_table(catalog), updates, 400, 406)
 
 
 @check("commit.malformed-assertion", proves="commit.malformed-assertion")
 def test_malformed_assertions(catalog: Catalog) -> None:
     """A requirement without the members of its type is refused, and nothing is applied."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     for what, requirement in MALFORMED_REQUIREMENTS:
         commit(catalog, table, [set_property("1")], [requirement]).expect(400, detail=what)
     expect_unchanged(catalog, table)
@@ -138,7 +139,7 @@ def test_malformed_assertions(catalog: Catalog) -> None:
 @check("commit.identifier-optional", proves="commit.identifier-optional")
 def test_commit_without_identifier(catalog: Catalog) -> None:
     """A commit needs no identifier in its body: the path says which table it is."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     body = {"requirements": [same_table(table)], "updates": [set_property("1")]}
     catalog.call("updateTable", names_of(table), body=body).expect(200)
     expect_loaded(catalog, table, {"properties": {"icecheck": "1"}}, what="properties")
@@ -147,7 +148,7 @@ def test_commit_without_identifier(catalog: Catalog) -> None:
 @check("commit.answer-agrees-with-load", proves="commit.answer-is-the-table")
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a commit is what a load returns right after it."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = {"action": "add-schema", "schema": wider_schema(table)}
     answer = commit(catalog, table, [set_property("1"), added]).expect(200)
     reply = catalog.load_table(table.namespace, table.name).expect(200)
@@ -168,7 +169,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("commit.new-metadata-location", proves="commit.new-metadata-location")
 def test_location_changes(catalog: Catalog) -> None:
     """Every commit that changes the metadata changes the metadata location."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     seen = {table.metadata_location}
     for value in ("1", "2"):
         reply = commit(catalog, table, [set_property(value)]).expect(200)
@@ -186,7 +187,7 @@ def test_location_changes(catalog: Catalog) -> None:
 @check("commit.last-updated", proves="commit.last-updated")
 def test_time_does_not_run_backwards(catalog: Catalog) -> None:
     """A commit does not turn last-updated-ms back, neither in its answer nor in a load."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     before = number(table, "last-updated-ms")
     not_before = Matcher(
         "no earlier than before the commit", lambda v: isinstance(v, int) and v >= before
@@ -199,7 +200,7 @@ def test_time_does_not_run_backwards(catalog: Catalog) -> None:
 @check("commit.nothing-to-do", proves="commit.nothing-to-do")
 def test_empty_commit(catalog: Catalog) -> None:
     """A commit without requirements and updates is accepted and changes nothing."""
-    before = catalog.loaded(catalog.given_table(properties={MARK: "0"}))
+    before = reloaded(catalog, given_table(catalog, properties={MARK: "0"}))
     catalog.update_table(before.namespace, before.name, []).expect(200)
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     if view.settled(view.metadata_in(reply), MARK) != view.settled(before.metadata, MARK):
@@ -209,7 +210,7 @@ def test_empty_commit(catalog: Catalog) -> None:
 @check("commit.int64-exact", proves="commit.int64-exact", needs=("metadata-only-snapshots",))
 def test_large_integers(catalog: Catalog) -> None:
     """Snapshot ids near the largest 64-bit number come back exactly."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     for ordinal, snapshot_id in enumerate((JUST_BELOW, LARGEST), 1):
         added = bodies.snapshot(table.metadata, ordinal, snapshot_id=snapshot_id)
         table = expect_effect(
@@ -266,7 +267,7 @@ def file_of(entries: list[Any]) -> Any:
 @check("commit.metadata-log", proves="commit.metadata-log")
 def test_metadata_log(catalog: Catalog) -> None:
     """The metadata log names last the metadata file that a commit replaced."""
-    table = catalog.given_commit(catalog.given_table(), [set_property("1")])
+    table = given_commit(catalog, given_table(catalog), [set_property("1")])
     replaced = table.metadata_location
     names_it = Matcher(
         "a list that ends with the replaced file",

@@ -6,6 +6,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import creation_updates
 from icecheck.expect import ANY_STRING, Reply, containing, equal
+from icecheck.given import given_namespace, given_table, reloaded
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.target import Namespace
 
@@ -15,7 +16,8 @@ ASSERT_CREATE = {"type": "assert-create"}
 
 def given_staged_table(catalog: Catalog, namespace: Namespace | None = None) -> Table:
     """Stage a table that has everything a statement may give it."""
-    return catalog.given_table(
+    return given_table(
+        catalog,
         namespace,
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
         write_order=bodies.sort_order(2),
@@ -33,9 +35,9 @@ def complete(catalog: Catalog, staged: Table, *more: object) -> Reply:
 @check("commit.completes-staged-table", proves="createTable.stage-then-commit", needs=NEEDS)
 def test_complete_a_staged_table(catalog: Catalog) -> None:
     """Committing what staging answered makes the table exist as it was staged."""
-    staged = given_staged_table(catalog, catalog.given_namespace())
+    staged = given_staged_table(catalog, given_namespace(catalog))
     complete(catalog, staged).expect(200).expect_json({"metadata-location": ANY_STRING})
-    after = catalog.loaded(staged).metadata
+    after = reloaded(catalog, staged).metadata
     before = staged.metadata
     for what, seen in (
         ("schema", lambda m: view.shape(view.current_schema(m))),
@@ -75,7 +77,7 @@ def test_complete_a_staged_table_with_its_first_snapshot(catalog: Catalog) -> No
 @check("commit.create-missing-namespace", proves="commit.create-missing-namespace", needs=NEEDS)
 def test_create_in_a_missing_namespace(catalog: Catalog) -> None:
     """A commit that creates a table in a namespace that does not exist is refused."""
-    staged = catalog.given_table(stage_create=True)
+    staged = given_table(catalog, stage_create=True)
     nowhere = catalog.new_namespace_name()
     updates = creation_updates(staged.metadata)
     catalog.update_table(nowhere, staged.name, updates, [ASSERT_CREATE]).expect(404)

@@ -16,6 +16,7 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import ABSENT, Matcher
+from icecheck.given import given_table, reloaded, shared_table
 from icecheck.probes import is_refusal
 from icecheck.symptoms import Severity, declare
 
@@ -43,7 +44,7 @@ def schema_is(schema_id: int) -> dict[str, object]:
 @check("commit.atomic-on-failed-requirement", proves="commit.atomic-on-failed-requirement")
 def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
     """When one requirement fails, none of the updates is applied."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     updates = [set_property("1"), {"action": "add-schema", "schema": wider_schema(table)}]
     expect_refused(catalog, table, updates, requirements=[WRONG_UUID])
 
@@ -51,21 +52,21 @@ def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
 @check("commit.atomic-on-refused-update", proves="commit.atomic-on-refused-update")
 def test_nothing_is_applied_when_an_update_is_refused(catalog: Catalog) -> None:
     """When one update cannot be applied, none of the others is."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     expect_refused(catalog, table, [set_property("1"), IMPOSSIBLE, set_property("2", "after")])
 
 
 @check("commit.requirements-before-updates", proves="commit.requirements-before-updates")
 def test_requirements_come_first(catalog: Catalog) -> None:
     """A commit with a failing requirement and an impossible update is a conflict."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     expect_refused(catalog, table, [IMPOSSIBLE], 409, requirements=[WRONG_UUID])
 
 
 @check("commit.requirements-against-base", proves="commit.requirements-against-base")
 def test_requirements_are_about_the_version_before(catalog: Catalog) -> None:
     """Requirements are judged against the table as it was before the commit's own updates."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     before = number(table, "current-schema-id")
     evolve = [{"action": "add-schema", "schema": wider_schema(table)}, LAST_ADDED]
     expect_refused(catalog, table, evolve, 409, requirements=[schema_is(before + 1)])
@@ -83,9 +84,9 @@ def test_requirements_are_about_the_version_before(catalog: Catalog) -> None:
 @check("commit.every-requirement-counts", proves="commit.every-requirement-counts")
 def test_every_requirement_counts(catalog: Catalog) -> None:
     """A requirement that fails fails the commit wherever it stands among others that hold."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     holds = [same_table(table), schema_is(number(table, "current-schema-id"))]
-    before = catalog.loaded(table)
+    before = reloaded(catalog, table)
     for position in range(len(holds) + 1):
         requirements = [*holds[:position], WRONG_UUID, *holds[position:]]
         reply = catalog.update_table(table.namespace, table.name, [set_property("1")], requirements)
@@ -99,7 +100,7 @@ def test_every_requirement_counts(catalog: Catalog) -> None:
 @check("commit.updates-in-order", proves="commit.updates-in-order")
 def test_updates_are_applied_in_order(catalog: Catalog) -> None:
     """Updates are applied in the order sent: a later one overrides an earlier one."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     updates = [
         set_property("first", "set-twice"),
         set_property("once", "removed"),
@@ -146,7 +147,7 @@ def test_a_ref_is_removed_and_set_again(catalog: Catalog) -> None:
 )
 def test_main_is_moved_twice(catalog: Catalog) -> None:
     """Two appends in one commit, as a client's transaction sends them, are one after the other."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     first = bodies.snapshot(table.metadata)
     second = bodies.snapshot(table.metadata, 2, parent=first["snapshot-id"])
     updates = [
@@ -169,7 +170,7 @@ def test_main_is_moved_twice(catalog: Catalog) -> None:
 )
 def test_several_updates(catalog: Catalog) -> None:
     """A commit of several updates applies every one of them in one new version."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
     last_column_id = number(table, "last-column-id")
     updates = [
@@ -221,7 +222,7 @@ def test_one_winner(catalog: Catalog) -> None:
 @check("commit.independent-writers", proves="commit.independent-writers")
 def test_independent_writers(catalog: Catalog) -> None:
     """Writers that loaded the same version and change different things are all kept."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     kept = {}
     for writer in ("one", "two", "three"):
         reply = commit(catalog, table, [set_property("1", writer)])
@@ -238,7 +239,7 @@ def test_independent_writers(catalog: Catalog) -> None:
 )
 def test_the_same_commit_twice(catalog: Catalog) -> None:
     """A commit that is sent again after it succeeded is refused, and changes nothing."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
     updates = [
         {"action": "add-snapshot", "snapshot": added},

@@ -8,6 +8,7 @@ from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.contract import Operation
 from icecheck.expect import ABSENT, NotOffered, Reply, show
+from icecheck.given import given_namespace, given_table
 from icecheck.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
 from icecheck.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.target import Namespace
@@ -121,7 +122,7 @@ def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
         for operation in catalog.session.contract.operations.values()
         if operation.endpoint in claimed and not operation.precedes_config
     ]
-    table = catalog.given_table(catalog.given_namespace())
+    table = given_table(catalog, given_namespace(catalog))
     # What removes something comes last.
     operations.sort(key=lambda o: (o.method == "DELETE", "{table}" not in o.path))
     missing = [
@@ -191,9 +192,9 @@ def _probe(catalog: Catalog, operation: Operation, table: Table) -> Reply:
         own = (table.namespace, table.name)
         return catalog.rename_table(own, (table.namespace, catalog.new_name()))
     if operation.id == "dropTable":
-        names["table"] = catalog.given_table(table.namespace).name
+        names["table"] = given_table(catalog, table.namespace).name
     if operation.id == "dropNamespace":
-        names["namespace"] = catalog.given_namespace()
+        names["namespace"] = given_namespace(catalog)
     body = NO_BODY if operation.request_media_type is None else {}
     return catalog.call(operation.id, names, body=body)
 

@@ -14,6 +14,7 @@ from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import TOKEN_NOT_ACCEPTED
 from icecheck.conformance.viewing import some_view
 from icecheck.expect import Reply, show
+from icecheck.given import arrange, given_dropped, given_table, shared_table, some_table
 from icecheck.probes import offered
 from icecheck.shared_symptoms import SCHEMA
 from icecheck.symptoms import Severity, declare
@@ -103,14 +104,14 @@ def _place(location: Any) -> str:
 @check("loadCredentials.succeeds", proves="loadCredentials.200")
 def test_load_credentials(catalog: Catalog) -> None:
     """Asking for a table's credentials is answered 200, with a list."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     _credentials_in(_load(catalog, table.namespace, table.name).expect(200))
 
 
 @check("loadCredentials.missing", proves="loadCredentials.404")
 def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
     """Asking for credentials of a table that does not exist is refused, in any namespace."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     _load(catalog, table.namespace, catalog.new_name()).expect(404)
     _load(catalog, catalog.new_namespace_name(), table.name).expect(404)
 
@@ -118,9 +119,9 @@ def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
 @check("loadCredentials.covers-the-table", proves="loadCredentials.covers-the-table")
 def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     """At least one of a table's credentials is for the place where the table is."""
-    tables = [catalog.some_table()]
+    tables = [some_table(catalog)]
     if not catalog.target.read_only:
-        tables.append(catalog.given_table())  # for whom a cache may have the first one's
+        tables.append(given_table(catalog))  # for whom a cache may have the first one's
     for table in tables:
         reply, credentials = _vended(catalog, table)
         _expect_one_for(reply, table, credentials)
@@ -136,7 +137,7 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
 def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
     """At least one of the credentials of a table that was moved is for its new place."""
     require(catalog, "updateTable")
-    made = catalog.given_table()
+    made = given_table(catalog)
     _vended(catalog, made)  # those of the old place may be remembered
     parent, _, leaf = str(made.metadata.get("location", "")).rstrip("/").rpartition("/")
     update = {"action": "set-location", "location": f"{parent}/moved_{leaf}"}
@@ -149,9 +150,9 @@ def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
 def _expect_those_of_its_successor(catalog: Catalog, dropped: Table) -> None:
     """Judge the same for a table that has the name of a dropped one, and maybe another place."""
     where = (dropped.namespace, dropped.name)
-    catalog.given_dropped(*where)
+    given_dropped(catalog, *where)
     body = bodies.create_table_body(dropped.name)
-    made = catalog.given("createTable", lambda: catalog.create_table(dropped.namespace, body))
+    made = arrange(catalog, "createTable", lambda: catalog.create_table(dropped.namespace, body))
     table = Table(*where, metadata_in(made), None)
     reply, credentials = _vended(catalog, table)
     _expect_one_for(reply, table, credentials)
@@ -175,7 +176,7 @@ def _expect_one_for(reply: Reply, table: Table, credentials: list[Credential]) -
 @check("loadCredentials.usable", proves="loadCredentials.usable")
 def test_no_credential_is_empty(catalog: Catalog) -> None:
     """Every credential has a prefix and a config that are not empty."""
-    reply, credentials = _vended(catalog, catalog.shared_table())
+    reply, credentials = _vended(catalog, shared_table(catalog))
     for number, each in enumerate(credentials):
         for member in ("prefix", "config"):
             if not each[member]:
@@ -186,7 +187,7 @@ def test_no_credential_is_empty(catalog: Catalog) -> None:
 @check("loadCredentials.s3-complete", proves="loadCredentials.s3-complete")
 def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
     """An access key id for S3 comes with its secret, and the other way round."""
-    reply, credentials = _vended(catalog, catalog.some_table())
+    reply, credentials = _vended(catalog, some_table(catalog))
     pair = ("s3.access-key-id", "s3.secret-access-key")
     found = [[bool(each["config"].get(key)) for key in pair] for each in credentials]
     if not any(any(keys) for keys in found):
@@ -205,7 +206,7 @@ def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
 @check("loadTable.storage-credentials", proves="loadTable.storage-credentials")
 def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
     """A table that comes with credentials has them in storage-credentials, for its location."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     reply = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
     config = _config_in(reply)
     listed = object_in(reply).get("storage-credentials")
@@ -224,7 +225,7 @@ def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
 @check("loadCredentials.refresh", proves="loadCredentials.refresh")
 def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> None:
     """Where a table's config names an endpoint to refresh credentials at, it has new ones."""
-    _expect_refreshed(catalog, catalog.shared_table())
+    _expect_refreshed(catalog, shared_table(catalog))
 
 
 @check(
@@ -235,7 +236,7 @@ def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> Non
 def test_credentials_of_a_renamed_table_are_refreshed(catalog: Catalog) -> None:
     """A table that was renamed names an endpoint to refresh credentials at that knows it."""
     require(catalog, "renameTable")
-    table = catalog.given_table()
+    table = given_table(catalog)
     _expect_refreshed(catalog, table)  # what was told of the endpoint may be remembered
     renamed = Table(table.namespace, catalog.new_name(), table.metadata, None)
     reply = catalog.rename_table((table.namespace, table.name), (table.namespace, renamed.name))
@@ -289,7 +290,7 @@ def _ends(config: Mapping[str, Any]) -> dict[str, int]:
 @check("loadTable.token-of-the-table", proves="loadTable.token-of-the-table")
 def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
     """A token that the config of a table or of a view names is accepted for it."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     routes: dict[str, dict[str, str | Namespace]] = {
         "loadTable": {"namespace": table.namespace, "table": table.name}
     }
@@ -319,7 +320,7 @@ def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
 @check("loadTable.tag-per-access", proves="loadTable.tag-per-access", needs=("etag",))
 def test_credentials_are_part_of_what_a_tag_names(catalog: Catalog) -> None:
     """A table with credentials and the same table without do not have the same strong ETag."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     plain = catalog.load_table(table.namespace, table.name).expect(200)
     vended = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
     extra = [

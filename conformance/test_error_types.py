@@ -12,6 +12,7 @@ from icecheck.conformance.reading import expect_json, object_in
 from icecheck.conformance.test_scan_planning import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
 from icecheck.conformance.viewing import given_view, view_version
 from icecheck.expect import Blocked, NotOffered, Reply, show
+from icecheck.given import given_namespace, given_table, shared_table
 from icecheck.shared_symptoms import ERROR_TYPE
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -33,7 +34,7 @@ Missing = tuple[*Request, str]
 @check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
 def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> None:
     """Where a table is put into a missing namespace, the error's type says namespace."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     missing = catalog.new_namespace_name()
     body = bodies.create_table_body(catalog.new_name())
     _expect_no_such_namespace(catalog.create_table(missing, body))
@@ -56,7 +57,7 @@ def _expect_no_such_namespace(reply: Reply) -> None:
 )
 def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
     """Of what a request names one thing is missing, and the type of the 404 says which."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     asked = [*_of_tables(catalog, table), *_of_views(catalog, table.namespace)]
     told = 0
     for operation_id, names, body, due in asked:
@@ -73,7 +74,7 @@ def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
 @check("http.json-refusals", proves="http.json-content-type", group=Group.GENERATED)
 def test_refusals_say_that_they_are_json(catalog: Catalog) -> None:
     """A refusal with a body says application/json, whatever it refuses; only a 400 need not."""
-    table = catalog.given_table(catalog.given_namespace())
+    table = given_table(catalog, given_namespace(catalog))
     missing = [*_of_tables(catalog, table), *_of_views(catalog, table.namespace)]
     asked = [*(each[:3] for each in missing), *_that_conflict(catalog, table)]
     for operation_id, names, body in asked:

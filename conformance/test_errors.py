@@ -7,6 +7,7 @@ from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import expect_json, expect_levels, not_applicable
 from icecheck.expect import ABSENT, Reply, find, show
+from icecheck.given import shared_table, some_table
 from icecheck.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
 
 _MEMBERS = {"message": str, "type": str, "code": int}
@@ -41,7 +42,7 @@ def _expect_envelope(reply: Reply) -> None:
 @check("http.json-content-type", proves="http.json-content-type")
 def test_bodies_say_that_they_are_json(catalog: Catalog) -> None:
     """An answer with a JSON body says application/json, a success as well as an error."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     expect_json(catalog.load_table(table.namespace, table.name).expect(200))
     expect_json(catalog.load_table(table.namespace, catalog.new_name()).expect(404))
 
@@ -61,7 +62,7 @@ def test_unknown_members_of_a_request_are_ignored(catalog: Catalog) -> None:
 @check("error.several-faults", proves="error.several-faults")
 def test_a_request_with_several_faults_is_refused(catalog: Catalog) -> None:
     """A request with several faults is refused with the status of one of them."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     _expect_tables_refuse(catalog, table)
     _expect_names_refuse(catalog, table)
     expect_unchanged(catalog, table)

@@ -5,6 +5,7 @@ from icecheck.client import Catalog
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.reading import LIST_LEFT_OUT, LISTING, namespaces_in, object_in, tables_in
 from icecheck.expect import ABSENT, Reply, Violation, show
+from icecheck.given import given_namespace, given_table
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import LISTED_TWICE
 from icecheck.target import Namespace
@@ -31,34 +32,34 @@ def test_an_empty_parent_is_the_top_level(catalog: Catalog) -> None:
 @check("listNamespaces.children-only", proves="listNamespaces.children-only", needs=_NESTED)
 def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
     """With a parent its direct children are listed by their full path, and no grandchildren."""
-    parent = catalog.given_namespace(hint="_a")
-    children = sorted(catalog.given_namespace(under=parent) for _ in range(2))
-    catalog.given_namespace(under=children[0])
+    parent = given_namespace(catalog, hint="_a")
+    children = sorted(given_namespace(catalog, under=parent) for _ in range(2))
+    given_namespace(catalog, under=children[0])
     # An underscore matches any character in a careless SQL pattern.
     lookalike = (*parent[:-1], f"{parent[-1].removesuffix('_a')}xa")
-    catalog.given_namespace(under=given_namespace_at(catalog, lookalike))
+    given_namespace(catalog, under=given_namespace_at(catalog, lookalike))
     _expect_children(catalog.list_namespaces(parent), children)
 
 
 @check("listNamespaces.multipart-parent", proves="listNamespaces.multipart-parent", needs=_NESTED)
 def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
     """A parent of several levels, joined by the unit separator, lists the children of that one."""
-    outer = catalog.given_namespace()
-    inner = catalog.given_namespace(under=outer)
-    child = catalog.given_namespace(under=inner)
+    outer = given_namespace(catalog)
+    inner = given_namespace(catalog, under=outer)
+    child = given_namespace(catalog, under=inner)
     _expect_children(catalog.list_namespaces(inner), [child])
 
 
 @check("listNamespaces.no-children", proves="listNamespaces.no-children", needs=_NESTED)
 def test_a_parent_without_children_lists_nothing(catalog: Catalog) -> None:
     """A parent without children yields an empty list, not an error."""
-    _expect_children(catalog.list_namespaces(catalog.given_namespace()), [])
+    _expect_children(catalog.list_namespaces(given_namespace(catalog)), [])
 
 
 @check("listNamespaces.list-present", proves="listNamespaces.list-present", needs=_NESTED)
 def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
     """The answer holds the list of namespaces even when it is empty."""
-    reply = catalog.list_namespaces(catalog.given_namespace()).expect(200)
+    reply = catalog.list_namespaces(given_namespace(catalog)).expect(200)
     _expect_list(reply, "namespaces")
 
 
@@ -67,7 +68,7 @@ def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
     """No namespace is listed twice, also not one that holds several others."""
     own = _own_tree(catalog)
     if has_capability(catalog, "nested-namespaces"):
-        catalog.given_namespace(under=own)
+        given_namespace(catalog, under=own)
     for parent in (None, *(own[:depth] for depth in range(1, len(own)))):
         reply = catalog.list_namespaces(parent)
         listed = namespaces_in(reply)
@@ -90,27 +91,27 @@ def test_a_missing_parent_is_refused(catalog: Catalog) -> None:
 @check("listTables.all", proves=("listTables.200", "listTables.all", "listTables.unique"))
 def test_every_table_is_listed_once(catalog: Catalog) -> None:
     """Every table of a namespace is listed once, with its namespace and name."""
-    namespace = catalog.given_namespace()
-    tables = sorted(catalog.given_table(namespace).name for _ in range(2))
+    namespace = given_namespace(catalog)
+    tables = sorted(given_table(catalog, namespace).name for _ in range(2))
     _expect_tables(catalog.list_tables(namespace), namespace, tables)
 
 
 @check("listTables.this-namespace-only", proves="listTables.this-namespace-only")
 def test_tables_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     """Tables of other namespaces are not listed, not even of those below this one."""
-    namespace = catalog.given_namespace()
-    table = catalog.given_table(namespace)
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
     lookalike = (*namespace[:-1], f"{namespace[-1]}x")
-    catalog.given_table(given_namespace_at(catalog, lookalike))
+    given_table(catalog, given_namespace_at(catalog, lookalike))
     if has_capability(catalog, "nested-namespaces"):
-        catalog.given_table(catalog.given_namespace(under=namespace))
+        given_table(catalog, given_namespace(catalog, under=namespace))
     _expect_tables(catalog.list_tables(namespace), namespace, [table.name])
 
 
 @check("listTables.list-present", proves="listTables.list-present")
 def test_an_empty_list_of_tables_is_there(catalog: Catalog) -> None:
     """The answer holds the list of tables even when it is empty."""
-    reply = catalog.list_tables(catalog.given_namespace()).expect(200)
+    reply = catalog.list_tables(given_namespace(catalog)).expect(200)
     _expect_list(reply, "identifiers")
 
 
@@ -122,9 +123,9 @@ def test_tables_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
 
 def _own_tree(catalog: Catalog) -> Namespace:
     """Make sure that there is something of the run's own at the top level, and below it."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     if has_capability(catalog, "nested-namespaces"):
-        catalog.given_namespace(under=namespace)
+        given_namespace(catalog, under=namespace)
     return namespace
 
 

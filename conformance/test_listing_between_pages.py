@@ -9,6 +9,7 @@ from icecheck.client import Catalog
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
 from icecheck.conformance.reading import LISTING, next_page_token, not_applicable
 from icecheck.expect import Reply, show
+from icecheck.given import arrange
 from icecheck.verdict import Group
 
 _ENTRIES = 6
@@ -36,7 +37,7 @@ def _expect_more(catalog: Catalog, place: Place, operation_id: str, drop: Drop) 
         shown = [entry for entry in kept if entry in listed]
         to_come = [entry for entry in kept if entry not in listed]
         for entry in {0: shown, 1: to_come[:-_KEPT]}.get(turn, []):
-            catalog.given(operation_id, partial(drop, entry))
+            arrange(catalog, operation_id, partial(drop, entry))
             kept.remove(entry)
         reply = _page(place, token)
         if reply.status != 200:

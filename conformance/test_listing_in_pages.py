@@ -17,6 +17,7 @@ from icecheck.conformance.reading import (
 )
 from icecheck.conformance.viewing import given_view
 from icecheck.expect import Reply, show
+from icecheck.given import given_namespace, given_table
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -56,11 +57,11 @@ def _lookalike(catalog: Catalog, namespace: Namespace) -> Namespace:
 )
 def test_pages_hold_tables_of_this_namespace(catalog: Catalog) -> None:
     """No page of tables has those of another namespace, not even of one below this one."""
-    namespace = catalog.given_namespace()
-    due = [(namespace, catalog.given_table(namespace).name) for _ in range(2)]
-    catalog.given_table(_lookalike(catalog, namespace))
+    namespace = given_namespace(catalog)
+    due = [(namespace, given_table(catalog, namespace).name) for _ in range(2)]
+    given_table(catalog, _lookalike(catalog, namespace))
     if has_capability(catalog, "nested-namespaces"):
-        catalog.given_table(catalog.given_namespace(under=namespace))
+        given_table(catalog, given_namespace(catalog, under=namespace))
     _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, due)
 
 
@@ -72,9 +73,9 @@ def test_pages_hold_tables_of_this_namespace(catalog: Catalog) -> None:
 )
 def test_pages_hold_one_kind(catalog: Catalog) -> None:
     """No page of views has a table, and no page of tables has a view."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     views = [(namespace, given_view(catalog, namespace).name) for _ in range(2)]
-    tables = [(namespace, catalog.given_table(namespace).name) for _ in range(2)]
+    tables = [(namespace, given_table(catalog, namespace).name) for _ in range(2)]
     _expect_pages(lambda query: catalog.list_views(namespace, query), tables_in, views)
     _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, tables)
 
@@ -87,8 +88,8 @@ def test_pages_hold_one_kind(catalog: Catalog) -> None:
 )
 def test_pages_hold_children(catalog: Catalog) -> None:
     """No page of namespaces has others than the children of the one that was named."""
-    parent = catalog.given_namespace()
-    due = [catalog.given_namespace(under=parent) for _ in range(2)]
+    parent = given_namespace(catalog)
+    due = [given_namespace(catalog, under=parent) for _ in range(2)]
     for above in (due[0], _lookalike(catalog, parent)):
         given_namespace_at(catalog, (*above, catalog.new_name()))
     _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)
@@ -102,7 +103,7 @@ def test_pages_hold_children(catalog: Catalog) -> None:
 )
 def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
     """With an empty parent, pages hold namespaces of the top level, as they do without one."""
-    catalog.given_namespace(under=catalog.given_namespace())
+    given_namespace(catalog, under=given_namespace(catalog))
     query = [("parent", ""), ("pageToken", ""), ("pageSize", "50")]
     reply = catalog.list_namespaces(query=query).expect(200)
     below = [each for each in namespaces_in(reply) if len(each) > 1]

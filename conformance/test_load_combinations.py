@@ -19,6 +19,14 @@ from icecheck.conformance.reading import (
     object_in,
 )
 from icecheck.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.given import (
+    given_commit,
+    given_home,
+    given_namespace,
+    given_snapshot,
+    given_table,
+    some_table,
+)
 from icecheck.probes import has_capability
 from icecheck.repeated import SNAPSHOTS, repeated
 from icecheck.shared_symptoms import LISTED_TWICE
@@ -141,27 +149,27 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
 
     What a catalog does not do is left out.
     """
-    table = catalog.given_table(catalog.given_namespace(), properties={_MARK: "0"})
+    table = given_table(catalog, given_namespace(catalog), properties={_MARK: "0"})
     yield "created", table
-    table = catalog.given_commit(table, [set_property("1", _MARK)])
+    table = given_commit(catalog, table, [set_property("1", _MARK)])
     yield "with a property set", table
     if not has_capability(catalog, "metadata-only-snapshots"):
         return
     try:
-        table = catalog.given_snapshot(table)
+        table = given_snapshot(catalog, table)
         yield "with a snapshot", table
         first = table.metadata["current-snapshot-id"]
-        table = catalog.given_snapshot(table, 2)
+        table = given_snapshot(catalog, table, 2)
         if has_capability(catalog, "tags"):
-            table = catalog.given_commit(table, [bodies.snapshot_ref(first, "kept", "tag")])
+            table = given_commit(catalog, table, [bodies.snapshot_ref(first, "kept", "tag")])
         yield "with two snapshots", table
         if has_capability(catalog, "tags"):
             tags = [bodies.snapshot_ref(first, name, "tag") for name in ("again", "also")]
-            table = catalog.given_commit(table, tags)
+            table = given_commit(catalog, table, tags)
             yield "with a snapshot that three tags name", table
         for number, what in enumerate(("a snapshot", "two snapshots", "three snapshots"), 3):
             added = bodies.snapshot(table.metadata, number)
-            table = catalog.given_commit(table, [{"action": "add-snapshot", "snapshot": added}])
+            table = given_commit(catalog, table, [{"action": "add-snapshot", "snapshot": added}])
             yield f"with {what} that nothing names", table
     except (Blocked, NotOffered, KeyError):
         return
@@ -237,7 +245,7 @@ def _expect_current(reply: Reply, detail: str) -> None:
 
 def _expect_nothing_unchanged(catalog: Catalog) -> None:
     """Judge that what is not there is no unchanged table either."""
-    namespace, name = catalog.given_home(), catalog.new_name()
+    namespace, name = given_home(catalog), catalog.new_name()
     for tags in ("*", _UNKNOWN_TAG):
         reply = catalog.load_table(namespace, name, headers={"If-None-Match": tags})
         reply.expect(404, detail=f"a missing table with If-None-Match: {tags}")
@@ -260,7 +268,7 @@ def _gives_access(reply: Reply) -> bool:
 )
 def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     """Who vends credentials does so in every combination, for each spelling of the header."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     where = (table.namespace, table.name)
     asked = {_ACCESS: _VENDED}
     if not _gives_access(catalog.load_table(*where, headers=asked).expect(200)):
@@ -293,7 +301,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
 )
 def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
     """Who is told that nothing has changed is told the tag of what has not."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     tag = catalog.load_table(table.namespace, table.name).expect(200).header("etag") or ""
     headers = {"If-None-Match": f'"icecheck-of-nothing", {tag}'}
     reply = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)

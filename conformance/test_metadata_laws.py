@@ -27,6 +27,7 @@ from icecheck.conformance.statistics_files import (
     statistics_file,
 )
 from icecheck.expect import Matcher, containing
+from icecheck.given import given_commit, given_table, reloaded, shared_table
 from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 
 _CHANGED_UNASKED = declare(
@@ -64,7 +65,8 @@ def add_snapshot(snapshot: Json) -> Json:
 
 def given_full_table(catalog: Catalog) -> Table:
     """Return a table that has something of everything that any catalog stores."""
-    table = catalog.given_table(
+    table = given_table(
+        catalog,
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
         write_order=bodies.sort_order(1),
         properties={KEPT: " 1 "},
@@ -78,7 +80,7 @@ def given_full_table(catalog: Catalog) -> Table:
         bodies.snapshot_ref(snapshot_id),
         set_statistics(statistics_file(table, snapshot_id)),
     ]
-    return catalog.given_commit(table, updates)
+    return given_commit(catalog, table, updates)
 
 
 @check(
@@ -88,7 +90,7 @@ def given_full_table(catalog: Catalog) -> Table:
 )
 def test_nothing_else_changes(catalog: Catalog) -> None:
     """A commit leaves alone what its updates do not name."""
-    before = catalog.loaded(given_full_table(catalog))
+    before = reloaded(catalog, given_full_table(catalog))
     commit(catalog, before, [set_property("1")]).expect(200)
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     was = view.settled(before.metadata, KEPT)
@@ -108,7 +110,7 @@ def test_nothing_else_changes(catalog: Catalog) -> None:
 def test_logs_are_in_order(catalog: Catalog) -> None:
     """The times of a table's logs run forwards, up to the time of its last update."""
     table, _ = given_snapshots(catalog, 2)
-    catalog.given_commit(table, [set_property("1")])
+    given_commit(catalog, table, [set_property("1")])
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = view.metadata_in(reply)
     for log in ("snapshot-log", "metadata-log"):
@@ -154,7 +156,7 @@ def test_values_outside_an_enumeration(catalog: Catalog) -> None:
 @check("commit.missing-members", proves="commit.members-required")
 def test_missing_members(catalog: Catalog) -> None:
     """A commit without its list of requirements, or of updates, is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     whole = {"requirements": [same_table(table)], "updates": [set_property("1")]}
     for missing in whole:
         body = {member: value for member, value in whole.items() if member != missing}
@@ -171,7 +173,7 @@ def test_missing_members(catalog: Catalog) -> None:
 @check("commit.int64-members", proves="commit.int64-exact", needs=("metadata-only-snapshots",))
 def test_large_integers_everywhere(catalog: Catalog) -> None:
     """Ids, ages and sizes that no double can hold come back exactly."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     parent, child = ODD, ODD + 2
     first = bodies.snapshot(table.metadata, 1, snapshot_id=parent)
     second = bodies.snapshot(table.metadata, 2, snapshot_id=child, parent=parent)

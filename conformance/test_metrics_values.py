@@ -8,6 +8,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.evolving import wider_schema
 from icecheck.expect import equal, show
+from icecheck.given import given_commit, given_loaded, given_table, shared_table
 from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.verdict import Group
 
@@ -143,7 +144,7 @@ def _reports(table: Table) -> Iterator[tuple[str, Report]]:
 )
 def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
     """Reports are accepted, whatever their counters, timers, filters, names and numbers are."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     for what, report in _reports(table):
         reply = catalog.report_metrics(table.namespace, table.name, report)
         reply.expect(200, 204, detail=f"sent {what}")
@@ -153,12 +154,12 @@ def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
 
 def _expect_of_each_schema(catalog: Catalog) -> None:
     """Judge scan reports of an older schema and of the current one: a client may be behind."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     updates = [
         {"action": "add-schema", "schema": wider_schema(table)},
         {"action": "set-current-schema", "schema-id": -1},
     ]
-    table = catalog.given_commit(table, updates)
+    table = given_commit(catalog, table, updates)
     for schema in table.metadata["schemas"]:
         report = _scan(table, schema_id=schema["schema-id"])
         reply = catalog.report_metrics(table.namespace, table.name, report)
@@ -168,12 +169,12 @@ def _expect_of_each_schema(catalog: Catalog) -> None:
 @check("reportMetrics.twice", proves="reportMetrics.twice", group=Group.GENERATED)
 def test_reports_that_come_again(catalog: Catalog) -> None:
     """The same report is taken again and again, and leaves the table as it was."""
-    table = catalog.given_loaded(catalog.given_table())
+    table = given_loaded(catalog, given_table(catalog))
     counter = {"result-data-files": {"unit": "count", "value": 1}}
     reports = (_scan(table, counter), _commit(table, counter), _commit(table, counter))
     for report in (*reports, *reports):
         catalog.report_metrics(table.namespace, table.name, report).expect(200, 204)
     was = view.settled(table.metadata)
-    now = view.settled(catalog.given_loaded(table).metadata)
+    now = view.settled(given_loaded(catalog, table).metadata)
     changed = [member for member in was if was[member] != now[member]]
     equal(changed, [], symptom=_CHANGED_BY_A_REPORT)

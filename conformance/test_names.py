@@ -25,6 +25,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import Reply, show
+from icecheck.given import given_namespace
 from icecheck.probes import offered, saw
 from icecheck.target import Namespace
 
@@ -67,7 +68,7 @@ def test_a_long_name_of_a_table(catalog: Catalog) -> None:
     """A table with a long name is found and listed as it was created, wherever it was accepted."""
     require(catalog, *_ROUND_TRIP)
     ending = f"_{_LONG * 'x'}"
-    _expect_table_round_trip(catalog, catalog.given_namespace(), ending, f"{_LONG} letters x")
+    _expect_table_round_trip(catalog, given_namespace(catalog), ending, f"{_LONG} letters x")
 
 
 @check("names.dot", proves="names.dot")
@@ -109,7 +110,7 @@ def test_names_that_differ_in_case_only(catalog: Catalog) -> None:
 def test_the_name_of_a_view(catalog: Catalog) -> None:
     """A view with a space, a plus sign, a percent sign and an umlaut in its name is found by it."""
     what = "a space, a plus sign, a percent sign and an umlaut"
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     name = catalog.new_name(" +%41ü")
     offered(catalog, "names-with-percent", catalog.load_view(namespace, name))
     made = supported(catalog.create_view(namespace, create_view_body(name)))
@@ -153,8 +154,8 @@ def test_the_separator_may_be_written_in_lower_case(catalog: Catalog) -> None:
 def test_levels_are_not_joined(catalog: Catalog) -> None:
     """Namespaces that differ only in where a level ends are different namespaces."""
     _require_no_separator(catalog, ".")
-    parent = catalog.given_namespace()
-    outer = catalog.given_namespace(under=parent)
+    parent = given_namespace(catalog)
+    outer = given_namespace(catalog, under=parent)
     two_levels = (*outer, "b")
     one_level = (*parent, f"{outer[-1]}.b")
     given_namespace_at(catalog, two_levels)
@@ -182,7 +183,7 @@ def _require_no_separator(catalog: Catalog, character: str) -> None:
 def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
     if catalog.session.offer.separator.upper() != "%1F":
         raise not_applicable("the catalog announces a separator of its own")
-    namespace = catalog.given_namespace(under=catalog.given_namespace())
+    namespace = given_namespace(catalog, under=given_namespace(catalog))
     template = catalog.session.contract.operations["loadNamespaceMetadata"].path
     path = catalog.session.offer.path(template, {"namespace": namespace})
     path = path.replace("%1F", separator).replace("%1f", separator)

@@ -23,6 +23,7 @@ from icecheck.expect import (
     one_of,
     show,
 )
+from icecheck.given import given_namespace
 from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.symptoms import Severity, declare
 
@@ -39,7 +40,7 @@ _NEEDS = ("namespace-properties",)
 )
 def test_updates_are_set(catalog: Catalog) -> None:
     """Properties under updates are added, or replaced where they exist."""
-    namespace = catalog.given_namespace({"team": "first"})
+    namespace = given_namespace(catalog, {"team": "first"})
     updates = {"team": "second", "note": "with spaces, and = signs"}
     catalog.update_properties(namespace, updates=updates).expect(200)
     expect_properties(catalog, namespace, updates)
@@ -49,7 +50,7 @@ def test_updates_are_set(catalog: Catalog) -> None:
 def test_removals_are_removed(catalog: Catalog) -> None:
     """Properties under removals are gone afterwards."""
     short_lived = {"note": "short-lived", "also": "short-lived"}
-    namespace = catalog.given_namespace({"team": "icecheck", **short_lived})
+    namespace = given_namespace(catalog, {"team": "icecheck", **short_lived})
     expect_properties(catalog, namespace, short_lived)
     catalog.update_properties(namespace, removals=[*short_lived]).expect(200)
     expect_properties(catalog, namespace, dict.fromkeys(short_lived))
@@ -64,7 +65,7 @@ def test_removals_are_removed(catalog: Catalog) -> None:
 def test_other_properties_are_left_alone(catalog: Catalog) -> None:
     """Properties that a change does not name keep their values."""
     kept = {"a": "1", "b": "2"}
-    namespace = catalog.given_namespace({**kept, "c": "3"})
+    namespace = given_namespace(catalog, {**kept, "c": "3"})
     catalog.update_properties(namespace, updates={"d": "4"}, removals=["c"]).expect(200)
     found = properties_of(catalog, namespace)
     for key, value in kept.items():
@@ -83,7 +84,7 @@ def test_other_properties_are_left_alone(catalog: Catalog) -> None:
 )
 def test_a_change_needs_only_one_member(catalog: Catalog) -> None:
     """A change with only updates, or with only removals, is carried out."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     names = {"namespace": namespace}
     body: dict[str, Any] = {"updates": {"team": "icecheck", "note": "short-lived"}}
     catalog.call("updateProperties", names, body=body).expect(200, detail="only updates")
@@ -95,7 +96,7 @@ def test_a_change_needs_only_one_member(catalog: Catalog) -> None:
 @check("updateProperties.reports-updated", proves="updateProperties.reports-updated", needs=_NEEDS)
 def test_the_keys_set_are_reported(catalog: Catalog) -> None:
     """The answer lists the keys that were set, each once, and not those removed."""
-    namespace = catalog.given_namespace({"team": "first", "note": "short-lived"})
+    namespace = given_namespace(catalog, {"team": "first", "note": "short-lived"})
     updates = {"team": "second", "purpose": "new"}
     reply = catalog.update_properties(namespace, updates=updates, removals=["note"]).expect(200)
     reply.expect_json({"updated": containing("team", "purpose")}, symptom=CHANGE_REPORT)
@@ -108,7 +109,7 @@ def test_the_keys_set_are_reported(catalog: Catalog) -> None:
 @check("updateProperties.reports-removed", proves="updateProperties.reports-removed", needs=_NEEDS)
 def test_the_keys_removed_are_reported(catalog: Catalog) -> None:
     """The answer lists the keys that were removed, and not those set."""
-    namespace = catalog.given_namespace({"team": "first", "note": "short-lived"})
+    namespace = given_namespace(catalog, {"team": "first", "note": "short-lived"})
     reply = catalog.update_properties(
         namespace, updates={"team": "second"}, removals=["note"]
     ).expect(200)
@@ -123,7 +124,7 @@ def test_the_keys_removed_are_reported(catalog: Catalog) -> None:
 )
 def test_a_key_that_was_not_there_is_not_reported_removed(catalog: Catalog) -> None:
     """A key that did not exist is not reported as removed."""
-    namespace = catalog.given_namespace({"team": "icecheck"})
+    namespace = given_namespace(catalog, {"team": "icecheck"})
     reply = catalog.update_properties(namespace, removals=["never-set"]).expect(200)
     reply.expect_json({"removed": lacking("never-set")}, symptom=CHANGE_REPORT)
 
@@ -131,7 +132,7 @@ def test_a_key_that_was_not_there_is_not_reported_removed(catalog: Catalog) -> N
 @check("updateProperties.set-beside-missing", proves="updateProperties.set", needs=_NEEDS)
 def test_updates_are_set_beside_a_key_that_is_missing(catalog: Catalog) -> None:
     """A change that is accepted sets its updates, also where a key to remove did not exist."""
-    namespace = catalog.given_namespace({"team": "first"})
+    namespace = given_namespace(catalog, {"team": "first"})
     updates = {"team": "second"}
     accepted = catalog.update_properties(namespace, updates=updates, removals=["never-set"]).ok
     expect_properties(catalog, namespace, updates if accepted else {"team": "first"})
@@ -142,7 +143,7 @@ def test_updates_are_set_beside_a_key_that_is_missing(catalog: Catalog) -> None:
 )
 def test_missing_keys_come_as_a_list(catalog: Catalog) -> None:
     """The answer carries `missing` as a list, even when nothing was missing."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     reply = catalog.update_properties(namespace, updates={"team": "icecheck"}).expect(200)
     missing = object_in(reply).get("missing", ABSENT)
     if not isinstance(missing, list):
@@ -159,7 +160,7 @@ def test_properties_of_a_missing_namespace_are_refused(catalog: Catalog) -> None
 @check("updateProperties.overlap", proves="updateProperties.422", needs=_NEEDS)
 def test_setting_and_removing_one_key_is_refused(catalog: Catalog) -> None:
     """A change that sets and removes the same key is refused with 422."""
-    namespace = catalog.given_namespace({"team": "first"})
+    namespace = given_namespace(catalog, {"team": "first"})
     _overlap(catalog, namespace).expect(422)
 
 
@@ -170,7 +171,7 @@ def test_setting_and_removing_one_key_is_refused(catalog: Catalog) -> None:
 )
 def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
     """A change refused for naming a key twice changes no property, not even others it names."""
-    namespace = catalog.given_namespace({"team": "first", "note": "stays"})
+    namespace = given_namespace(catalog, {"team": "first", "note": "stays"})
     before = properties_of(catalog, namespace)
     _overlap(catalog, namespace).expect_refused()
     expect_properties_unchanged(catalog, namespace, before)
@@ -179,7 +180,7 @@ def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
 @check("updateProperties.malformed", proves="updateProperties.400", needs=_NEEDS)
 def test_a_malformed_change_is_refused(catalog: Catalog) -> None:
     """A change whose body is no JSON, or whose members have the wrong form, is refused with 400."""
-    namespace = catalog.given_namespace({"team": "first"})
+    namespace = given_namespace(catalog, {"team": "first"})
     names = {"namespace": namespace}
     before = properties_of(catalog, namespace)
     cut_off = b'{"updates": {"team": "second"}'
@@ -194,7 +195,7 @@ def test_a_malformed_change_is_refused(catalog: Catalog) -> None:
 @check("updateProperties.kept-or-refused", proves="updateProperties.406")
 def test_properties_are_kept_or_refused(catalog: Catalog) -> None:
     """A catalog either keeps namespace properties or refuses to change them with 406."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     reply = catalog.update_properties(namespace, updates={"team": "icecheck"}).expect(200, 406)
     if reply.ok:
         expect_properties(catalog, namespace, {"team": "icecheck"})
@@ -208,7 +209,7 @@ def test_properties_are_kept_or_refused(catalog: Catalog) -> None:
 def test_every_stored_property_is_returned(catalog: Catalog) -> None:
     """Loading a namespace returns every property stored on it, whenever it was stored."""
     stored = {"team": "icecheck", "a.dotted-key": "1"}
-    namespace = catalog.given_namespace(stored)
+    namespace = given_namespace(catalog, stored)
     later = {"note": "added later"}
     catalog.update_properties(namespace, updates=later).expect(200)
     # A catalog may refuse what is too long, or too little, for it, but not keep something else.
@@ -224,7 +225,7 @@ def test_every_stored_property_is_returned(catalog: Catalog) -> None:
 )
 def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
     """Without properties there is an empty object; null means that they are not supported."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     found = object_in(reply).get("properties", ABSENT)
     if not catalog.claims("updateProperties"):

@@ -9,6 +9,7 @@ from icecheck.client import Catalog
 from icecheck.conformance.arranging import require
 from icecheck.conformance.reading import NO_PROPERTIES, not_applicable, object_in
 from icecheck.expect import ABSENT, ANY_OBJECT, Reply, equal, show
+from icecheck.given import given_namespace
 from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -154,8 +155,8 @@ class _Household:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        root = catalog.given_namespace()
-        head = catalog.given_namespace({"icecheck.of": "a"}, under=root)
+        root = given_namespace(catalog)
+        head = given_namespace(catalog, {"icecheck.of": "a"}, under=root)
         name = head[-1]
         self.paths: Mapping[str, Namespace] = {
             "a": head,

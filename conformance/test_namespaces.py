@@ -15,6 +15,7 @@ from icecheck.conformance.reading import (
     properties_of,
 )
 from icecheck.expect import Violation, show
+from icecheck.given import given_namespace, given_table, some_namespace
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.symptoms import Severity, declare
@@ -45,7 +46,7 @@ def test_creating_a_namespace_is_answered_with_it(catalog: Catalog) -> None:
 @check("createNamespace.exists-afterwards", proves="createNamespace.exists-afterwards")
 def test_a_created_namespace_can_be_loaded(catalog: Catalog) -> None:
     """A namespace that was created can be loaded."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     reply = catalog.load_namespace_metadata(namespace)
     if reply.status == 404:
         raise reply.violation(
@@ -88,7 +89,7 @@ def test_properties_given_at_creation_are_stored(catalog: Catalog) -> None:
 @check("createNamespace.nested", proves="createNamespace.nested", needs=("nested-namespaces",))
 def test_a_namespace_can_be_created_below_another(catalog: Catalog) -> None:
     """A namespace of several levels can be created below an existing one, and is found there."""
-    parent = catalog.given_namespace()
+    parent = given_namespace(catalog)
     child = (*parent, catalog.new_name())
     reply = catalog.create_namespace(child).expect(200)
     expect_levels(reply, child)
@@ -105,7 +106,7 @@ def test_a_namespace_can_be_created_below_another(catalog: Catalog) -> None:
 @check("createNamespace.already-exists", proves="createNamespace.409")
 def test_creating_an_existing_namespace_is_refused(catalog: Catalog) -> None:
     """Creating a namespace that exists is refused."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     catalog.create_namespace(namespace).expect(409)
 
 
@@ -116,7 +117,7 @@ def test_creating_an_existing_namespace_is_refused(catalog: Catalog) -> None:
 )
 def test_a_refused_creation_leaves_the_properties(catalog: Catalog) -> None:
     """Creating a namespace that exists does not touch its properties."""
-    namespace = catalog.given_namespace({"team": "first"})
+    namespace = given_namespace(catalog, {"team": "first"})
     before = properties_of(catalog, namespace)
     catalog.create_namespace(namespace, {"team": "second", "added": "yes"}).expect(409)
     expect_properties_unchanged(catalog, namespace, before)
@@ -149,7 +150,7 @@ def test_a_malformed_creation_is_refused(catalog: Catalog) -> None:
 @check("loadNamespaceMetadata.loaded", proves="loadNamespaceMetadata.200")
 def test_loading_a_namespace_answers_it(catalog: Catalog) -> None:
     """Loading a namespace is answered 200, with that namespace."""
-    namespace = catalog.some_namespace()
+    namespace = some_namespace(catalog)
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     expect_levels(reply, namespace)
 
@@ -166,7 +167,7 @@ def test_loading_a_missing_namespace_is_refused(catalog: Catalog) -> None:
 @check("namespaceExists.exists", proves="namespaceExists.204")
 def test_head_finds_a_namespace(catalog: Catalog) -> None:
     """HEAD on a namespace that exists is answered 204."""
-    catalog.namespace_exists(catalog.some_namespace()).expect(204)
+    catalog.namespace_exists(some_namespace(catalog)).expect(204)
 
 
 @check("namespaceExists.missing", proves="namespaceExists.404")
@@ -209,13 +210,13 @@ def _head_and_get(catalog: Catalog, namespace: tuple[str, ...]) -> tuple[bool, b
 @check("dropNamespace.dropped", proves="dropNamespace.204")
 def test_dropping_an_empty_namespace_is_answered_204(catalog: Catalog) -> None:
     """Dropping an empty namespace is answered 204."""
-    catalog.drop_namespace(catalog.given_namespace()).expect(204)
+    catalog.drop_namespace(given_namespace(catalog)).expect(204)
 
 
 @check("dropNamespace.gone", proves="dropNamespace.gone")
 def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
     """A dropped namespace neither loads nor is listed."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     beside = catalog.session.isolation.base or None
     # What this leaves in a cache is no answer once the namespace is dropped.
     catalog.list_namespaces(beside)
@@ -234,7 +235,7 @@ def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
 def test_dropping_a_missing_namespace_is_refused(catalog: Catalog) -> None:
     """Dropping a namespace that does not exist, or no longer, is refused with 404."""
     catalog.drop_namespace(catalog.new_namespace_name()).expect(404)
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     catalog.drop_namespace(namespace).expect(200, 202, 204)
     catalog.drop_namespace(namespace).expect(404, detail="after it was dropped")
 
@@ -250,7 +251,7 @@ def test_dropping_a_missing_namespace_is_refused(catalog: Catalog) -> None:
 def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
     """A namespace that holds a table is not dropped, and the table and its properties stay."""
     kept = {"team": "icecheck"} if has_capability(catalog, "namespace-properties") else {}
-    table = catalog.given_table(catalog.given_namespace(kept or None))
+    table = given_table(catalog, given_namespace(catalog, kept or None))
     catalog.drop_namespace(table.namespace).expect(409)
     reply = catalog.load_table(table.namespace, table.name)
     if reply.status == 404:
@@ -276,8 +277,8 @@ def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
 )
 def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
     """A namespace that holds another namespace is not dropped, and the inner one stays."""
-    outer = catalog.given_namespace()
-    inner = catalog.given_namespace(under=outer)
+    outer = given_namespace(catalog)
+    inner = given_namespace(catalog, under=outer)
     catalog.drop_namespace(outer).expect(409)
     reply = catalog.load_namespace_metadata(inner)
     if reply.status == 404:
@@ -290,7 +291,7 @@ def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
 @check("dropNamespace.others-untouched", proves="dropNamespace.others-untouched")
 def test_a_drop_touches_no_other_namespace(catalog: Catalog) -> None:
     """A drop removes the namespace it names, and none whose name merely looks alike."""
-    dropped = catalog.given_namespace()
+    dropped = given_namespace(catalog)
     # An underscore is any character to SQL's LIKE, and names are often compared by prefix.
     lookalikes = [_sibling(dropped, "x"), _sibling(dropped, underscore_as="x")]
     for other in lookalikes:
@@ -317,7 +318,7 @@ def _sibling(
 @check("dropNamespace.recreate", proves="dropNamespace.recreate", needs=("namespace-properties",))
 def test_a_dropped_name_is_free_again(catalog: Catalog) -> None:
     """After a drop the name can be created again, without the old properties."""
-    namespace = catalog.given_namespace({"team": "first", "dropped": "yes"})
+    namespace = given_namespace(catalog, {"team": "first", "dropped": "yes"})
     catalog.drop_namespace(namespace).expect(200, 202, 204)
     catalog.create_namespace(namespace, {"team": "second"}).expect(200)
     kept = properties_of(catalog, namespace)

@@ -21,6 +21,7 @@ from icecheck.conformance.lookalike_names import (
 )
 from icecheck.conformance.reading import LISTING, namespaces_in
 from icecheck.expect import show
+from icecheck.given import given_namespace
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -86,7 +87,7 @@ def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
 def test_children_of_namespaces_with_odd_names(catalog: Catalog) -> None:
     """The children of a namespace are listed, whatever characters its name has."""
     require(catalog, "createNamespace", "listNamespaces", "loadNamespaceMetadata")
-    home = catalog.given_namespace()
+    home = given_namespace(catalog)
     inside = _given_parents(catalog, home)
     made = [*inside.values()]
     expect_listed(catalog, NAMESPACES, made, made)

@@ -16,6 +16,7 @@ from icecheck.conformance.paging import (
 )
 from icecheck.conformance.reading import PAGE_TOO_LONG, next_page_token, not_applicable, object_in
 from icecheck.expect import ABSENT, NotOffered, Reply, show
+from icecheck.given import given_namespace
 from icecheck.shared_symptoms import CHANGE
 from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.verdict import Group, SkipKind
@@ -74,7 +75,7 @@ def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
     place = namespaces_placed(catalog, 3)
     if place.nested:
         # What is inside of one is no entry of this list, and must not take the place of one.
-        catalog.given_namespace(under=place.own[0])
+        given_namespace(catalog, under=place.own[0])
     _expect_each_once(place)
 
 
@@ -146,7 +147,7 @@ def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
 @check("listTables.empty-token-starts", proves="listTables.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of tables, or with all of them."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     _expect_nothing(tables_placed(catalog, 0, namespace=namespace))
     _expect_start(tables_placed(catalog, namespace=namespace))
 
@@ -190,7 +191,7 @@ def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
 @check("listViews.empty-token-starts", proves="listViews.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of views, or with all of them."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     _expect_nothing(views_placed(catalog, 0, namespace=namespace))
     _expect_start(views_placed(catalog, namespace=namespace))
 

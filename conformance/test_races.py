@@ -27,6 +27,7 @@ from icecheck.conformance.rivals import (
 )
 from icecheck.conformance.viewing import create_view_body, view_version
 from icecheck.expect import NotOffered, Reply
+from icecheck.given import given_commit, given_dropped, given_home, given_table, given_transaction
 from icecheck.history import (
     Answer,
     Deed,
@@ -83,7 +84,7 @@ def _load_namespace(namespace: Namespace) -> Move:
 @check("race.create-table", proves="race.create-table")
 def test_a_table_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one table at the same time, at most one succeeds."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         name = catalog.new_name()
@@ -101,7 +102,7 @@ def _create_table(namespace: Namespace, name: str, rival: str) -> Move:
 @check("race.create-view", proves="race.create-view")
 def test_a_view_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one view at the same time, at most one succeeds."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         name = catalog.new_name()
@@ -118,10 +119,10 @@ def test_a_view_is_created_once(catalog: Catalog) -> None:
 @check("race.create-and-commit", proves="race.create-and-commit", needs=("stage-create",))
 def test_a_table_is_created_directly_or_by_a_commit(catalog: Catalog) -> None:
     """A staged table is not committed over one that another client creates at the same time."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
-        staged = catalog.given_table(namespace, stage_create=True)
+        staged = given_table(catalog, namespace, stage_create=True)
         label = named(namespace, staged.name)
         racers: Rivalry = {}
         for rival in RIVALS[:-1]:
@@ -143,13 +144,13 @@ def test_a_name_is_registered_once(catalog: Catalog) -> None:
 
 
 def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
-    namespace = catalog.given_home()
-    tables = [catalog.given_table(namespace, properties={MARK: mark}) for mark in ("0", "1")]
+    namespace = given_home(catalog)
+    tables = [given_table(catalog, namespace, properties={MARK: mark}) for mark in ("0", "1")]
     files = [table.metadata_location for table in tables]
     if None in files:
         raise NotOffered("the catalog tells no metadata location")
     for table in tables if dropped else ():
-        catalog.given_dropped(namespace, table.name)
+        given_dropped(catalog, namespace, table.name)
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
         name = catalog.new_name()
@@ -169,8 +170,8 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
 @check("race.rename-table", proves="race.rename-table")
 def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
     """Of clients that rename tables to one name at the same time, at most one succeeds."""
-    namespace = catalog.given_home()
-    tables = [catalog.given_table(namespace, properties={MARK: rival}) for rival in RIVALS]
+    namespace = given_home(catalog)
+    tables = [given_table(catalog, namespace, properties={MARK: rival}) for rival in RIVALS]
     target = Table(namespace, catalog.new_name(), {}, None)
     label = named(namespace, target.name)
     owned = dict(zip(RIVALS, tables, strict=True))
@@ -233,26 +234,26 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
         expect_no_anomaly((before, *told))
         history += told
         if turn + 1 < catalog.target.rounds:
-            catalog.given_commit(table, [bodies.snapshot_ref(base)], [same_table(table)])
+            given_commit(catalog, table, [bodies.snapshot_ref(base)], [same_table(table)])
     expect_success(history, "updateTable.200")
 
 
 def _given_snapshots_on_main(catalog: Catalog) -> tuple[Table, list[int]]:
     """Return a table and the ids of its snapshots, the first of which is main: one per rival."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = [bodies.snapshot(table.metadata, n) for n in range(1, len(RIVALS) + 2)]
     snapshot_ids = [int(snapshot["snapshot-id"]) for snapshot in added]
     updates = [
         *({"action": "add-snapshot", "snapshot": snapshot} for snapshot in added),
         bodies.snapshot_ref(snapshot_ids[0]),
     ]
-    return catalog.given_commit(table, updates), snapshot_ids
+    return given_commit(catalog, table, updates), snapshot_ids
 
 
 @check("race.independent-commits", proves="race.independent-commits")
 def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
     """Of commits at the same time to different properties, none that succeeded is lost."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     label = named(table.namespace, table.name)
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
@@ -271,11 +272,11 @@ def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
 @check("race.drop-and-commit", proves="race.drop-and-commit")
 def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
     """A commit that is under way while its table is dropped does not bring the table back."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     history: tuple[Event, ...] = ()
     *writers, dropper = RIVALS
     for turn in rounds(catalog):
-        table = catalog.given_table(namespace)
+        table = given_table(catalog, namespace)
         label = named(namespace, table.name)
         racers: Rivalry = {}
         for writer in writers:
@@ -298,10 +299,10 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
 @check("race.half-visible-transaction", proves="race.half-visible-transaction")
 def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
     """A reader who saw one table of a transaction then sees its other tables as it left them."""
-    namespace = catalog.given_home()
-    tables = [catalog.given_table(namespace) for _ in range(2)]
+    namespace = given_home(catalog)
+    tables = [given_table(catalog, namespace) for _ in range(2)]
     writes, change = _transaction(tables, "0")
-    catalog.given_transaction(change["table-changes"])
+    given_transaction(catalog, change["table-changes"])
     history: tuple[Event, ...] = (given(*writes),)
     for turn in rounds(catalog):
         deeds, body = _transaction(tables, str(turn + 1))

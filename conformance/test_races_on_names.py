@@ -17,6 +17,7 @@ from icecheck.conformance.rivals import (
 )
 from icecheck.conformance.viewing import create_view_body, view_version
 from icecheck.expect import Reply
+from icecheck.given import given_namespace
 from icecheck.history import Deed, Event, Seen, Take, Write
 from icecheck.racing import Move, race
 from icecheck.target import Namespace
@@ -32,7 +33,7 @@ def _create_table(namespace: Namespace, name: str, rival: str, *deeds: Deed) -> 
 @check("race.table-or-view", proves="race.table-or-view")
 def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
     """Of clients that create a table and a view of one name at the same time, one succeeds."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         name = catalog.new_name()
@@ -58,7 +59,7 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
 )
 def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
     """Of changes at the same time to different properties, none that succeeded is lost."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     label = named(namespace)
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
@@ -95,7 +96,7 @@ def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) ->
     creator, dropper = RIVALS[:2]
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
-        namespace = catalog.given_namespace()
+        namespace = given_namespace(catalog)
         name = catalog.new_name()
         taken = Take(named(namespace, name), creator)
         racers: Rivalry = {

@@ -9,6 +9,7 @@ from icecheck.client import NO_BODY, Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_history
 from icecheck.expect import Blocked, NotOffered, Reply, equal
+from icecheck.given import given_commit, given_dropped, given_table, reloaded, shared_table
 from icecheck.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
@@ -47,12 +48,12 @@ def _register(
     and is asked again with the file of a table that is still there.
     """
     for dropped in (True, False):
-        table = catalog.given_table(properties={MARK: "0"})
+        table = given_table(catalog, properties={MARK: "0"})
         if prepare is not None:
             table = prepare(table)
         name, location = catalog.new_name(), _location(table)
         if dropped:
-            catalog.given_dropped(table.namespace, table.name)
+            given_dropped(catalog, table.namespace, table.name)
         also = {"overwrite": True} if overwrite else {}
         reply = catalog.register_table(table.namespace, name, location, **also)
         if not 400 <= reply.status < 500:
@@ -96,7 +97,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("registerTable.malformed-refused", proves="registerTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A registration with an unusable body is refused with 400."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     name = catalog.new_name()
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
@@ -114,7 +115,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("registerTable.missing-namespace", proves="registerTable.404")
 def test_missing_namespace(catalog: Catalog) -> None:
     """Registering into a namespace that does not exist is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     missing, name = catalog.new_namespace_name(), catalog.new_name()
     catalog.register_table(missing, name, _location(table)).expect(404)
     catalog.load_table(missing, name).expect(404, detail="nothing may be registered")
@@ -125,11 +126,11 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_table(catalog: Catalog) -> None:
     """Registering over an existing table is refused and leaves it as it was."""
-    table = catalog.shared_table()
-    existing = catalog.loaded(catalog.given_table(table.namespace, properties={MARK: "0"}))
+    table = shared_table(catalog)
+    existing = reloaded(catalog, given_table(catalog, table.namespace, properties={MARK: "0"}))
     catalog.register_table(table.namespace, existing.name, _location(table)).expect(409)
     equal(
-        view.settled(catalog.loaded(existing).metadata, MARK),
+        view.settled(reloaded(catalog, existing).metadata, MARK),
         view.settled(existing.metadata, MARK),
         symptom=CHANGED_ALTHOUGH_REFUSED,
     )
@@ -171,7 +172,7 @@ def test_registered_table_is_writable(catalog: Catalog) -> None:
 @check("registerTable.unreadable", proves="registerTable.unreadable-refused")
 def test_unreadable_file(catalog: Catalog) -> None:
     """A metadata location without a metadata file registers nothing."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     name = catalog.new_name()
     nowhere = _location(table).rpartition("/")[0] + f"/{name}.metadata.json"
     reply = catalog.register_table(table.namespace, name, nowhere)
@@ -183,9 +184,9 @@ def test_unreadable_file(catalog: Catalog) -> None:
 @check("registerTable.overwrites", proves="registerTable.overwrite")
 def test_overwrite(catalog: Catalog) -> None:
     """With overwrite, the metadata of an existing table is replaced by the file's."""
-    table = catalog.given_table(properties={MARK: "0"})
+    table = given_table(catalog, properties={MARK: "0"})
     first = _location(table)
-    catalog.given_commit(table, [_marked("1")])
+    given_commit(catalog, table, [_marked("1")])
     reply = catalog.register_table(table.namespace, table.name, first, overwrite=True)
     if 400 <= reply.status < 500:
         why = f"the catalog answers overwrite with {reply.status}"

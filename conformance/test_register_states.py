@@ -21,6 +21,7 @@ from icecheck.conformance.walking import (
     shown_of,
 )
 from icecheck.expect import Reply, equal
+from icecheck.given import arrange, given_dropped, given_namespace
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.symptoms import Symptom
@@ -75,11 +76,11 @@ class _Mover:
     def _moved(self, table: Table, what: str) -> Table:
         table, where = self._destination(table, what)
         self.turn += 1
-        self.catalog.given_dropped(table.namespace, table.name)
+        given_dropped(self.catalog, table.namespace, table.name)
         reply = self.catalog.register_table(*where, _file_of(table))
         if 400 <= reply.status < 500:
             raise not_applicable("the catalog registers no file of a table that was dropped")
-        self.catalog.given("registerTable", lambda: reply)
+        arrange(self.catalog, "registerTable", lambda: reply)
         again = replace(table, namespace=where[0], name=where[1])
         told = f"registered again after {what}"
         return _expect_registered(self.catalog, reply, again, told, _LOST)
@@ -112,7 +113,7 @@ def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
         table = given_born(catalog, version)
         homes = [table.namespace]
         if has_capability(catalog, "nested-namespaces"):
-            homes.append(catalog.given_namespace())
+            homes.append(given_namespace(catalog))
         bystander = given_bystander(catalog, table)
         live(catalog, table, _Mover(catalog, table, homes).visit)
         expect_bystander(catalog, bystander)

@@ -12,6 +12,7 @@ from icecheck.conformance.committing import RENAME_CHANGED_THE_TABLE, given_hist
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.conformance.second_lives import reused
 from icecheck.expect import NotOffered, Reply, containing, equal
+from icecheck.given import given_home, given_namespace, given_table, reloaded, shared_table
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
@@ -39,10 +40,10 @@ def _renamed(
     namespace: Namespace | None = None,
 ) -> tuple[Table, str]:
     """Make a table, rename it within its namespace, and return it as it was with its new name."""
-    table = catalog.given_table(namespace, properties={MARK: "first"})
+    table = given_table(catalog, namespace, properties={MARK: "first"})
     if prepare is not None:
         table = prepare(table)
-    table = catalog.loaded(table)
+    table = reloaded(catalog, table)
     name = catalog.new_name()
     _rename(catalog, (table.namespace, table.name), (table.namespace, name)).expect(200, 204)
     return table, name
@@ -51,7 +52,7 @@ def _renamed(
 @check("renameTable.succeeds", proves="renameTable.204")
 def test_rename_table(catalog: Catalog) -> None:
     """Renaming a table is answered 204."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     target = (table.namespace, catalog.new_name())
     _rename(catalog, (table.namespace, table.name), target).expect(204)
     # A name in a body is as it is: nothing in it stands for something else, as in a path.
@@ -66,7 +67,7 @@ def test_rename_table(catalog: Catalog) -> None:
 @check("renameTable.malformed-refused", proves="renameTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A rename with an unusable body is refused with 400."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     target = {"namespace": [*table.namespace], "name": catalog.new_name()}
     wrong: dict[str, Any] = {
         "no body": NO_BODY,
@@ -84,7 +85,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("renameTable.missing-source", proves=("renameTable.404", "renameTable.source-missing"))
 def test_missing_source(catalog: Catalog) -> None:
     """Renaming a table that does not exist is refused."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     source, target = catalog.new_name(), catalog.new_name()
     _rename(catalog, (namespace, source), (namespace, target)).expect(404)
     nowhere = catalog.new_namespace_name()
@@ -100,7 +101,7 @@ def test_missing_source(catalog: Catalog) -> None:
 )
 def test_missing_target_namespace(catalog: Catalog) -> None:
     """Renaming into a namespace that does not exist is refused, and the table stays."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     target = (catalog.new_namespace_name(), catalog.new_name())
     _rename(catalog, (table.namespace, table.name), target).expect(404)
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
@@ -111,8 +112,8 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 )
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming to a name that is taken is refused, and both tables stay as they were."""
-    namespace = catalog.given_home()
-    one, other = (catalog.given_table(namespace) for _ in range(2))
+    namespace = given_home(catalog)
+    one, other = (given_table(catalog, namespace) for _ in range(2))
     _rename(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for table in (one, other):
         reply = catalog.load_table(namespace, table.name)
@@ -125,7 +126,7 @@ def test_existing_target(catalog: Catalog) -> None:
 @check("renameTable.moves-table", proves="renameTable.moves")
 def test_renamed_table_moves(catalog: Catalog) -> None:
     """A renamed table loads and is listed under the new name, and not under the old one."""
-    table, name = _renamed(catalog, namespace=catalog.given_namespace())
+    table, name = _renamed(catalog, namespace=given_namespace(catalog))
     catalog.load_table(table.namespace, name).expect(200, detail="under the new name")
     catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
     listed = catalog.list_tables(table.namespace).expect(200)
@@ -149,8 +150,8 @@ def test_renamed_table_is_the_same(catalog: Catalog) -> None:
 @check("renameTable.unsupported", proves="renameTable.406")
 def test_unsupported_rename(catalog: Catalog) -> None:
     """A rename across namespaces is done, or refused as not supported."""
-    table = catalog.given_table()
-    target = (catalog.given_namespace(), catalog.new_name())
+    table = given_table(catalog)
+    target = (given_namespace(catalog), catalog.new_name())
     reply = catalog.rename_table((table.namespace, table.name), target).expect(200, 204, 406)
     where = target if reply.ok else (table.namespace, table.name)
     catalog.load_table(*where).expect(200, detail=f"after an answer of {reply.status}")
@@ -163,8 +164,8 @@ def test_unsupported_rename(catalog: Catalog) -> None:
 )
 def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A table can be renamed into another namespace."""
-    table = catalog.given_table()
-    new = (catalog.given_namespace(), catalog.new_name())
+    table = given_table(catalog)
+    new = (given_namespace(catalog), catalog.new_name())
     _rename(catalog, (table.namespace, table.name), new).expect(200, 204)
     moved = catalog.load_table(*new).expect(200)
     moved.expect_json(

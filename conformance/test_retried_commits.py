@@ -24,6 +24,7 @@ from icecheck.conformance.walking import (
     shown_of,
 )
 from icecheck.expect import SHAPE_ERRORS
+from icecheck.given import given_loaded, given_table
 from icecheck.probes import has_capability
 from icecheck.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.verdict import Group
@@ -122,8 +123,8 @@ def test_a_commit_is_sent_again_after_a_conflict(catalog: Catalog) -> None:
     taken = 0
     for send in _ways(catalog):
         newest = has_capability(catalog, f"format-version-{_VERSION}")
-        table = given_table_of(catalog, _VERSION) if newest else catalog.given_table()
-        table = catalog.given_loaded(table)
+        table = given_table_of(catalog, _VERSION) if newest else given_table(catalog)
+        table = given_loaded(catalog, table)
         for kind in _KINDS:
             try:
                 table, done = _retried(catalog, table, kind, send)
@@ -138,7 +139,7 @@ def _retried(catalog: Catalog, table: Table, kind: _Kind, send: Send) -> tuple[T
     """Judge a commit that is sent again; not where even another one of its kind is refused."""
     if not send(catalog, table, kind.updates(table, 1), [same_table(table)]).ok:
         return table, False
-    table = catalog.given_loaded(table)
+    table = given_loaded(catalog, table)
     updates = kind.updates(table, 2)
     what = f"{kind.what}, under the uuid of another table"
     send(catalog, table, updates, [_ANOTHER_TABLE]).expect(409, detail=what)

@@ -35,6 +35,7 @@ from icecheck.conformance.viewing import supported
 from icecheck.conformance.whereabouts import BESIDE, Ask
 from icecheck.contract import Action
 from icecheck.expect import ABSENT, NotOffered, Reply, show
+from icecheck.given import given_dropped, given_home, given_namespace, given_table
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.target import Namespace
@@ -48,7 +49,7 @@ def _home(catalog: Catalog, kind: Kind) -> Namespace:
     """Return where objects of a kind are made: nothing else is listed there, if it can be."""
     if kind.word == "namespace" and not has_capability(catalog, "nested-namespaces"):
         return catalog.session.isolation.base
-    return catalog.given_namespace()
+    return given_namespace(catalog)
 
 
 # --------------------------------------------------------- made, found, listed, dropped
@@ -111,7 +112,7 @@ def views_kept(catalog: Catalog, family: str) -> None:
 
 def offered_views(catalog: Catalog) -> None:
     """End the check where the catalog says with 406 that it has no views."""
-    name = Bearer(catalog.given_home(), catalog.new_name("_"), "a", "nothing odd", "0")
+    name = Bearer(given_home(catalog), catalog.new_name("_"), "a", "nothing odd", "0")
     supported(VIEWS.create(catalog, name))
 
 
@@ -136,7 +137,7 @@ def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
 
 def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
     """Judge that what gets such a name by a rename has it, and leaves it by another one."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     there: list[Bearer] = []
     for each in lookalikes(catalog, namespace, family):
         if not is_free(catalog, kind, each):
@@ -197,7 +198,7 @@ def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> 
 
 def _committed(catalog: Catalog, kind: Kind, family: str) -> None:
     """Judge that a commit to each reaches it, and no other one."""
-    made = given_bearers(catalog, kind, catalog.given_namespace(), family)
+    made = given_bearers(catalog, kind, given_namespace(catalog), family)
     operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
     for each in made:
         names: dict[str, str | Namespace] = {"namespace": each.namespace, kind.word: each.name}
@@ -222,7 +223,7 @@ def views_committed(catalog: Catalog, family: str) -> None:
 def transaction_committed(catalog: Catalog, family: str) -> None:
     """A transaction over tables with names {words} changes each of them as it says."""
     require(catalog, "createTable", "loadTable")
-    made = given_bearers(catalog, TABLES, catalog.given_namespace(), family)
+    made = given_bearers(catalog, TABLES, given_namespace(catalog), family)
     changes = [
         {"identifier": each.identifier, "requirements": [], "updates": [_marking(each)]}
         for each in made
@@ -250,15 +251,15 @@ def properties_updated(catalog: Catalog, family: str) -> None:
 def tables_registered(catalog: Catalog, family: str) -> None:
     """Tables that are registered under names {words} are found by just these names."""
     require(catalog, "createTable", "dropTable", "loadTable")
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     there: list[Bearer] = []
     for each in lookalikes(catalog, namespace, family):
         if not is_free(catalog, TABLES, each):
             continue
-        table = catalog.given_table(namespace, properties={MARK: each.mark})
+        table = given_table(catalog, namespace, properties={MARK: each.mark})
         if table.metadata_location is None:
             raise NotOffered("the catalog tells no metadata location")
-        catalog.given_dropped(namespace, table.name)
+        given_dropped(catalog, namespace, table.name)
         reply = catalog.register_table(namespace, each.name, table.metadata_location)
         if is_made(reply, each):
             there.append(each)

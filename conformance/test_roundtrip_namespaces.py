@@ -10,6 +10,7 @@ from icecheck.conformance.hostile_values import KEYS, STRINGS, string_map
 from icecheck.conformance.piecemeal import Pieces, expect_kept, send_in_pieces
 from icecheck.conformance.reading import CHANGE_REPORT, object_in, properties_of
 from icecheck.expect import Reply
+from icecheck.given import arrange, given_namespace
 from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.target import Namespace
 from icecheck.verdict import Group
@@ -21,7 +22,8 @@ _BEFORE = "icecheck.before"
 def _given_bystander(catalog: Catalog, namespace: Namespace) -> tuple[Namespace, dict[str, Any]]:
     """Make a namespace with a look-alike name, and return it with its properties."""
     beside = given_namespace_at(catalog, (*namespace[:-1], f"{namespace[-1]}x"))
-    catalog.given(
+    arrange(
+        catalog,
         "updateProperties",
         lambda: catalog.update_properties(
             beside, updates={"icecheck.hostile": "mine", "7": "mine"}
@@ -51,7 +53,7 @@ def _properties(reply: Reply) -> dict[str, Any]:
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A namespace has every property that its creation gave it, key and value as sent."""
     require(catalog, "createNamespace", "loadNamespaceMetadata")
-    catalog.given_namespace()  # who makes none at all does not refuse values
+    given_namespace(catalog)  # who makes none at all does not refuse values
 
     def send(pairs: Pieces) -> Reply:
         namespace = catalog.new_namespace_name()
@@ -74,7 +76,7 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
 def test_properties_of_an_update(catalog: Catalog) -> None:
     """A namespace has every property that an update set, and nothing else has changed."""
     require(catalog, "createNamespace", "loadNamespaceMetadata")
-    namespace = catalog.given_namespace({_BEFORE: "kept", "icecheck.value": "kept"})
+    namespace = given_namespace(catalog, {_BEFORE: "kept", "icecheck.value": "kept"})
     beside, others = _given_bystander(catalog, namespace)
     due = properties_of(catalog, namespace)
 
@@ -104,7 +106,7 @@ def test_properties_of_an_update(catalog: Catalog) -> None:
 def test_removed_properties(catalog: Catalog) -> None:
     """A removal takes just the keys that it names, whatever keys look like them."""
     require(catalog, "createNamespace", "loadNamespaceMetadata")
-    namespace = catalog.given_namespace({_BEFORE: "kept"})
+    namespace = given_namespace(catalog, {_BEFORE: "kept"})
     beside, others = _given_bystander(catalog, namespace)
     pairs = [(each.value, f"of {each.what}") for each in KEYS]
     send_in_pieces(pairs, lambda some: catalog.update_properties(namespace, updates=dict(some)))

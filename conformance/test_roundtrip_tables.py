@@ -28,6 +28,7 @@ from icecheck.conformance.kept import (
 )
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, difference, show
+from icecheck.given import given_home, given_loaded, given_table
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.symptoms import ANOTHER_THING, Severity, declare
@@ -69,8 +70,8 @@ def _create(
     ``shown`` gets the arguments of a creation and the metadata of a load, and returns (member,
     due, seen) for each thing that is to come back. A table beside them is to stay as it is.
     """
-    namespace = catalog.given_home()
-    bystander = given_bystander(catalog, catalog.given_table(namespace))
+    namespace = given_home(catalog)
+    bystander = given_bystander(catalog, given_table(catalog, namespace))
     waiting, created = deque(groups), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:
         group = waiting.popleft()
@@ -264,8 +265,8 @@ def test_properties_of_a_new_table(catalog: Catalog) -> None:
 @check("roundtrip.loadTable.own", proves="roundtrip.loadTable.own", group=Group.GENERATED)
 def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
     """Loads of two tables with nearly one name show each as it is, in whichever turn and way."""
-    table = catalog.given_table(properties=dict(KEPT), table_schema=TABLE_SCHEMA)
-    table = catalog.given_loaded(table)  # while there is no other one
+    table = given_table(catalog, properties=dict(KEPT), table_schema=TABLE_SCHEMA)
+    table = given_loaded(catalog, table)  # while there is no other one
     bystander = given_bystander(catalog, table)
     what = "loaded in turn with a table of nearly its name"
     ways: tuple[tuple[tuple[str, str], ...], ...]

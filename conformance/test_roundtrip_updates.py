@@ -32,6 +32,7 @@ from icecheck.conformance.statistics_files import (
     statistics_file,
 )
 from icecheck.expect import SHAPE_ERRORS, equal
+from icecheck.given import arrange, given_dropped, given_loaded
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
@@ -54,7 +55,7 @@ HISTORY = ("metadata-only-snapshots", "snapshot-history")
 def given_rich_table(catalog: Catalog, version: int = 2) -> Table:
     """Make a table of at least this format version that has several of all it may have."""
     of_version = given_table_of if version > 2 else given_table_since
-    table = catalog.given_loaded(of_version(catalog, version, table_schema=TABLE_SCHEMA))
+    table = given_loaded(catalog, of_version(catalog, version, table_schema=TABLE_SCHEMA))
     kept = [{"action": "set-properties", "updates": each} for each in (KEPT, ODD_KEPT)]
     for updates in (kept[:1], kept[1:], _several_layouts(table)):
         table = _grown(catalog, table, updates)
@@ -71,7 +72,7 @@ def _grown(catalog: Catalog, table: Table, updates: Sequence[Json]) -> Table:
     """Commit what makes a table richer; it stays as it is where that is refused."""
     with catalog.arranging():
         taken = bool(updates) and commit(catalog, table, updates).ok
-    return catalog.given_loaded(table) if taken else table
+    return given_loaded(catalog, table) if taken else table
 
 
 def _several_layouts(table: Table) -> list[Json]:
@@ -319,15 +320,15 @@ def test_register_table_round_trip(catalog: Catalog) -> None:
     table = given_rich_table(catalog, _newest(catalog))
     if table.metadata_location is None:
         raise not_applicable("the catalog tells no metadata location")
-    catalog.given_dropped(table.namespace, table.name)
+    given_dropped(catalog, table.namespace, table.name)
     again = replace(table, name=catalog.new_name())
     reply = catalog.register_table(again.namespace, again.name, table.metadata_location)
     if 400 <= reply.status < 500:
         raise not_applicable("the catalog registers no file of a table that was dropped")
-    catalog.given("registerTable", lambda: reply)
+    arrange(catalog, "registerTable", lambda: reply)
     symptom = EFFECT_MISSING.of("registered-metadata")
     expect_as_before(catalog, again, symptom, "registered again")
-    loaded = catalog.given_loaded(again).metadata
+    loaded = given_loaded(catalog, again).metadata
     for log in LOGS:
         kept = table.metadata.get(log) or []
         equal((loaded.get(log) or [])[: len(kept)], kept, symptom=symptom, detail=f"the {log}")
@@ -339,5 +340,5 @@ def test_rename_table_round_trip(catalog: Catalog) -> None:
     table = given_rich_table(catalog, _newest(catalog))
     renamed = replace(table, name=catalog.new_name())
     ends = [(each.namespace, each.name) for each in (table, renamed)]
-    catalog.given("renameTable", lambda: catalog.rename_table(*ends))
+    arrange(catalog, "renameTable", lambda: catalog.rename_table(*ends))
     expect_as_before(catalog, renamed, RENAME_CHANGED_THE_TABLE, "renamed")

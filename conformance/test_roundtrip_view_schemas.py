@@ -27,6 +27,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import Reply, equal
+from icecheck.given import given_home
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
@@ -108,7 +109,7 @@ def _expect_schema(reply: Reply, metadata: Mapping[str, Any], sent: Json) -> Non
 def test_schema_of_a_creation(catalog: Catalog) -> None:
     """A view has every column that it was created with: name, type, required and doc, in order."""
     require(catalog, *_VIEW)
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
 
     def send(some: Sequence[tuple[str, Json]]) -> Reply:
         name, sent = catalog.new_name(), _schema(some)

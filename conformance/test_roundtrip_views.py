@@ -36,6 +36,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Reply
+from icecheck.given import given_home
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
 
@@ -75,7 +76,7 @@ def _dialects() -> list[tuple[str, str]]:
 
 
 def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str) -> None:
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
 
     def send(some: Sequence[tuple[str, str]]) -> Reply:
         name = catalog.new_name()
@@ -231,7 +232,7 @@ def _remove(some: Pieces) -> Json:
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A view has every property that its creation gave it, key and value as sent."""
     require(catalog, *_VIEW)
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
 
     def send(pairs: Pieces) -> Reply:
         name = catalog.new_name()

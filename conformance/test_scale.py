@@ -8,6 +8,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import commit, expect_loaded
 from icecheck.expect import Matcher
+from icecheck.given import given_loaded, given_table
 from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
 
 _HISTORY_CUT_SHORT = declare(
@@ -26,7 +27,7 @@ _SNAPSHOTS_OF_A_COMMIT = 50
 @check("updateTable.large-commit", proves="commit.large", disruptive=True)
 def test_a_commit_of_two_mebibytes(catalog: Catalog) -> None:
     """A commit of 2 MiB goes through whole: no proxy on the way is too small for it."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     value = "0123456789abcdef" * (_VALUE_BYTES // 16)
     sent = {f"icecheck.large.{n}": value for n in range(_BODY_BYTES // _VALUE_BYTES)}
     commit(catalog, table, [{"action": "set-properties", "updates": sent}]).expect(200)
@@ -42,7 +43,7 @@ def test_a_commit_of_two_mebibytes(catalog: Catalog) -> None:
 )
 def test_a_thousand_snapshots_are_loaded(catalog: Catalog) -> None:
     """A table that has a thousand snapshots is loaded with all of them."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added: list[int] = []
     while len(added) < _SNAPSHOTS:
         table = _with_more(catalog, table, added)
@@ -68,4 +69,4 @@ def _with_more(catalog: Catalog, table: Table, added: list[int]) -> Table:
         added.append(unique)
     updates.append(bodies.snapshot_ref(added[-1]))
     commit(catalog, table, updates).expect(200)
-    return catalog.given_loaded(table)
+    return given_loaded(catalog, table)

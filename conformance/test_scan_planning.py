@@ -10,6 +10,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance.committing import shared_snapshots
 from icecheck.conformance.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
 from icecheck.expect import equal
+from icecheck.given import given_home, shared_table
 from icecheck.planned_scan import (
     expect_state,
     planned,
@@ -23,7 +24,7 @@ UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"
 
 def _missing(catalog: Catalog) -> list[tuple[Namespace, str]]:
     """Return a table that does not exist, and one in a namespace that does not exist."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     return [
         (namespace, catalog.new_name()),
         (catalog.new_namespace_name(), catalog.new_name()),
@@ -40,21 +41,21 @@ def _absent(namespace: Namespace, name: str) -> Table:
 @check("planTableScan.empty-table", proves="planTableScan.200")
 def test_scan_of_an_empty_table(catalog: Catalog) -> None:
     """A scan of a table that has no snapshot yet is planned, and has no tasks."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     equal(planned(catalog, table).locations, [], symptom=PLAN_OF_NOTHING)
 
 
 @check("planTableScan.state", proves="planTableScan.state")
 def test_state_of_a_plan(catalog: Catalog) -> None:
     """An answer to a scan says its state, and has what a client needs in that state."""
-    reply = catalog.plan_table_scan(catalog.shared_table()).expect(200)
+    reply = catalog.plan_table_scan(shared_table(catalog)).expect(200)
     expect_state(reply, "completed", "submitted")
 
 
 @check("planTableScan.java-body", proves="planTableScan.every-member")
 def test_scan_with_every_member(catalog: Catalog) -> None:
     """A request with every member that a plain scan can have is planned."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     everything: dict[str, Any] = {
         "select": ["id", "data"],
         "filter": {"type": "gt", "term": "id", "value": 5},
@@ -91,7 +92,7 @@ def test_scan_of_a_range_without_end(catalog: Catalog) -> None:
 @check("planTableScan.malformed-refused", proves="planTableScan.malformed-body")
 def test_malformed_scans(catalog: Catalog) -> None:
     """A request that breaks the schema of scans is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     wrong: dict[str, Any] = {
         "no JSON": b"{",
         "no object": [],
@@ -108,7 +109,7 @@ def test_malformed_scans(catalog: Catalog) -> None:
 @check("planTableScan.unknown-snapshot", proves="planTableScan.unknown-snapshot-refused")
 def test_scan_of_an_unknown_snapshot(catalog: Catalog) -> None:
     """A scan of a snapshot that the table does not have is refused, not planned as empty."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     expect_no_snapshot(catalog, table, UNKNOWN_SNAPSHOT)
 
 
@@ -125,7 +126,7 @@ def test_scan_of_a_missing_table(catalog: Catalog) -> None:
 @check("fetchPlanningResult.unknown-plan", proves="fetchPlanningResult.404")
 def test_result_of_an_unknown_plan(catalog: Catalog) -> None:
     """Asking for the result of a plan that does not exist is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     catalog.fetch_planning_result(table, UNKNOWN_PLAN).expect(404)
 
 
@@ -152,7 +153,7 @@ def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
 @check("fetchScanTasks.unknown-task", proves="fetchScanTasks.404")
 def test_unknown_plan_task(catalog: Catalog) -> None:
     """Handing in a plan task that was never given out is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     catalog.fetch_scan_tasks(table, UNKNOWN_PLAN_TASK).expect(404)
 
 
@@ -166,7 +167,7 @@ def test_tasks_of_a_missing_table(catalog: Catalog) -> None:
 @check("fetchScanTasks.malformed-refused", proves="fetchScanTasks.400")
 def test_request_without_a_plan_task(catalog: Catalog) -> None:
     """A request that names no plan task is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
     wrong: dict[str, Any] = {
         "no JSON": b"{",

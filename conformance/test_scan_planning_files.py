@@ -24,6 +24,7 @@ from icecheck.conformance.planned_files import (
     expect_planned,
 )
 from icecheck.expect import NotOffered, equal
+from icecheck.given import given_commit
 from icecheck.planned_scan import expect_state, planned
 from icecheck.verdict import SkipKind
 
@@ -204,7 +205,7 @@ def test_schema_of_a_scan(catalog: Catalog) -> None:
             {"action": "add-schema", "schema": renamed},
             {"action": "set-current-schema", "schema-id": -1},
         ]
-        table = catalog.given_commit(files.table, updates)
+        table = given_commit(catalog, files.table, updates)
         for old, name in ((True, "category"), (False, "kind")):
             filter_ = _predicate("eq", name, value="b")
             found = planned(

@@ -36,6 +36,7 @@ from icecheck.conformance.planned_history import (
 )
 from icecheck.conformance.reading import not_applicable
 from icecheck.expect import Reply, equal
+from icecheck.given import given_dropped
 from icecheck.planned_scan import Planned, answers, planned
 from icecheck.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.verdict import Group
@@ -202,7 +203,7 @@ def test_tables_that_take_names(catalog: Catalog) -> None:
         if _exchanged(catalog, one.table, other.table):
             _expect_at(catalog, one, other.table, "after two tables exchanged names")
             _expect_at(catalog, other, one.table, "after two tables exchanged names")
-        catalog.given_dropped(gone.table.namespace, gone.table.name)
+        given_dropped(catalog, gone.table.namespace, gone.table.name)
         body = bodies.create_table_body(gone.table.name, table_schema=SCHEMA)
         catalog.create_table(gone.table.namespace, body).expect(200)
         for asked, members in DRESSES.items():
@@ -251,7 +252,7 @@ def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
         if catalog.claims("renameTable") and catalog.rename_table(here, elsewhere).ok:
             _expect_gone(catalog, files.table, plan_id, tasks, "renamed")
             catalog.rename_table(elsewhere, here).expect(204)
-        catalog.given_dropped(*here)
+        given_dropped(catalog, *here)
         _expect_gone(catalog, files.table, plan_id, tasks, "dropped")
         body = bodies.create_table_body(files.table.name, table_schema=SCHEMA)
         catalog.create_table(files.table.namespace, body).expect(200)

@@ -22,6 +22,7 @@ from icecheck.conformance.planned_files import (
     expect_planned,
 )
 from icecheck.expect import equal
+from icecheck.given import given_table
 from icecheck.planned_scan import planned
 
 STRUCT = bodies.struct_field
@@ -88,7 +89,7 @@ LITERALS: dict[str, Json] = {
 @check("planTableScan.field-names", proves="planTableScan.field-names")
 def test_names_of_nested_fields(catalog: Catalog) -> None:
     """A scan names fields in structs, lists and maps by their path."""
-    table = catalog.given_table(table_schema=NESTED)
+    table = given_table(catalog, table_schema=NESTED)
     filter_ = {"type": "gt", "term": "place.spot.lat", "value": 1.5}
     found = planned(catalog, table, select=[*NAMES], stats_fields=[*NAMES[1:]], filter=filter_)
     equal(found.locations, [], symptom=PLAN_OF_NOTHING)

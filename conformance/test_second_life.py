@@ -34,6 +34,7 @@ from icecheck.conformance.second_lives import (
 )
 from icecheck.contract import Action
 from icecheck.expect import ABSENT, Reply, show
+from icecheck.given import given_dropped, given_namespace, given_table, reloaded
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.target import Namespace
@@ -97,7 +98,7 @@ def test_name_of_a_dropped_table(catalog: Catalog) -> None:
     require(catalog, *_TABLE)
     first, tags = given_first_table(catalog)
     where = (first.namespace, first.name)
-    catalog.given_dropped(*where)
+    given_dropped(catalog, *where)
     expect_no_table(catalog, *where)
     catalog.create_table(first.namespace, second_table(first.name)).expect(200)
     _expect_second_everywhere(catalog, *where, first.uuid, tags)
@@ -109,7 +110,7 @@ def test_name_of_a_renamed_table(catalog: Catalog) -> None:
     require(catalog, *_TABLE)
     first, tags = given_first_table(catalog)
     namespace, new = first.namespace, catalog.new_name()
-    before = catalog.loaded(first)
+    before = reloaded(catalog, first)
     expect_no_table(catalog, namespace, new)
     reply = catalog.rename_table((namespace, first.name), (namespace, new))
     if reply.status == 406:
@@ -143,7 +144,7 @@ def _expect_moved(catalog: Catalog, before: Table, name: str) -> None:
 def test_name_of_a_staged_table(catalog: Catalog) -> None:
     """A table made under the name of one that was only staged shows nothing of that."""
     require(catalog, *_TABLE)
-    namespace, name = catalog.given_namespace(), catalog.new_name()
+    namespace, name = given_namespace(catalog), catalog.new_name()
     staged = bodies.create_table_body(name, properties=FIRST_LIFE, stage_create=True)
     reply = catalog.create_table(namespace, staged).expect(200)
     uuid = str(metadata_view.metadata_in(reply).get("table-uuid"))
@@ -159,12 +160,12 @@ def test_name_of_a_staged_table(catalog: Catalog) -> None:
 def test_name_of_a_dropped_namespace(catalog: Catalog) -> None:
     """A namespace made under the name of a dropped one has none of its properties and tables."""
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
-    namespace = catalog.given_namespace(FIRST_LIFE)
+    namespace = given_namespace(catalog, FIRST_LIFE)
     names: dict[str, tuple[str, Callable[[Catalog, Namespace, str], None]]] = {}
     if all(map(catalog.claims, _TABLE)):
-        table = catalog.given_table(namespace, properties=FIRST_LIFE)
+        table = given_table(catalog, namespace, properties=FIRST_LIFE)
         warm(catalog, namespace, table.name)
-        catalog.given_dropped(namespace, table.name)
+        given_dropped(catalog, namespace, table.name)
         names["table"] = (table.name, expect_no_table)
     if all(map(catalog.claims, _VIEW)):
         names["view"] = (catalog.new_name(), expect_no_view)

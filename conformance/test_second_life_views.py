@@ -25,6 +25,7 @@ from icecheck.conformance.viewing import (
     replace_view,
     supported,
 )
+from icecheck.given import given_dropped, given_namespace
 from icecheck.verdict import Group
 
 _TABLE = ("createTable", "loadTable", "dropTable")
@@ -35,7 +36,7 @@ _VIEW = ("createView", "loadView", "dropView")
 
 
 def _given_first_view(catalog: Catalog) -> View:
-    view = given_view(catalog, catalog.given_namespace(), properties=FIRST_LIFE)
+    view = given_view(catalog, given_namespace(catalog), properties=FIRST_LIFE)
     replace_view(
         catalog, view, [{"action": "set-properties", "updates": {"icecheck.more": "1"}}]
     ).expect(200)
@@ -107,7 +108,7 @@ def test_name_of_another_kind(catalog: Catalog) -> None:
     require(catalog, *_VIEW, *_TABLE)
     first, _ = given_first_table(catalog)
     where = (first.namespace, first.name)
-    catalog.given_dropped(*where)
+    given_dropped(catalog, *where)
     expect_no_view(catalog, *where)
     supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
     expect_no_table(catalog, *where)

@@ -11,6 +11,7 @@ from icecheck.conformance.second_principal import second_principal
 from icecheck.conformance.viewing import View, create_view_body, given_view
 from icecheck.contract import Action, Object
 from icecheck.expect import Reply, Violation, equal
+from icecheck.given import given_namespace, given_table, reloaded
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.symptoms import Symptom
 from icecheck.target import Namespace
@@ -28,11 +29,11 @@ class _Mine:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.namespace = catalog.given_namespace()
+        self.namespace = given_namespace(catalog)
         self.table: Table | None = None
         self.view: View | None = None
         if catalog.claims("createTable"):
-            self.table = catalog.given_table(self.namespace)
+            self.table = given_table(catalog, self.namespace)
         if catalog.claims("createView"):
             self.view = given_view(catalog, self.namespace)
 
@@ -120,7 +121,7 @@ def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
     """A write by a principal without the right is refused, and everything is as it was."""
     theirs = second_principal(catalog)
     mine = _Mine(catalog)
-    table = None if mine.table is None else catalog.loaded(mine.table)
+    table = None if mine.table is None else reloaded(catalog, mine.table)
     taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]
     if taken:
         raise _leak(LEAK.of("other-principal-writes"), taken)

@@ -41,6 +41,7 @@ from icecheck.conformance.walking import (
     shown_of,
 )
 from icecheck.expect import Reply, equal, show
+from icecheck.given import arrange, given_home
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
 from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
@@ -335,9 +336,9 @@ def _create(catalog: Catalog, send: Send) -> None:
 
 
 def _create_of_version(catalog: Catalog, send: Send, version: int | None) -> None:
-    namespace, name = catalog.given_home(), catalog.new_name()
+    namespace, name = given_home(catalog), catalog.new_name()
     body = life_body(name, stage_create=True, version=version)
-    reply = catalog.given("createTable", lambda: catalog.create_table(namespace, body))
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(namespace, body))
     staged = Table(namespace, name, view.metadata_in(reply), None)
     first = creation_updates(staged.metadata)
     _expect_life_at_once(catalog, staged, send, first, [_ASSERT_CREATE])

@@ -17,6 +17,17 @@ from icecheck.conformance.reading import (
     STALE_READ_AFTER_COMMIT,
 )
 from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
+from icecheck.given import (
+    given_commit,
+    given_dropped,
+    given_home,
+    given_snapshot,
+    given_table,
+    reloaded,
+    shared_table,
+    some_home,
+    some_table,
+)
 from icecheck.probes import has_capability, saw
 from icecheck.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
 
@@ -83,7 +94,7 @@ def test_load_table(catalog: Catalog) -> None:
     """Loading a table answers the metadata of that table."""
     # Not the table that checks share: that one was looked at before, and blocks where it was not.
     read_only = catalog.target.read_only
-    tables = [catalog.some_table()] if read_only else [catalog.given_table() for _ in range(2)]
+    tables = [some_table(catalog)] if read_only else [given_table(catalog) for _ in range(2)]
     for table in tables:
         reply = catalog.load_table(table.namespace, table.name).expect(200)
         expected = {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}
@@ -93,7 +104,7 @@ def test_load_table(catalog: Catalog) -> None:
 @check("loadTable.missing", proves="loadTable.404")
 def test_missing_table(catalog: Catalog) -> None:
     """Loading a table that does not exist is refused, in an existing namespace and in none."""
-    namespace = catalog.some_home()
+    namespace = some_home(catalog)
     catalog.load_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     detail = "in a missing namespace"
@@ -103,18 +114,18 @@ def test_missing_table(catalog: Catalog) -> None:
 @check("loadTable.metadata-table-name", proves="loadTable.metadata-tables-not-found")
 def test_metadata_table_name(catalog: Catalog) -> None:
     """A table's name is no namespace: what engines ask for as table.snapshots is not found."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     catalog.load_table((*table.namespace, table.name), "snapshots").expect(404)
 
 
 @check("loadTable.shows-last-commit", proves="loadTable.latest")
 def test_last_commit(catalog: Catalog) -> None:
     """Loading returns what the last commit left."""
-    table = catalog.given_table(properties={MARK: "0"})
-    catalog.loaded(table)
+    table = given_table(catalog, properties={MARK: "0"})
+    reloaded(catalog, table)
     for turn in ("1", "2"):
         update = {"action": "set-properties", "updates": {MARK: turn}}
-        committed = catalog.given_commit(table, [update])
+        committed = given_commit(catalog, table, [update])
         reply = catalog.load_table(table.namespace, table.name).expect(200)
         reply.expect_json(
             {MARK: turn}, at=["metadata", "properties"], symptom=STALE_READ_AFTER_COMMIT
@@ -129,7 +140,7 @@ def test_full_metadata(catalog: Catalog) -> None:
     """The metadata is complete, and what its ids point at is in it."""
     spec = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
     order = bodies.sort_order(1)
-    table = catalog.given_table(table_schema=PLACES, spec=spec, write_order=order)
+    table = given_table(catalog, table_schema=PLACES, spec=spec, write_order=order)
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = view.metadata_in(reply)
     if metadata.get("format-version", 2) < 2:
@@ -155,7 +166,7 @@ def _objects(metadata: Mapping[str, Any], members: str) -> list[dict[str, Any]]:
 @check("loadTable.has-metadata-location", proves="loadTable.metadata-location")
 def test_metadata_location(catalog: Catalog) -> None:
     """The answer for a committed table carries its metadata location."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     for query, headers in ASKED:
         reply = _asked(catalog, table, query, headers)
         reply.expect_json({"metadata-location": ANY_STRING}, symptom=_NO_METADATA_LOCATION)
@@ -168,8 +179,8 @@ def _asked(catalog: Catalog, table: Table, query: Query, headers: Mapping[str, s
 @check("loadTable.repeatable", proves="loadTable.stable")
 def test_two_loads_agree(catalog: Catalog) -> None:
     """Loads without a commit between them agree, whatever they ask for beside the metadata."""
-    table = catalog.given_table(properties={MARK: "kept"})
-    first = catalog.loaded(table)
+    table = given_table(catalog, properties={MARK: "kept"})
+    first = reloaded(catalog, table)
     was = view.settled(first.metadata, MARK)
     for query, headers in ASKED:
         reply = _asked(catalog, table, query, headers)
@@ -187,7 +198,7 @@ def _agrees_with(was: Any, now: Any, detail: str) -> None:
 @check("loadTable.no-current-snapshot", proves="loadTable.empty-table")
 def test_empty_table(catalog: Catalog) -> None:
     """A table without snapshots has no current snapshot."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
         {"current-snapshot-id": NO_SNAPSHOT}, at=["metadata"], symptom=_SNAPSHOT_OUT_OF_NOTHING
     )
@@ -230,7 +241,7 @@ def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def test_referenced_snapshots(catalog: Catalog) -> None:
     """With snapshots=refs, every snapshot that a ref points at is returned, and all the rest."""
     table, made = given_snapshots(catalog, 3)
-    catalog.given_commit(table, [bodies.snapshot_ref(made[0], "kept"), NEXT])
+    given_commit(catalog, table, [bodies.snapshot_ref(made[0], "kept"), NEXT])
     loads = [
         catalog.load_table(table.namespace, table.name, [("snapshots", asked)]).expect(200)
         for asked in ("refs", "all")
@@ -249,7 +260,7 @@ def test_referenced_snapshots(catalog: Catalog) -> None:
 @check("loadTable.bad-snapshots-parameter", proves="loadTable.400")
 def test_bad_snapshots_parameter(catalog: Catalog) -> None:
     """A snapshots parameter that is neither all nor refs is refused."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     query = [("snapshots", "some")]
     catalog.load_table(table.namespace, table.name, query).expect(400)
 
@@ -261,7 +272,7 @@ def _etag(catalog: Catalog, table: Table) -> str:
 @check("loadTable.not-modified", proves="loadTable.304", needs=("etag",))
 def test_not_modified(catalog: Catalog) -> None:
     """The ETag of the current metadata may be answered 304, and then without a body."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     headers = {"If-None-Match": _etag(catalog, table)}
     reply = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)
     if reply.status == 304:
@@ -271,28 +282,28 @@ def test_not_modified(catalog: Catalog) -> None:
 @check("etag.differs-after-commit", proves="etag.changes-with-commit", needs=("etag",))
 def test_etag_changes(catalog: Catalog) -> None:
     """A commit that changes the metadata changes the ETag."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     before = _etag(catalog, table)
-    catalog.given_commit(table, [NEXT])
+    given_commit(catalog, table, [NEXT])
     equal(_etag(catalog, table) != before, True, symptom=ETAG_UNCHANGED_BY_COMMIT)
 
 
 @check("etag.stale-gets-new-metadata", proves="etag.stale-is-not-304", needs=("etag",))
 def test_stale_etag(catalog: Catalog) -> None:
     """An ETag from before a commit, of a creation or of a load, gets the new metadata."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     tags = {catalog.exchanges[-1].header("etag"), _etag(catalog, table)} - {None}
-    catalog.given_commit(table, [NEXT])
+    given_commit(catalog, table, [NEXT])
     for tag in sorted(map(str, tags)):
         headers = {"If-None-Match": tag}
         reply = catalog.load_table(table.namespace, table.name, headers=headers)
         reply.expect(200).expect_json({MARK: "1"}, at=["metadata", "properties"])
     if not all(has_capability(catalog, each) for each in ("metadata-only-snapshots", "tags")):
         return
-    table = catalog.given_snapshot(table)
+    table = given_snapshot(catalog, table)
     tag = _etag(catalog, table)
     named = bodies.snapshot_ref(bodies.snapshot(table.metadata)["snapshot-id"], "kept", "tag")
-    catalog.given_commit(table, [named])  # which changes nothing but the refs
+    given_commit(catalog, table, [named])  # which changes nothing but the refs
     reply = catalog.load_table(table.namespace, table.name, headers={"If-None-Match": tag})
     reply.expect(200, detail="after a commit of a tag").expect_json(
         {"kept": {"type": "tag"}}, at=["metadata", "refs"]
@@ -302,14 +313,14 @@ def test_stale_etag(catalog: Catalog) -> None:
 @check("tableExists.existing", proves="tableExists.204")
 def test_existing_table(catalog: Catalog) -> None:
     """The existence check of an existing table is answered 204."""
-    table = catalog.some_table()
+    table = some_table(catalog)
     catalog.table_exists(table.namespace, table.name).expect(204)
 
 
 @check("tableExists.missing", proves="tableExists.404")
 def test_existence_of_missing_table(catalog: Catalog) -> None:
     """The existence check of a missing table is answered 404."""
-    namespace = catalog.some_home()
+    namespace = some_home(catalog)
     catalog.table_exists(namespace, catalog.new_name()).expect(404)
     catalog.table_exists(catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
@@ -317,12 +328,12 @@ def test_existence_of_missing_table(catalog: Catalog) -> None:
 @check("tableExists.agrees", proves="tableExists.agrees-with-load")
 def test_existence_agrees_with_load(catalog: Catalog) -> None:
     """The existence check agrees with loading, before and after creation and drop."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     _agrees(catalog, namespace, name, "not yet created")
     catalog.create_table(namespace, bodies.create_table_body(name)).expect(200)
     _agrees(catalog, namespace, name, "created")
-    catalog.given_dropped(namespace, name)
+    given_dropped(catalog, namespace, name)
     _agrees(catalog, namespace, name, "dropped")
 
 

@@ -6,6 +6,7 @@ from icecheck.client import Catalog, Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.expect import NotOffered, containing
+from icecheck.given import given_dropped, given_home, given_namespace, given_table, reloaded
 from icecheck.probes import is_refusal, offered
 from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.symptoms import ANOTHER_THING, Severity, declare
@@ -30,14 +31,14 @@ NO_PURGE = [("purgeRequested", "false")]
 @check("dropTable.succeeds", proves="dropTable.204")
 def test_drop_table(catalog: Catalog) -> None:
     """Dropping a table is answered 204."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     catalog.drop_table(table.namespace, table.name).expect(204)
 
 
 @check("dropTable.missing", proves="dropTable.404")
 def test_missing_table(catalog: Catalog) -> None:
     """Dropping a table that does not exist is refused."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     catalog.drop_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     catalog.drop_table(missing, catalog.new_name()).expect(404, detail="in a missing namespace")
@@ -46,15 +47,15 @@ def test_missing_table(catalog: Catalog) -> None:
 @check("dropTable.twice", proves="dropTable.404")
 def test_drop_twice(catalog: Catalog) -> None:
     """Dropping a dropped table is refused."""
-    table = catalog.given_table()
-    catalog.given_dropped(table.namespace, table.name)
+    table = given_table(catalog)
+    given_dropped(catalog, table.namespace, table.name)
     catalog.drop_table(table.namespace, table.name).expect(404)
 
 
 @check("dropTable.bad-purge-parameter", proves="dropTable.400")
 def test_bad_purge_parameter(catalog: Catalog) -> None:
     """A purgeRequested parameter that is no boolean is refused, and nothing is dropped."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     query = [("purgeRequested", "perhaps")]
     catalog.drop_table(table.namespace, table.name, query).expect(400)
     catalog.load_table(table.namespace, table.name).expect(200)
@@ -63,7 +64,7 @@ def test_bad_purge_parameter(catalog: Catalog) -> None:
 @check("dropTable.leaves-nothing", proves="dropTable.gone")
 def test_dropped_table_is_gone(catalog: Catalog) -> None:
     """A dropped table does not load, is not listed, and its name can be used again."""
-    table = catalog.loaded(catalog.given_table(catalog.given_namespace()))
+    table = reloaded(catalog, given_table(catalog, given_namespace(catalog)))
     catalog.drop_table(table.namespace, table.name).expect(200, 204)
     _expect_gone(catalog, table, "a dropped table")
     again = catalog.create_table(table.namespace, bodies.create_table_body(table.name))
@@ -92,8 +93,8 @@ def _expect_gone(catalog: Catalog, table: Table, what: str) -> None:
 @check("dropTable.spares-others", proves="dropTable.only-that-table")
 def test_other_tables_stay(catalog: Catalog) -> None:
     """Dropping a table leaves tables with similar names alone."""
-    namespace = catalog.given_namespace()
-    table = catalog.given_table(namespace)
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
     longer = f"{table.name}_2"
     # An underscore matches any character in a careless SQL pattern.
     similar = table.name.replace("_", "x", 1)
@@ -112,7 +113,7 @@ def test_other_tables_stay(catalog: Catalog) -> None:
 @check("dropTable.with-purge", proves="dropTable.purge-accepted")
 def test_purge(catalog: Catalog) -> None:
     """A drop with purge drops the table too."""
-    table = catalog.given_table(catalog.given_namespace())
+    table = given_table(catalog, given_namespace(catalog))
     reply = catalog.drop_table(table.namespace, table.name, PURGE)
     if is_refusal(reply):
         kept = catalog.load_table(table.namespace, table.name)
@@ -124,14 +125,14 @@ def test_purge(catalog: Catalog) -> None:
 @check("dropTable.as-pyiceberg", proves="dropTable.capital-boolean")
 def test_drop_as_pyiceberg_drops(catalog: Catalog) -> None:
     """A drop with purgeRequested=False, as PyIceberg spells it, is taken."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     catalog.drop_table(table.namespace, table.name, [("purgeRequested", "False")]).expect(200, 204)
 
 
 @check("dropTable.without-purge", proves="dropTable.keeps-files-without-purge")
 def test_files_stay(catalog: Catalog) -> None:
     """A drop without purge keeps the metadata file: the table can be registered again."""
-    table = catalog.given_table(properties={"icecheck.mark": "kept"})
+    table = given_table(catalog, properties={"icecheck.mark": "kept"})
     if table.metadata_location is None:
         raise NotOffered("the catalog tells no metadata location")
     for query in ([], NO_PURGE):

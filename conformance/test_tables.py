@@ -8,6 +8,7 @@ from icecheck.client import NO_BODY, Catalog
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.demanding_values import zero_based
 from icecheck.expect import ANY_OBJECT, ANY_STRING, containing, equal
+from icecheck.given import given_home, given_namespace, given_table, reloaded, shared_table
 from icecheck.sender import encode
 from icecheck.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
@@ -54,7 +55,7 @@ ORDERS = bodies.schema(
 
 def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
     """Create a table as the request that is judged, and return the metadata that a load shows."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     catalog.create_table(namespace, bodies.create_table_body(name, **members)).expect(200)
     return view.metadata_in(catalog.load_table(namespace, name).expect(200))
@@ -63,7 +64,7 @@ def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
 @check("createTable.succeeds", proves="createTable.200")
 def test_create_table(catalog: Catalog) -> None:
     """Creating a table succeeds and answers its metadata."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     # Nothing but what the schema plainly allows: no nulls, an id wherever there may be one.
     body = {
         "name": catalog.new_name(),
@@ -79,7 +80,7 @@ def test_create_table(catalog: Catalog) -> None:
 @check("createTable.exists-at-once", proves="createTable.immediate")
 def test_created_table_exists(catalog: Catalog) -> None:
     """A created table loads and is listed at once."""
-    table = catalog.given_table(catalog.given_namespace())
+    table = given_table(catalog, given_namespace(catalog))
     catalog.load_table(table.namespace, table.name).expect(200)
     listed = catalog.list_tables(table.namespace).expect(200)
     listed.expect_json(
@@ -90,8 +91,8 @@ def test_created_table_exists(catalog: Catalog) -> None:
 @check("createTable.answer-agrees-with-load", proves="createTable.answer-is-the-table")
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a creation is what a load returns right after it."""
-    created = catalog.given_table(properties={MARK: "first"})
-    loaded = catalog.loaded(created)
+    created = given_table(catalog, properties={MARK: "first"})
+    loaded = reloaded(catalog, created)
     equal(
         view.settled(loaded.metadata, MARK),
         view.settled(created.metadata, MARK),
@@ -104,7 +105,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("createTable.minimal-body-accepted", proves="createTable.minimal-body")
 def test_minimal_body(catalog: Catalog) -> None:
     """Name and schema are enough to create a table."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     body = {"name": catalog.new_name(), "schema": bodies.DEFAULT_SCHEMA}
     # As bytes: nothing is added that this catalog, or its user, would like to have in it.
     catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
@@ -113,7 +114,7 @@ def test_minimal_body(catalog: Catalog) -> None:
 @check("createTable.nulls-accepted", proves="createTable.explicit-nulls")
 def test_explicit_nulls(catalog: Catalog) -> None:
     """Nulls for unused optional members are accepted, as Spark sends them."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     body = bodies.create_table_body(name, location=catalog.location_for(namespace, name))
     catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
@@ -122,7 +123,7 @@ def test_explicit_nulls(catalog: Catalog) -> None:
 @check("createTable.malformed-refused", proves="createTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A creation with an unusable body is refused with 400."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     whole = bodies.create_table_body(name)
     wrong: dict[str, Any] = {
@@ -156,16 +157,16 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_table(catalog: Catalog) -> None:
     """Creating a table that exists is refused and leaves it as it was."""
-    table = catalog.given_table(properties={MARK: "first"})
+    table = given_table(catalog, properties={MARK: "first"})
     body = bodies.create_table_body(
         table.name,
         table_schema=bodies.schema(STRUCT(1, "other", "string")),
         properties={MARK: "second"},
     )
-    before = catalog.loaded(table)
+    before = reloaded(catalog, table)
     catalog.create_table(table.namespace, body).expect(409)
     equal(
-        view.settled(catalog.loaded(table).metadata, MARK),
+        view.settled(reloaded(catalog, table).metadata, MARK),
         view.settled(before.metadata, MARK),
         symptom=CHANGED_ALTHOUGH_REFUSED,
     )
@@ -230,7 +231,7 @@ def test_partition_spec(catalog: Catalog) -> None:
 def test_field_ids_from_zero(catalog: Catalog) -> None:
     """A creation partitioned and ordered by the column with id 0, as Spark sends it, is taken."""
     body = bodies.create_table_body(catalog.new_name(), **zero_based())
-    catalog.create_table(catalog.given_home(), body).expect(200)
+    catalog.create_table(given_home(catalog), body).expect(200)
 
 
 @check("createTable.spec-without-id", proves="createTable.spec-id-optional")
@@ -247,7 +248,7 @@ def test_spec_without_id(catalog: Catalog) -> None:
 @check("createTable.without-spec", proves="createTable.unpartitioned")
 def test_unpartitioned(catalog: Catalog) -> None:
     """A table created without a partition spec is unpartitioned."""
-    metadata = catalog.shared_table().metadata
+    metadata = shared_table(catalog).metadata
     equal(view.partition_fields(metadata), [], symptom=_UNASKED_PARTITION_FIELDS)
 
 
@@ -280,7 +281,7 @@ def test_properties(catalog: Catalog) -> None:
         "icecheck.spaces": " kept ",
         "icecheck.number": "0042",
     }
-    table = catalog.given_table(properties=sent)
+    table = given_table(catalog, properties=sent)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
         sent, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("table-properties")
     )
@@ -289,7 +290,7 @@ def test_properties(catalog: Catalog) -> None:
 @check("createTable.tolerates-delegation-header", proves="createTable.access-delegation-list")
 def test_delegation_header(catalog: Catalog) -> None:
     """Naming several access delegation mechanisms never fails a request."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
     body = bodies.create_table_body(name)

@@ -7,6 +7,7 @@ from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.conformance import metadata_view as view
 from icecheck.expect import NotOffered, equal
+from icecheck.given import given_home, given_table, shared_table
 from icecheck.probes import offered
 from icecheck.shared_symptoms import EFFECT_MISSING
 
@@ -16,7 +17,7 @@ STRUCT = bodies.struct_field
 @check("createTable.keeps-location", proves="createTable.location-kept")
 def test_location(catalog: Catalog) -> None:
     """A table created with a location has that location."""
-    sibling = catalog.shared_table()
+    sibling = shared_table(catalog)
     beside = str(sibling.metadata.get("location") or "").rstrip("/").rpartition("/")[0]
     if not beside:
         raise NotOffered("the catalog tells no location beside which a table could be put")
@@ -34,7 +35,7 @@ def test_location(catalog: Catalog) -> None:
 
 def _format_version(version: int) -> Callable[[Catalog], None]:
     def run(catalog: Catalog) -> None:
-        table = catalog.given_table(properties={"format-version": str(version)})
+        table = given_table(catalog, properties={"format-version": str(version)})
         catalog.load_table(table.namespace, table.name).expect(200).expect_json(
             version, at=["metadata", "format-version"], symptom=EFFECT_MISSING.of("format-version")
         )
@@ -56,7 +57,7 @@ for _version in (1, 2, 3):
 @check("createTable.impossible-format-version", proves="createTable.format-version-out-of-range")
 def test_impossible_format_version(catalog: Catalog) -> None:
     """A format version that does not exist is refused."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     for version in ("0", "99"):
         name = catalog.new_name()
         body = bodies.create_table_body(name, properties={"format-version": version})
@@ -70,7 +71,7 @@ def test_impossible_format_version(catalog: Catalog) -> None:
 )
 def test_v3_type_in_v2(catalog: Catalog) -> None:
     """A column type of version 3 is refused in a version 2 table."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     body = bodies.create_table_body(
         name,
@@ -86,7 +87,7 @@ def test_v3_type_in_v2(catalog: Catalog) -> None:
 )
 def test_unresolved_columns(catalog: Catalog) -> None:
     """A partition spec or sort order over an unknown column is refused."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     spec = bodies.partition_spec(bodies.partition_field(77, "identity", "nowhere", 1000))
     for what, definition in (
         ("partition spec", {"spec": spec}),

@@ -11,6 +11,7 @@ from icecheck.conformance.kept import KEPT, refused
 from icecheck.conformance.life_stages import life_body
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.expect import ANY_STRING, Reply, equal
+from icecheck.given import given_home, given_namespace, given_table, reloaded
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.symptoms import Severity, declare
 from icecheck.target import Namespace
@@ -31,7 +32,7 @@ Json = dict[str, Any]
 @check("createTable.staged-answer", proves="createTable.stage-returns-metadata", needs=NEEDS)
 def test_staged_answer(catalog: Catalog) -> None:
     """Staging answers the metadata that the create transaction starts from."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     body = bodies.create_table_body(
         catalog.new_name(),
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
@@ -67,7 +68,7 @@ def test_staged_answer(catalog: Catalog) -> None:
 )
 def test_staged_as_created(catalog: Catalog) -> None:
     """Of one request, staging answers the table that creating it at once would make."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     for version in (None, 1, 2, 3):
         what = f"a table of format version {version or 'by default'}"
         made = _expect_staged_as_created(catalog, namespace, what, life_body("", version=version))
@@ -130,7 +131,7 @@ def _asked_for(metadata: Mapping[str, Any]) -> Json:
 @check("createTable.staged-is-not-there", proves="createTable.stage-creates-nothing", needs=NEEDS)
 def test_staged_table_does_not_exist(catalog: Catalog) -> None:
     """A staged table does not load, is not listed, and leaves its name free."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     name = catalog.new_name()
     staged = bodies.create_table_body(name, stage_create=True)
     catalog.create_table(namespace, staged).expect(200)
@@ -144,12 +145,12 @@ def test_staged_table_does_not_exist(catalog: Catalog) -> None:
 @check("createTable.staged-over-existing", proves="createTable.stage-over-existing", needs=NEEDS)
 def test_staging_over_existing(catalog: Catalog) -> None:
     """Staging under the name of an existing table is refused, and the table stays as it was."""
-    table = catalog.given_table(properties={MARK: "first"})
-    before = catalog.loaded(table)
+    table = given_table(catalog, properties={MARK: "first"})
+    before = reloaded(catalog, table)
     body = bodies.create_table_body(table.name, stage_create=True)
     catalog.create_table(table.namespace, body).expect(409)
     equal(
-        view.settled(catalog.loaded(table).metadata, MARK),
+        view.settled(reloaded(catalog, table).metadata, MARK),
         view.settled(before.metadata, MARK),
         symptom=CHANGED_ALTHOUGH_REFUSED,
     )

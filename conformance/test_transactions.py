@@ -13,6 +13,14 @@ from icecheck.conformance.committing import (
     same_table,
     set_property,
 )
+from icecheck.given import (
+    arrange,
+    given_loaded,
+    given_namespace,
+    given_table,
+    given_transaction,
+    shared_object,
+)
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 
@@ -52,15 +60,17 @@ class Pair:
 
 def given_tables(catalog: Catalog, namespace: Namespace | None = None) -> tuple[Table, Table]:
     """Return two tables, as loaded, that an ordinary transaction has changed before."""
-    first, second = (catalog.given_table(namespace) for _ in range(2))
+    first, second = (given_table(catalog, namespace) for _ in range(2))
     made = [change(table, set_property("0", "before")) for table in (first, second)]
-    catalog.given_transaction(made)
-    return catalog.given_loaded(first), catalog.given_loaded(second)
+    given_transaction(catalog, made)
+    return given_loaded(catalog, first), given_loaded(catalog, second)
 
 
 def shared_tables(catalog: Catalog) -> tuple[Table, Table]:
     """Return two such tables that other checks have too: for who is refused."""
-    pair = catalog.shared("transaction", lambda lender, where: Pair(*given_tables(lender, where)))
+    pair = shared_object(
+        catalog, "transaction", lambda lender, where: Pair(*given_tables(lender, where))
+    )
     return pair.first, pair.second
 
 
@@ -80,7 +90,7 @@ def expect_refused(
 @check("transaction.succeeds", proves="commitTransaction.204")
 def test_transaction(catalog: Catalog) -> None:
     """A transaction over two tables is accepted."""
-    tables = [catalog.given_table() for _ in range(2)]
+    tables = [given_table(catalog) for _ in range(2)]
     changes = [change(table, set_property("1")) for table in tables]
     catalog.commit_transaction(changes).expect(204)
 
@@ -97,7 +107,7 @@ def test_every_table_changes(catalog: Catalog) -> None:
             bodies.snapshot_ref(added["snapshot-id"]),
         ]
         expected["current-snapshot-id"] = added["snapshot-id"]
-    catalog.given_transaction([change(first, *updates), change(second, set_property("2"))])
+    given_transaction(catalog, [change(first, *updates), change(second, set_property("2"))])
     due: tuple[Json, Json] = (expected, {"properties": {"icecheck": "2", "before": "0"}})
     for table, members in zip(tables, due, strict=True):
         expect_loaded(catalog, table, members, what="transaction")
@@ -106,10 +116,10 @@ def test_every_table_changes(catalog: Catalog) -> None:
 @check("transaction.several-namespaces", proves="transaction.several-namespaces")
 def test_tables_of_several_namespaces(catalog: Catalog) -> None:
     """A transaction changes tables of different namespaces, also such as have one name."""
-    first = catalog.given_table()
-    elsewhere = catalog.given_namespace()
+    first = given_table(catalog)
+    elsewhere = given_namespace(catalog)
     body = bodies.create_table_body(first.name)
-    reply = catalog.given("createTable", lambda: catalog.create_table(elsewhere, body))
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(elsewhere, body))
     second = Table(elsewhere, first.name, dict(reply.member("metadata")), None)
     changes = [change(first, set_property("1")), change(second, set_property("2"))]
     catalog.commit_transaction(changes).expect(200, 204, detail="over two namespaces")

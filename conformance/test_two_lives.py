@@ -21,6 +21,7 @@ from icecheck.conformance.walking import (
     loaded_answer,
     shown_of,
 )
+from icecheck.given import given_loaded
 from icecheck.verdict import Group
 
 _BEHIND = 3
@@ -51,7 +52,7 @@ def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
 
 def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
     """Judge a transaction of all the tables that there are: of each of them a property."""
-    tables = [catalog.given_loaded(each) for each in tables]
+    tables = [given_loaded(catalog, each) for each in tables]
     parts = [_with_own(Growth([], {}), t, f"table {at}") for at, t in enumerate(tables)]
     what = f"a property of each of {len(tables)} tables"
     if _sent_together(catalog, tables, parts, what, 1):

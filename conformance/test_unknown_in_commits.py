@@ -13,6 +13,7 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.walking import change_of
 from icecheck.expect import Reply
+from icecheck.given import given_loaded, given_table, given_transaction
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.verdict import Group
@@ -48,7 +49,7 @@ def _given_staged(catalog: Catalog) -> Table | None:
     """Return a table that is only staged, or None where a catalog stages none."""
     if not has_capability(catalog, "stage-create"):
         return None
-    return catalog.given_table(stage_create=True)
+    return given_table(catalog, stage_create=True)
 
 
 def _expect_still_staged(catalog: Catalog, staged: Table, reply: Reply) -> None:
@@ -66,7 +67,7 @@ def _expect_still_staged(catalog: Catalog, staged: Table, reply: Reply) -> None:
 )
 def test_unknown_parts_of_a_commit(catalog: Catalog) -> None:
     """Wherever an unknown update or requirement stands in a commit, 400 refuses all of it."""
-    table = catalog.given_loaded(catalog.given_table())
+    table = given_loaded(catalog, given_table(catalog))
     for what, updates, holds in _of_table(table):
         reply = catalog.update_table(table.namespace, table.name, updates, holds)
         reply.expect(400, detail=what)
@@ -87,9 +88,9 @@ def test_unknown_parts_of_a_commit(catalog: Catalog) -> None:
 )
 def test_unknown_parts_of_a_transaction(catalog: Catalog) -> None:
     """In whichever change of a transaction something unknown stands, 400 refuses all of them."""
-    first, second = (catalog.given_loaded(catalog.given_table()) for _ in range(2))
-    catalog.given_transaction([change_of(first, [set_property("0")], [same_table(first)])])
-    first = catalog.given_loaded(first)
+    first, second = (given_loaded(catalog, given_table(catalog)) for _ in range(2))
+    given_transaction(catalog, [change_of(first, [set_property("0")], [same_table(first)])])
+    first = given_loaded(catalog, first)
     sound = change_of(first, [set_property("1")], [same_table(first)])
     for what, updates, holds in _of_table(second):
         unknown = change_of(second, updates, holds)

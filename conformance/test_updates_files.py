@@ -12,6 +12,7 @@ from icecheck.conformance.statistics_files import (
     statistics_file,
 )
 from icecheck.expect import containing
+from icecheck.given import given_table
 
 Json = dict[str, Any]
 
@@ -125,7 +126,7 @@ def test_remove_partition_statistics(catalog: Catalog) -> None:
 )
 def test_add_encryption_key(catalog: Catalog) -> None:
     """add-encryption-key adds the key as it was sent."""
-    table = catalog.given_table(properties={"format-version": "3"})
+    table = given_table(catalog, properties={"format-version": "3"})
     expect_effect(
         catalog,
         table,
@@ -142,7 +143,7 @@ def test_add_encryption_key(catalog: Catalog) -> None:
 )
 def test_remove_encryption_key(catalog: Catalog) -> None:
     """A table has several keys, and remove-encryption-key removes the one that it names."""
-    table = catalog.given_table(properties={"format-version": "3"})
+    table = given_table(catalog, properties={"format-version": "3"})
     added = [{"action": "add-encryption-key", "encryption-key": key} for key in (KEY, ANOTHER_KEY)]
     both = {"encryption-keys": containing(KEY, ANOTHER_KEY)}
     table = expect_effect(catalog, table, added, both, what="encryption-key")

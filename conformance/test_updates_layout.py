@@ -16,6 +16,7 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import column_id, number, sort_order_id_of, spec_id_of
 from icecheck.expect import Matcher, Violation, containing, equal
+from icecheck.given import given_commit, given_table, shared_table
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.symptoms import Severity, declare
 
@@ -181,7 +182,7 @@ def test_spec_over_an_unknown_column(catalog: Catalog) -> None:
 def test_set_default_spec(catalog: Catalog) -> None:
     """set-default-spec makes the spec with that id the default."""
     table = given_table_since(catalog, 2)
-    table = catalog.given_commit(table, [add_spec(table, "id_bucket")])
+    table = given_commit(catalog, table, [add_spec(table, "id_bucket")])
     spec_id = spec_id_of(table, "id_bucket")
     expect_effect(
         catalog,
@@ -232,7 +233,7 @@ def test_remove_partition_specs(catalog: Catalog) -> None:
     table = given_table_since(catalog, 2)
     added = [add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2, 3)]
     first = number(table, "default-spec-id")
-    table = catalog.given_commit(table, [*added, LAST_ADDED_SPEC])
+    table = given_commit(catalog, table, [*added, LAST_ADDED_SPEC])
     one, two, three = (spec_id_of(table, f"bucket_{ordinal}") for ordinal in (1, 2, 3))
     expect_effect(
         catalog,
@@ -260,7 +261,7 @@ def test_default_spec_stays(catalog: Catalog) -> None:
 @check("update.add-sort-order", proves="update.add-sort-order.effect")
 def test_add_sort_order(catalog: Catalog) -> None:
     """add-sort-order adds a sort order and leaves the default one the default."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     update = add_order(table, "id")
     by_data = {
         "source-id": column_id(table, "data"),
@@ -289,14 +290,14 @@ def test_add_sort_order(catalog: Catalog) -> None:
 def test_order_by_an_unknown_column(catalog: Catalog) -> None:
     """A sort order over a column that does not exist is refused."""
     update = {"action": "add-sort-order", "sort-order": bodies.sort_order(UNKNOWN_ID)}
-    expect_refused(catalog, catalog.shared_table(), [update], 400)
+    expect_refused(catalog, shared_table(catalog), [update], 400)
 
 
 @check("update.set-default-sort-order", proves="update.set-default-sort-order.effect")
 def test_set_default_sort_order(catalog: Catalog) -> None:
     """set-default-sort-order makes the order with that id the default."""
-    table = catalog.given_table()
-    table = catalog.given_commit(table, [add_order(table, "id")])
+    table = given_table(catalog)
+    table = given_commit(catalog, table, [add_order(table, "id")])
     order_id = sort_order_id_of(table, "id")
     expect_effect(
         catalog,
@@ -312,7 +313,7 @@ def test_set_default_sort_order(catalog: Catalog) -> None:
 )
 def test_set_last_added_sort_order(catalog: Catalog) -> None:
     """Sort order id -1 makes the order the default that the same commit added last."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     one, two = (add_order(table, column) for column in ("id", "data"))
     after = expect_effect(
         catalog,
@@ -331,7 +332,7 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
 )
 def test_last_added_without_an_order(catalog: Catalog) -> None:
     """Sort order id -1 in a commit that adds no order is refused."""
-    expect_refused(catalog, catalog.shared_table(), [LAST_ADDED_ORDER], 400)
+    expect_refused(catalog, shared_table(catalog), [LAST_ADDED_ORDER], 400)
 
 
 @check(
@@ -341,4 +342,4 @@ def test_last_added_without_an_order(catalog: Catalog) -> None:
 def test_unknown_sort_order_id(catalog: Catalog) -> None:
     """A sort order that the table does not have cannot become the default."""
     updates = [{"action": "set-default-sort-order", "sort-order-id": UNKNOWN_ID}]
-    expect_refused(catalog, catalog.shared_table(), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates, 400)

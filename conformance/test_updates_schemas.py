@@ -7,6 +7,7 @@ from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import expect_effect, expect_refused, with_ids
 from icecheck.conformance.evolving import column_id, number, schema_id_of, wider_schema
 from icecheck.expect import containing, equal
+from icecheck.given import given_commit, given_table, shared_table
 from icecheck.shared_symptoms import EFFECT_MISSING
 
 UNKNOWN_ID = 4711
@@ -16,7 +17,7 @@ LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
 @check("update.add-schema", proves="update.add-schema.effect")
 def test_add_schema(catalog: Catalog) -> None:
     """add-schema adds a schema and leaves the current one current."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     schema = wider_schema(table)
     expect_effect(
         catalog,
@@ -33,7 +34,7 @@ def test_add_schema(catalog: Catalog) -> None:
 @check("update.add-schema.identifier-fields", proves="update.add-schema.identifier-fields")
 def test_other_identifier_fields(catalog: Catalog) -> None:
     """A schema with the same columns and other identifier-field-ids is another schema."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     fields = view.current_schema(table.metadata).get("fields", [])
     # Whichever the table has: none, or this one.
     has = view.current_schema(table.metadata).get("identifier-field-ids") or []
@@ -57,7 +58,7 @@ def test_other_identifier_fields(catalog: Catalog) -> None:
 @check("update.add-schema.last-column-id", proves="update.add-schema.last-column-id")
 def test_last_column_id_follows(catalog: Catalog) -> None:
     """last-column-id follows an added schema, although the client does not send it."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     expect_effect(
         catalog,
         table,
@@ -70,7 +71,7 @@ def test_last_column_id_follows(catalog: Catalog) -> None:
 @check("update.add-schema.fewer-columns", proves="update.add-schema.last-column-id-never-falls")
 def test_last_column_id_never_falls(catalog: Catalog) -> None:
     """A schema with fewer columns does not lower last-column-id."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     first = bodies.struct_field(column_id(table, "id"), "id", "long", required=True)
     narrow = bodies.schema(first, schema_id=number(table, "current-schema-id") + 1)
     expect_effect(
@@ -85,9 +86,9 @@ def test_last_column_id_never_falls(catalog: Catalog) -> None:
 @check("update.set-current-schema", proves="update.set-current-schema.effect")
 def test_set_current_schema(catalog: Catalog) -> None:
     """set-current-schema makes the schema with that id the current one."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = {"action": "add-schema", "schema": wider_schema(table)}
-    table = catalog.given_commit(table, [added])
+    table = given_commit(catalog, table, [added])
     schema_id = schema_id_of(table, "extra")
     expect_effect(
         catalog,
@@ -101,7 +102,7 @@ def test_set_current_schema(catalog: Catalog) -> None:
 @check("update.set-current-schema.last-added", proves="update.set-current-schema.last-added")
 def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     schemas = [wider_schema(table, name) for name in ("one", "two")]
     last_column_id = number(table, "last-column-id")
     after = expect_effect(
@@ -126,7 +127,7 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
 )
 def test_last_added_without_a_schema(catalog: Catalog) -> None:
     """Schema id -1 in a commit that adds no schema is refused."""
-    expect_refused(catalog, catalog.shared_table(), [LAST_ADDED], 400)
+    expect_refused(catalog, shared_table(catalog), [LAST_ADDED], 400)
 
 
 @check(
@@ -135,7 +136,7 @@ def test_last_added_without_a_schema(catalog: Catalog) -> None:
 def test_unknown_schema_id(catalog: Catalog) -> None:
     """A schema that the table does not have cannot become current."""
     updates = [{"action": "set-current-schema", "schema-id": UNKNOWN_ID}]
-    expect_refused(catalog, catalog.shared_table(), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates, 400)
 
 
 @check(
@@ -144,7 +145,7 @@ def test_unknown_schema_id(catalog: Catalog) -> None:
 )
 def test_remove_schemas(catalog: Catalog) -> None:
     """remove-schemas removes the named schemas and leaves the others, and the last column id."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     first = number(table, "current-schema-id")
     wide, other, wider = (wider_schema(table, name) for name in ("one", "other", "two"))
     # The schema that goes has the column with the highest id, which stays taken.
@@ -155,7 +156,7 @@ def test_remove_schemas(catalog: Catalog) -> None:
         {"action": "add-schema", "schema": schema, "last-column-id": last}
         for schema in (wide, other, wider)
     ]
-    table = catalog.given_commit(table, [*added, LAST_ADDED])
+    table = given_commit(catalog, table, [*added, LAST_ADDED])
     one, also, two = (schema_id_of(table, name) for name in ("one", "other", "two"))
     expect_effect(
         catalog,
@@ -173,7 +174,7 @@ def test_remove_schemas(catalog: Catalog) -> None:
 @check("update.remove-schemas.current", proves="update.remove-schemas.current-refused")
 def test_current_schema_stays(catalog: Catalog) -> None:
     """The current schema cannot be removed."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     current = number(table, "current-schema-id")
     updates = [{"action": "remove-schemas", "schema-ids": [current]}]
     expect_refused(catalog, table, updates, 400)

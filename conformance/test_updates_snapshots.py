@@ -20,6 +20,7 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.evolving import number
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.expect import Matcher, containing
+from icecheck.given import given_commit, given_table, reloaded
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
@@ -72,7 +73,7 @@ def naming(snapshot_id: int, *names: str) -> Matcher:
 )
 def test_add_snapshot(catalog: Catalog) -> None:
     """add-snapshot adds the snapshot as it was sent and moves no branch."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     staged = bodies.snapshot(table.metadata)
     expect_effect(
         catalog,
@@ -94,7 +95,7 @@ def test_add_snapshot(catalog: Catalog) -> None:
 )
 def test_snapshots_of_every_operation(catalog: Catalog) -> None:
     """Snapshots of all four operations are stored as sent, parents and summaries included."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added: list[Json] = []
     for ordinal, operation in enumerate(("append", "replace", "overwrite", "delete"), start=1):
         summary = {"operation": operation, "icecheck.offset": f" {ordinal} ", "icecheck.empty": ""}
@@ -207,8 +208,8 @@ def test_remove_snapshots(catalog: Catalog) -> None:
 def test_remove_a_snapshot_that_a_branch_names(catalog: Catalog) -> None:
     """No branch names a snapshot that was removed."""
     table, [first, _] = given_snapshots(catalog, 2)
-    table = catalog.given_commit(table, [bodies.snapshot_ref(first, BRANCH)])
-    before = catalog.loaded(table)
+    table = given_commit(catalog, table, [bodies.snapshot_ref(first, BRANCH)])
+    before = reloaded(catalog, table)
     reply = commit(catalog, table, [remove_snapshots(first)])
     if not reply.ok:
         reply.expect_refused()
@@ -274,7 +275,7 @@ def test_set_snapshot_ref(catalog: Catalog) -> None:
 )
 def test_main_is_current(catalog: Catalog) -> None:
     """The snapshot that main is set to becomes the current one."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
     snapshot_id = added["snapshot-id"]
     expect_effect(
@@ -342,7 +343,7 @@ def test_remove_snapshot_ref(catalog: Catalog) -> None:
     gone = "gone"  # whose snapshot has other names, and keeps them
     made = [bodies.snapshot_ref(named, BRANCH)]
     made += [bodies.snapshot_ref(first, name, "tag") for name in (TAG, gone)]
-    table = catalog.given_commit(table, [*([add_snapshot(own)] if alone else []), *made])
+    table = given_commit(catalog, table, [*([add_snapshot(own)] if alone else []), *made])
     expect_effect(
         catalog,
         table,
@@ -371,7 +372,7 @@ def test_remove_main(catalog: Catalog) -> None:
 )
 def test_a_branch_before_main(catalog: Catalog) -> None:
     """A branch of a table without main is only itself, until main is set to its snapshot."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
     snapshot_id = added["snapshot-id"]
     alone = Matcher("that branch alone", lambda v: isinstance(v, dict) and [*v] == [BRANCH])

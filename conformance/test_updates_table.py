@@ -13,6 +13,7 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import number
 from icecheck.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
+from icecheck.given import given_table, shared_table
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import SkipKind
@@ -29,7 +30,7 @@ UPGRADES = ((1, 2, "last-sequence-number"), (2, 3, "next-row-id"))
 @check("update.assign-uuid", proves="update.assign-uuid.effect", needs=("stage-create",))
 def test_assign_uuid(catalog: Catalog) -> None:
     """The uuid assigned by the commit that creates a table is the table's uuid."""
-    staged = catalog.given_table(stage_create=True)
+    staged = given_table(catalog, stage_create=True)
     updates = creation_updates(staged.metadata)
     create = [{"type": "assert-create"}]
     catalog.update_table(staged.namespace, staged.name, updates, create).expect(200)
@@ -44,7 +45,7 @@ def test_assign_uuid(catalog: Catalog) -> None:
 def test_reassign_uuid(catalog: Catalog) -> None:
     """An existing table cannot be given another uuid."""
     updates = [{"action": "assign-uuid", "uuid": ANOTHER_UUID}]
-    expect_refused(catalog, catalog.shared_table(), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates, 400)
 
 
 @check("update.upgrade-format-version", proves="update.upgrade-format-version.effect")
@@ -74,7 +75,7 @@ def test_upgrade_format_version(catalog: Catalog) -> None:
 )
 def test_downgrade_format_version(catalog: Catalog) -> None:
     """The format version cannot be lowered."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     lower = number(table, "format-version") - 1
     updates = [{"action": "upgrade-format-version", "format-version": lower}]
     expect_refused(catalog, table, updates, 400)
@@ -88,13 +89,13 @@ def test_unknown_format_version(catalog: Catalog) -> None:
     updates = [
         {"action": "upgrade-format-version", "format-version": UNKNOWN_FORMAT_VERSION},
     ]
-    expect_refused(catalog, catalog.shared_table(), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates, 400)
 
 
 @check("update.set-location", proves="update.set-location.effect")
 def test_set_location(catalog: Catalog) -> None:
     """set-location changes the table's location."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     location = f"{str(table.metadata.get('location', '')).rstrip('/')}_moved"
     there = Matcher("the new location", lambda v: view.place(v) == view.place(location))
     updates = [{"action": "set-location", "location": location}]
@@ -111,7 +112,7 @@ def test_set_location(catalog: Catalog) -> None:
 @check("update.set-properties", proves="update.set-properties.effect")
 def test_set_properties(catalog: Catalog) -> None:
     """set-properties adds and replaces the named properties and leaves the others alone."""
-    table = catalog.given_table(properties={"kept": "1", "replaced": "1"})
+    table = given_table(catalog, properties={"kept": "1", "replaced": "1"})
     table = expect_effect(
         catalog,
         table,
@@ -128,7 +129,7 @@ def test_set_properties(catalog: Catalog) -> None:
 @check("update.set-properties.not-a-string", proves="update.set-properties.values-are-strings")
 def test_property_values_are_strings(catalog: Catalog) -> None:
     """A property value that is an object or a list is refused."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     for value in ({"a": "b"}, ["a"]):
         updates = [{"action": "set-properties", "updates": {"icecheck": value}}]
         expect_refused(catalog, table, updates, 400, detail=f"the value {value!r}")
@@ -138,7 +139,7 @@ def test_property_values_are_strings(catalog: Catalog) -> None:
 def test_remove_properties(catalog: Catalog) -> None:
     """remove-properties removes the named properties and leaves the others alone."""
     gone = {"gone": "1", "also": "1"}
-    table = catalog.given_table(properties={**gone, "gone.not": "2", "kept": "3"})
+    table = given_table(catalog, properties={**gone, "gone.not": "2", "kept": "3"})
     expect_effect(
         catalog,
         table,

@@ -27,6 +27,7 @@ from icecheck.conformance.viewing import (
     version_with,
 )
 from icecheck.expect import ABSENT, Matcher, Reply, equal, show
+from icecheck.given import given_home
 from icecheck.probes import offered
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
 from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
@@ -154,7 +155,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("replaceView.missing", proves="replaceView.404")
 def test_missing_view(catalog: Catalog) -> None:
     """A commit to a view that does not exist is refused, and makes none."""
-    missing = View(catalog.given_home(), catalog.new_name(), {"versions": []}, None)
+    missing = View(given_home(catalog), catalog.new_name(), {"versions": []}, None)
     replace_view(catalog, missing, [_mark("first")], []).expect(404)
     catalog.load_view(missing.namespace, missing.name).expect(404, detail="nothing may come of it")
 

@@ -24,6 +24,7 @@ from icecheck.conformance.viewing import (
     supported,
 )
 from icecheck.expect import NotOffered, Reply, equal
+from icecheck.given import given_dropped, given_home, given_namespace, given_table, shared_table
 from icecheck.probes import has_capability, saw
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.statuses import Statuses
@@ -82,7 +83,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("renameView.missing-source", proves="renameView.404")
 def test_missing_source(catalog: Catalog) -> None:
     """Renaming a view that does not exist is refused."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     source, target = catalog.new_name(), catalog.new_name()
     supported(catalog.rename_view((namespace, source), (namespace, target))).expect(404)
     nowhere = catalog.new_namespace_name()
@@ -103,7 +104,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 @check("renameView.target-exists", proves=("renameView.409", "renameView.conflict-changes-nothing"))
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming a view to the name of another one is refused, and both stay as they were."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     one, other = (loaded_view(catalog, given_view(catalog, namespace)) for _ in range(2))
     supported(catalog.rename_view((namespace, one.name), (namespace, other.name))).expect(409)
     for view in (one, other):
@@ -113,7 +114,7 @@ def test_existing_target(catalog: Catalog) -> None:
 @check("renameView.moves-view", proves="renameView.moves")
 def test_renamed_view_moves(catalog: Catalog) -> None:
     """A renamed view loads and is listed under the new name, and not under the old one."""
-    view, name = _renamed(catalog, catalog.given_namespace())
+    view, name = _renamed(catalog, given_namespace(catalog))
     catalog.load_view(view.namespace, name).expect(200, detail="under the new name")
     catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
     if catalog.claims("listViews"):
@@ -149,7 +150,7 @@ def test_renamed_view_is_the_same(catalog: Catalog) -> None:
 def test_unsupported_rename(catalog: Catalog) -> None:
     """A rename of a view across namespaces is done, or refused as not supported."""
     view = given_view(catalog)
-    target = (catalog.given_namespace(), catalog.new_name())
+    target = (given_namespace(catalog), catalog.new_name())
     ends = {
         "source": view.identifier,
         "destination": {"namespace": [*target[0]], "name": target[1]},
@@ -164,7 +165,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
 def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A view can be renamed into another namespace."""
     view = given_view(catalog)
-    new = (catalog.given_namespace(), catalog.new_name())
+    new = (given_namespace(catalog), catalog.new_name())
     supported(catalog.rename_view((view.namespace, view.name), new)).expect(200, 204)
     moved = catalog.load_view(*new).expect(200, detail="in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)
@@ -181,7 +182,7 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
 @check("createView.table-in-the-way", proves="createView.name-of-a-table-refused")
 def test_view_over_a_table(catalog: Catalog) -> None:
     """Creating a view under the name of a table is refused, and the table stays."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     supported(catalog.create_view(table.namespace, create_view_body(table.name))).expect(409)
     _expect_table_stays(catalog, table)
 
@@ -197,7 +198,7 @@ def test_table_over_a_view(catalog: Catalog) -> None:
 @check("renameView.table-in-the-way", proves="renameView.name-of-a-table-refused")
 def test_rename_view_over_a_table(catalog: Catalog) -> None:
     """Renaming a view to the name of a table is refused, and both stay."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     view = shared_view(catalog)
     ends = (view.namespace, view.name), (table.namespace, table.name)
     supported(catalog.rename_view(*ends)).expect(409)
@@ -208,7 +209,7 @@ def test_rename_view_over_a_table(catalog: Catalog) -> None:
 @check("renameTable.view-in-the-way", proves="renameTable.name-of-a-view-refused")
 def test_rename_table_over_a_view(catalog: Catalog) -> None:
     """Renaming a table to the name of a view is refused, and both stay."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     view = shared_view(catalog)
     reply = catalog.rename_table((table.namespace, table.name), (view.namespace, view.name))
     if reply.status == 406:
@@ -226,18 +227,18 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
 )
 def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
     """No commit and no registration makes a table under the name of a view, which stays."""
-    view, table = given_view(catalog), catalog.given_table()
+    view, table = given_view(catalog), given_table(catalog)
     where = (view.namespace, view.name)
     ways: dict[str, Callable[[], Reply]] = {}
     if has_capability(catalog, "stage-create"):
-        staged = catalog.given_table(stage_create=True)
+        staged = given_table(catalog, stage_create=True)
         sent = (creation_updates(staged.metadata), [_ASSERT_CREATE])
         change = {"identifier": view.identifier, "requirements": sent[1], "updates": sent[0]}
         ways["a commit that creates it"] = lambda: catalog.update_table(*where, *sent)
         if catalog.claims("commitTransaction"):
             ways["a transaction"] = lambda: catalog.commit_transaction([change])
     if catalog.claims("registerTable") and (file := table.metadata_location) is not None:
-        catalog.given_dropped(table.namespace, table.name)
+        given_dropped(catalog, table.namespace, table.name)
         ways["a registration"] = lambda: catalog.register_table(*where, file)
         again = "a registration with overwrite"
         ways[again] = lambda: catalog.register_table(*where, file, overwrite=True)
@@ -252,7 +253,7 @@ def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
 @check("loadView.of-a-table", proves="loadView.table-is-no-view")
 def test_table_is_no_view(catalog: Catalog) -> None:
     """Loading a table as a view is refused with 404."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     catalog.load_view(table.namespace, table.name).expect(404)
 
 
@@ -266,7 +267,7 @@ def test_view_is_no_table(catalog: Catalog) -> None:
 @check("viewExists.of-a-table", proves="viewExists.table-is-no-view")
 def test_table_does_not_exist_as_a_view(catalog: Catalog) -> None:
     """The existence check of a view is answered 404 under the name of a table."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     catalog.view_exists(table.namespace, table.name).expect(404)
 
 
@@ -280,7 +281,7 @@ def test_view_does_not_exist_as_a_table(catalog: Catalog) -> None:
 @check("dropView.of-a-table", proves="dropView.spares-tables")
 def test_drop_view_spares_tables(catalog: Catalog) -> None:
     """Dropping a view under the name of a table is refused, and the table stays."""
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     catalog.drop_view(table.namespace, table.name).expect(404)
     _expect_table_stays(catalog, table)
 
@@ -296,6 +297,6 @@ def test_drop_table_spares_views(catalog: Catalog) -> None:
 @check("dropNamespace.holds-a-view", proves="dropNamespace.views-keep-it")
 def test_namespace_with_a_view_is_not_empty(catalog: Catalog) -> None:
     """Dropping a namespace that holds nothing but a view is refused, and the view stays."""
-    view = loaded_view(catalog, given_view(catalog, catalog.given_namespace()))
+    view = loaded_view(catalog, given_view(catalog, given_namespace(catalog)))
     catalog.drop_namespace(view.namespace).expect(409)
     expect_view_unchanged(catalog, view)

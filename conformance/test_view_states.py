@@ -39,6 +39,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Reply, equal
+from icecheck.given import given_home, given_namespace
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
@@ -62,7 +63,7 @@ class _Walk:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        namespace = catalog.given_home()
+        namespace = given_home(catalog)
         version = view_version(SQL[0], namespace=namespace)
         version["default-catalog"] = "prod"
         members = {"version": version, "schema": FIRST_SCHEMA, "properties": PROPERTIES}
@@ -71,7 +72,7 @@ class _Walk:
         self.other = loaded_view(catalog, given_view(catalog, namespace, properties=PROPERTIES))
         self.homes = [namespace]
         if has_capability(catalog, "nested-namespaces"):
-            self.homes.append(catalog.given_namespace())
+            self.homes.append(given_namespace(catalog))
         self.before: ViewState = state_of(self.view.metadata, KEYS)
         self.refusals = refusals(self.view, self.other)
         self.taken = 0

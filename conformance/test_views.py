@@ -34,6 +34,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
+from icecheck.given import given_home, given_namespace, given_table, some_home
 from icecheck.probes import has_capability, offered
 from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
 from icecheck.symptoms import ANOTHER_THING, Severity, declare
@@ -56,7 +57,7 @@ _EFFECT = EFFECT_MISSING.of("view-definition")
 @check("createView.succeeds", proves="createView.200")
 def test_create_view(catalog: Catalog) -> None:
     """Creating a view succeeds and answers its metadata."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     body = create_view_body(catalog.new_name(), version=view_version(namespace=namespace))
     reply = supported(catalog.create_view(namespace, body)).expect(200)
     reply.expect_json({"metadata": ANY_OBJECT})
@@ -85,7 +86,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("createView.malformed-refused", proves="createView.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """The creation of a view with an unusable body is refused with 400."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     name = catalog.new_name()
     whole = create_view_body(name)
     wrong: dict[str, Any] = {
@@ -158,7 +159,7 @@ def test_schema_id_assigned(catalog: Catalog) -> None:
 @check("createView.keeps-version", proves="createView.version-kept")
 def test_version_kept(catalog: Catalog) -> None:
     """The view has the queries and the default catalog and namespace that were sent."""
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     # Line breaks, quotes and an accent: what a text may lose on its way.
     sql = "SELECT 1 AS id,\r\n  'it''s \"é\"'\n AS data"
     sent = {
@@ -225,7 +226,7 @@ def test_load_view(catalog: Catalog) -> None:
 @check("loadView.missing", proves="loadView.404")
 def test_load_missing_view(catalog: Catalog) -> None:
     """Loading a view that does not exist is refused, in a namespace that exists or not."""
-    catalog.load_view(catalog.some_home(), catalog.new_name()).expect(404)
+    catalog.load_view(some_home(catalog), catalog.new_name()).expect(404)
     catalog.load_view(catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
 
@@ -239,7 +240,7 @@ def test_view_exists(catalog: Catalog) -> None:
 @check("viewExists.missing", proves="viewExists.404")
 def test_missing_view_does_not_exist(catalog: Catalog) -> None:
     """The existence check of a missing view is answered 404."""
-    catalog.view_exists(catalog.some_home(), catalog.new_name()).expect(404)
+    catalog.view_exists(some_home(catalog), catalog.new_name()).expect(404)
 
 
 @check("loadView.complete", proves="loadView.full-metadata")
@@ -278,7 +279,7 @@ def _agrees(catalog: Catalog, namespace: Namespace, name: str, stage: str) -> No
 @check("listViews.all", proves=("listViews.200", "listViews.all", "listViews.unique"))
 def test_every_view_is_listed_once(catalog: Catalog) -> None:
     """Every view of a namespace is listed once, with its namespace and name."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     views = [given_view(catalog, namespace).name for _ in range(2)]
     _expect_views(catalog.list_views(namespace), namespace, views)
 
@@ -286,29 +287,29 @@ def test_every_view_is_listed_once(catalog: Catalog) -> None:
 @check("listViews.this-namespace-only", proves="listViews.this-namespace-only")
 def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     """Views of other namespaces are not listed, not even of those below this one."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     view = given_view(catalog, namespace)
     lookalike = (*namespace[:-1], f"{namespace[-1]}x")
     given_view(catalog, given_namespace_at(catalog, lookalike))
     if has_capability(catalog, "nested-namespaces"):
-        given_view(catalog, catalog.given_namespace(under=namespace))
+        given_view(catalog, given_namespace(catalog, under=namespace))
     _expect_views(catalog.list_views(namespace), namespace, [view.name])
 
 
 @check("listViews.no-tables", proves="listViews.no-tables")
 def test_tables_are_not_among_the_views(catalog: Catalog) -> None:
     """Tables are not listed among the views."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     view = given_view(catalog, namespace)
-    catalog.given_table(namespace)
+    given_table(catalog, namespace)
     _expect_views(catalog.list_views(namespace), namespace, [view.name])
 
 
 @check("listTables.no-views", proves="listTables.no-views")
 def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
     """Views are not listed among the tables."""
-    namespace = catalog.given_namespace()
-    table = catalog.given_table(namespace)
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
     given_view(catalog, namespace)
     _expect_views(catalog.list_tables(namespace), namespace, [table.name])
 
@@ -316,7 +317,7 @@ def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
 @check("listViews.list-present", proves="listViews.list-present")
 def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
     """The answer holds the list of views even when it is empty."""
-    reply = catalog.list_views(catalog.given_namespace()).expect(200)
+    reply = catalog.list_views(given_namespace(catalog)).expect(200)
     found = object_in(reply).get("identifiers", ABSENT)
     if not isinstance(found, list):
         raise reply.violation(LIST_LEFT_OUT, "a list", show(found), pointer="/identifiers")
@@ -341,7 +342,7 @@ def test_drop_view(catalog: Catalog) -> None:
 @check("dropView.missing", proves="dropView.404")
 def test_drop_missing_view(catalog: Catalog) -> None:
     """Dropping a view that does not exist is refused, and so is dropping one twice."""
-    catalog.drop_view(catalog.given_home(), catalog.new_name()).expect(404)
+    catalog.drop_view(given_home(catalog), catalog.new_name()).expect(404)
     view = given_view(catalog)
     catalog.drop_view(view.namespace, view.name).expect(200, 204)
     catalog.drop_view(view.namespace, view.name).expect(404, detail="after it was dropped")
@@ -350,7 +351,7 @@ def test_drop_missing_view(catalog: Catalog) -> None:
 @check("dropView.removes-view", proves="dropView.gone")
 def test_dropped_view_is_gone(catalog: Catalog) -> None:
     """A dropped view neither loads nor is listed, while its neighbour stays."""
-    view = given_view(catalog, catalog.given_namespace())
+    view = given_view(catalog, given_namespace(catalog))
     neighbour = given_view(catalog, view.namespace)
     catalog.drop_view(view.namespace, view.name).expect(200, 204)
     reply = catalog.load_view(view.namespace, view.name)

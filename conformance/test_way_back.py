@@ -35,6 +35,7 @@ from icecheck.conformance.viewing import (
     version_with,
 )
 from icecheck.expect import ABSENT, Reply, equal
+from icecheck.given import given_commit, given_namespace, given_table
 from icecheck.probes import has_capability, is_refusal, offered
 from icecheck.shared_symptoms import EFFECT_MISSING
 from icecheck.verdict import Group
@@ -64,9 +65,9 @@ def _to_and_fro(
 )
 def test_an_earlier_schema_is_current_again(catalog: Catalog) -> None:
     """A schema that was current before can be made the current one again."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     first = number(table, "current-schema-id")
-    table = catalog.given_commit(table, [{"action": "add-schema", "schema": wider_schema(table)}])
+    table = given_commit(catalog, table, [{"action": "add-schema", "schema": wider_schema(table)}])
     ids = (first, schema_id_of(table, "extra"))
     action = "set-current-schema"
     _to_and_fro(
@@ -86,7 +87,7 @@ def test_an_earlier_spec_is_the_default_again(catalog: Catalog) -> None:
     field_id = number(table, "last-partition-id") + 1
     field = bodies.partition_field(column_id(table, "id"), "bucket[2]", "id_bucket", field_id)
     added = {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=first + 1)}
-    table = catalog.given_commit(table, [added])
+    table = given_commit(catalog, table, [added])
     ids = (first, spec_id_of(table, "id_bucket"))
     action = "set-default-spec"
     _to_and_fro(catalog, table, "default-spec-id", ids, lambda i: {"action": action, "spec-id": i})
@@ -99,14 +100,14 @@ def test_an_earlier_spec_is_the_default_again(catalog: Catalog) -> None:
 )
 def test_an_earlier_sort_order_is_the_default_again(catalog: Catalog) -> None:
     """A sort order that was the default before can be made the default again."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     columns = ("id", "data")
     orders = [
         bodies.sort_order(column_id(table, name), order_id=at)
         for at, name in enumerate(columns, start=1)
     ]
     added = [{"action": "add-sort-order", "sort-order": order} for order in orders]
-    table = catalog.given_commit(table, added)
+    table = given_commit(catalog, table, added)
     # Both beside the one that it began with, for having no order is no order to some.
     first, second = (sort_order_id_of(table, name) for name in columns)
     action, member = "set-default-sort-order", "default-sort-order-id"
@@ -157,7 +158,7 @@ def _turned(value: str | None) -> Json:
 @check("update.set-properties.back", proves="update.set-properties.effect", group=Group.GENERATED)
 def test_a_property_has_an_earlier_value_again(catalog: Catalog) -> None:
     """A table's property can be set to a value that it had before, also after its removal."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     for value in _TURNS:
         due = {"properties": {KEY: ABSENT if value is None else value}}
         table = expect_effect(catalog, table, [_turned(value)], due, what="properties")
@@ -166,7 +167,7 @@ def test_a_property_has_an_earlier_value_again(catalog: Catalog) -> None:
 @check("update.set-location.back", proves="update.set-location.effect", group=Group.GENERATED)
 def test_a_table_is_back_at_its_location(catalog: Catalog) -> None:
     """A table that was moved can be moved back to where it was."""
-    table = catalog.given_table()
+    table = given_table(catalog)
     home = str(table.metadata.get("location", "")).rstrip("/")
     _moved(catalog, lambda update: commit(catalog, table, [update]), home, "table-relocation")
     reply = catalog.load_table(table.namespace, table.name).expect(200)
@@ -196,7 +197,7 @@ def _expect_home(metadata: Json, home: str) -> None:
 )
 def test_a_namespace_has_an_earlier_value_again(catalog: Catalog) -> None:
     """A namespace's property can be set to a value that it had before, also after its removal."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     for value in _TURNS:
         change: Json = {"removals": [KEY]} if value is None else {"updates": {KEY: value}}
         catalog.update_properties(namespace, **change).expect(200)

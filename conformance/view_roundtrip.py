@@ -19,6 +19,7 @@ from icecheck.conformance.viewing import (
     view_version,
 )
 from icecheck.expect import Reply
+from icecheck.given import arrange
 from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
 
 __all__ = [
@@ -39,7 +40,7 @@ def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
     view = loaded_view(catalog, given_view(catalog, properties={MARK: "first", **properties}))
     body = create_view_body(f"{view.name}x", properties={MARK: "beside"})
     names = {"namespace": view.namespace}
-    catalog.given("createView", lambda: catalog.call("createView", names, body=body))
+    arrange(catalog, "createView", lambda: catalog.call("createView", names, body=body))
     beside = View(view.namespace, body["name"], {}, None)
     return view, loaded_view(catalog, beside)
 

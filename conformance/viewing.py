@@ -8,6 +8,7 @@ from icecheck import bodies
 from icecheck.client import Catalog
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.given import arrange, given_home, shared_object
 from icecheck.probes import is_refusal, saw
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
@@ -180,10 +181,10 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
 
     ``members`` are those of ``create_view_body``.
     """
-    where = catalog.given_home() if namespace is None else namespace
+    where = given_home(catalog) if namespace is None else namespace
     name = catalog.new_name()
     body = create_view_body(name, **{"version": view_version(namespace=where), **members})
-    reply = catalog.given("createView", lambda: catalog.create_view(where, body))
+    reply = arrange(catalog, "createView", lambda: catalog.create_view(where, body))
     return View(where, name, _usable(reply), reply.json().get("metadata-location"))
 
 
@@ -216,7 +217,7 @@ def shared_view(catalog: Catalog) -> View:
         view = given_view(lender, namespace)
         return _given_loaded(lender, namespace, view.name) if lender.claims("loadView") else view
 
-    return catalog.shared("view", make)
+    return shared_object(catalog, "view", make)
 
 
 def some_view(catalog: Catalog) -> View:
@@ -230,7 +231,7 @@ def some_view(catalog: Catalog) -> View:
 
 
 def _given_loaded(catalog: Catalog, namespace: Namespace, name: str) -> View:
-    reply = catalog.given("loadView", lambda: catalog.load_view(namespace, name))
+    reply = arrange(catalog, "loadView", lambda: catalog.load_view(namespace, name))
     return View(namespace, name, _usable(reply), reply.json().get("metadata-location"))
 
 

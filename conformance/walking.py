@@ -13,6 +13,7 @@ from icecheck.conformance.life_stages import as_assigned, grown, in_groups, life
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.stage_assertions import true_assertions
 from icecheck.expect import Reply, show
+from icecheck.given import arrange, given_home, given_loaded
 from icecheck.probes import has_capability
 from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 
@@ -69,10 +70,10 @@ def given_born(catalog: Catalog, version: int | None = None, *, plain: bool = Fa
     Without a version it is of the catalog's default one, if that is not the first; a ``plain`` one
     begins without partitions and order.
     """
-    namespace, name = catalog.given_home(), catalog.new_name()
+    namespace, name = given_home(catalog), catalog.new_name()
     body = life_body(name, version=version, plain=plain)
-    reply = catalog.given("createTable", lambda: catalog.create_table(namespace, body))
-    table = catalog.given_loaded(Table(namespace, name, view.metadata_in(reply), None))
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(namespace, body))
+    table = given_loaded(catalog, Table(namespace, name, view.metadata_in(reply), None))
     made = table.metadata.get("format-version", _FIRST_VERSION)
     if made < _FIRST_VERSION and version is None:
         return given_born(catalog, _FIRST_VERSION, plain=plain)

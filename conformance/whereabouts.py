@@ -14,6 +14,7 @@ from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import create_view_body
 from icecheck.contract import Action, Object, load
 from icecheck.expect import NotOffered, Reply
+from icecheck.given import given_home, given_namespace
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 
@@ -197,11 +198,11 @@ class _Walk:
 
     def __init__(self, catalog: Catalog, kind: Kind, other: Kind) -> None:
         self.catalog, self.kind, self.other = catalog, kind, other
-        self.one = (catalog.given_home(), catalog.new_name())
+        self.one = (given_home(catalog), catalog.new_name())
         self.two = (self.one[0], catalog.new_name())
         self.far: Place | None = None
         with contextlib.suppress(NotOffered):
-            self.far = (catalog.given_namespace(), self.one[1])
+            self.far = (given_namespace(catalog), self.one[1])
         self.at: Place | None = None
         self.uuid = "00000000-0000-4000-8000-000000000000"
         asks = {**kind.finding, **kind.ending}

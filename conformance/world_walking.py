@@ -9,6 +9,7 @@ from icecheck.conformance.world import KINDS, Thing, World
 from icecheck.conformance.world_observing import Observer
 from icecheck.conformance.world_steps import Step
 from icecheck.expect import Reply
+from icecheck.given import arrange, given_namespace
 from icecheck.probes import has_capability
 from icecheck.target import Namespace
 
@@ -24,7 +25,7 @@ _SIZES = (1, 0, 2)
 def given_root(catalog: Catalog) -> Namespace:
     """Return where a world is made: in a namespace of its own where namespaces nest."""
     nested = has_capability(catalog, "nested-namespaces")
-    return catalog.given_namespace() if nested else catalog.session.isolation.base
+    return given_namespace(catalog) if nested else catalog.session.isolation.base
 
 
 def walk(
@@ -100,7 +101,7 @@ class _Walker:
             return None
         if not step.given:
             return step.send(self.observer)
-        return self.catalog.given(step.operation, lambda: _answered(step.send(self.observer)))
+        return arrange(self.catalog, step.operation, lambda: _answered(step.send(self.observer)))
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
         """Whether it is the place that is refused: something that was renamed still lies there."""

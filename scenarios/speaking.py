@@ -6,6 +6,7 @@ from typing import Any
 
 from icecheck.client import NO_BODY, Catalog
 from icecheck.expect import ABSENT, NotOffered, Reply, Violation, find
+from icecheck.given import given_home
 from icecheck.scenarios.dialect import Dialect, Request, Step, Workflow
 from icecheck.shared_symptoms import MEMBER_MISSING
 from icecheck.statuses import Statuses
@@ -59,7 +60,7 @@ class _Speaker:
         elif self.makes_space:
             self.space = catalog.new_namespace_name()
         else:
-            self.space = catalog.given_home()
+            self.space = given_home(catalog)
 
     def take(self, step: Step) -> None:
         """Send what the client sent for one step; Violation at what it would stop at."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from icecheck.client import Catalog
 from icecheck.expect import NotOffered, Violation
+from icecheck.given import given_namespace
 from icecheck.spark_tests.failures import Failure, read_failure
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
@@ -281,7 +282,7 @@ class _Step:
 
 def _names(script: Script, catalog: Catalog) -> dict[str, str]:
     """Choose the run's own names for a script's placeholders; enter what it may create."""
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     names = {"namespace": qualified(namespace), "parent": qualified(namespace[:-1])}
     for placeholder in ("name", "name2"):
         names[placeholder] = _entered(script, catalog, namespace, placeholder)

@@ -7,6 +7,7 @@ from pathlib import Path
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.expect import Violation
+from icecheck.given import given_namespace
 from icecheck.spark_tests.orders import CleanOrder, gold_rows, make_batches, upsert
 from icecheck.spark_tests.pipeline import FIGURES, Pipeline
 from icecheck.spark_tests.running import (
@@ -50,7 +51,7 @@ def test_orders_pipeline(catalog: Catalog, spark: SparkSource) -> None:
 
 
 def _given_pipeline(catalog: Catalog, spark: SparkSource, landing: Path) -> Pipeline:
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     session, catalog_name = spark_session(catalog, spark)
     names = [catalog.new_name(f"_{layer}") for layer in ("bronze", "silver", "gold")]
     for name in names:

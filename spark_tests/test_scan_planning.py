@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from icecheck.check import check
 from icecheck.client import Catalog
 from icecheck.expect import equal
+from icecheck.given import given_table
 from icecheck.planned_scan import planned
 from icecheck.spark_tests.running import (
     SparkSource,
@@ -37,7 +38,7 @@ _PROPERTIES = "'format-version' = '2', 'write.delete.mode' = 'merge-on-read'"
 @check("spark.scan-planning", proves="client.spark.scan-planning")
 def test_scan_planning(catalog: Catalog, spark: SparkSource) -> None:
     """The catalog plans the files that Spark has written, with the deletes that it wrote."""
-    table = catalog.given_table(properties={"format-version": "2"})
+    table = given_table(catalog, properties={"format-version": "2"})
     session, catalog_name = spark_session(catalog, spark)
     name = qualified((catalog_name, *table.namespace, table.name))
     with judged_by_spark("the planned table", {"table": name}):

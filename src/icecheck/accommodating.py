@@ -12,6 +12,7 @@ from icecheck import bodies
 from icecheck.accommodations import Accommodations
 from icecheck.client import Catalog
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
+from icecheck.given import given_namespace
 from icecheck.session import Session
 from icecheck.target import Namespace
 from icecheck.unreachable import Unreachable
@@ -50,7 +51,7 @@ def first_table(catalog: Catalog) -> FirstTable:
     """
     session = catalog.session
     try:
-        namespace = catalog.given_namespace()
+        namespace = given_namespace(catalog)
     except (Blocked, NotOffered):
         found = _in_parent(catalog, "creates no namespaces here")
         if found is None:

@@ -11,8 +11,10 @@ from icecheck.client import Catalog
 from icecheck.connection import Wire
 from icecheck.exchange import Step
 from icecheck.expect import Blocked, NotOffered, Reply
+from icecheck.given import given_namespace
 from icecheck.judge import judge
 from icecheck.session import Session
+from icecheck.shared_setup import remove_shared
 from icecheck.target import Namespace
 from icecheck.unreachable import Unreachable
 from icecheck.verdict import CREDENTIALS, TARGET, Outcome, Verdict
@@ -86,7 +88,7 @@ class Breaker:
         if self._session.target.read_only or not self._witness.claims("loadNamespaceMetadata"):
             return
         try:
-            self._witnessed = self._witness.given_namespace()
+            self._witnessed = given_namespace(self._witness)
             self._shown = self._witness.load_namespace_metadata(self._witnessed).ok
         except (Blocked, NotOffered, Unreachable):
             self._witnessed = None
@@ -145,10 +147,7 @@ class Breaker:
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
         """Find out whether the check does away with what others stand on, or the catalog."""
-        with self._session.sharing:
-            if self._session.home is not None:
-                self._session.home.leave()
-                self._session.home = None
+        remove_shared(self._session)
         self.watch()
         self._judge(check, resources, attempt=_ATTEMPTS_MAX + 1)
         if self._is_lost():

@@ -66,7 +66,7 @@ def _opened(config: pytest.Config) -> "Session":
     from dataclasses import replace
 
     from icecheck.littering import refuse_to_litter
-    from icecheck.session import open_session
+    from icecheck.opening import open_session
 
     run = _run(config)
     target = run.options.target

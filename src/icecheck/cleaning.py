@@ -9,9 +9,10 @@ from icecheck.expect import Reply, Violation
 from icecheck.isolation import OWNER
 from icecheck.ledger import Entry
 from icecheck.ledger_file import WrittenLedger
+from icecheck.opening import open_session
 from icecheck.redaction import Redactor
 from icecheck.removal import look_at, says_gone
-from icecheck.session import Session, open_session
+from icecheck.session import Session
 from icecheck.target import Target, UsageError
 from icecheck.unreachable import Unreachable
 

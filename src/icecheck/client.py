@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from icecheck import arrangement, bodies
+from icecheck import bodies
 from icecheck.contract import Contract
 from icecheck.exchange import Exchange, Step
 from icecheck.expect import Reply
-from icecheck.home import Loan
 from icecheck.ledger import Entry
 from icecheck.removal import remove_all
 from icecheck.sender import NO_BODY, Headers, Json, Names, Query, Sender
 from icecheck.session import Session
+from icecheck.shared_objects import SharedObject
 from icecheck.table import Table
 from icecheck.target import Namespace, Target
 
@@ -39,7 +39,7 @@ class Catalog:
         self.exchanges = self.sender.exchanges
         self.handed_out = self.sender.handed_out
         self.groundwork: list[Exchange] = []
-        self.borrowed: dict[str, Loan] = {}
+        self.borrowed: dict[str, SharedObject] = {}
         self.doubted = False
         self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
         self._names = _NAMES_PER_ATTEMPT * (attempt - 1)
@@ -295,29 +295,13 @@ class Catalog:
 
     # ---- arrange steps
 
-    given = arrangement.given
-    given_home = arrangement.given_home
-    given_namespace = arrangement.given_namespace
-    given_table = arrangement.given_table
-    given_loaded = arrangement.given_loaded
-    given_commit = arrangement.given_commit
-    given_snapshot = arrangement.given_snapshot
-    given_dropped = arrangement.given_dropped
-    given_transaction = arrangement.given_transaction
-    shared = arrangement.shared
-    shared_table = arrangement.shared_table
-    some_home = arrangement.some_home
-    some_namespace = arrangement.some_namespace
-    some_table = arrangement.some_table
-    loaded = arrangement.loaded
-
     def stand_on(self, made: Sequence[Exchange]) -> None:
         """Remember how something was made that this check uses and has not made itself."""
         self.groundwork += [exchange for exchange in made if exchange not in self.groundwork]
 
     def borrows(self, thing: object) -> bool:
         """Whether a table or view is one that checks share, as the last load showed it."""
-        return any(loan.thing is thing for loan in self.borrowed.values())
+        return any(shared.thing is thing for shared in self.borrowed.values())
 
     @contextlib.contextmanager
     def arranging(self) -> Iterator[None]:
@@ -349,10 +333,17 @@ class Catalog:
             # What was entered beforehand was then not asked for.
             for entry in self.ledger:
                 self.ledger.forget(entry, deleted=False)
-        if self.session.home is not None:
-            self.session.home.take_back(self)
+        self._hand_on()
         remove_all(self)
         self.session.absorb(self.ledger)
+
+    def _hand_on(self) -> None:
+        """Leave to other checks what this one had, unless it failed or may have changed it."""
+        for shared in self.borrowed.values():
+            operations = self.contract.operations
+            if not self.doubted and not shared.may_be_changed_by(self.exchanges, operations):
+                shared.hand_on(shared)
+        self.borrowed.clear()
 
 
 def _of_table(table: Table) -> Names:

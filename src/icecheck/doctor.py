@@ -15,8 +15,9 @@ from icecheck.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.json_text import read_json
 from icecheck.littering import try_deleting_table
 from icecheck.offer import encode_segment
+from icecheck.opening import open_session
 from icecheck.redaction import Redactor
-from icecheck.session import Session, open_session
+from icecheck.session import Session
 from icecheck.target import Given, Namespace, Target
 from icecheck.unreachable import Unreachable
 

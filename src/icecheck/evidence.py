@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from icecheck.client import Catalog
 from icecheck.exchange import Exchange, Step, as_curl
-from icecheck.home import GROUNDWORK
 from icecheck.redaction import Redactor
+from icecheck.shared_objects import GROUNDWORK
 from icecheck.verdict import Evidence, Finding
 
 __all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]

@@ -1,8 +1,7 @@
 """Where a run keeps its objects: found out by trying, on objects of its own."""
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
@@ -11,12 +10,11 @@ from icecheck.contract import Action, Object
 from icecheck.exchange import Exchange, Step
 from icecheck.json_text import read_json
 from icecheck.ledger import Entry
+from icecheck.session import Isolation, Session
 from icecheck.target import Namespace
+from icecheck.unreachable import Unreachable
 
-if TYPE_CHECKING:
-    from icecheck.session import Session
-
-__all__ = ["OWNER", "Isolation", "drop_root", "exists_already", "isolate"]
+__all__ = ["OWNER", "drop_roots", "exists_already", "isolate"]
 
 OWNER = "icecheck.run"
 """The property in which a namespace of a run bears the run's token, where it can have any."""
@@ -32,20 +30,7 @@ _DONE_OR_NOT = frozenset({500, 502, 504})
 """What may be answered after the namespace was made: it is dropped, in case."""
 
 
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """Where the run keeps its objects.
-
-    ``nested``: under one root namespace of the run; ``flat``: top-level namespaces that bear the
-    run's token; ``parent``: under a namespace that the user gave. ``base`` is what every
-    namespace of the run starts with.
-    """
-
-    mode: str
-    base: Namespace
-
-
-def isolate(session: "Session", worker: str) -> Isolation:
+def isolate(session: Session, worker: str) -> Isolation:
     """Choose the isolation mode: what the user said, else nested if a probe shows that it works.
 
     Raises TargetUnusable where the namespace of the run was there before it.
@@ -68,7 +53,7 @@ def isolate(session: "Session", worker: str) -> Isolation:
     made = _make_root(session, entry)
     if not _is_made(made) and made.status != 409:
         if made.status in _DONE_OR_NOT:
-            drop_root(session, entry)
+            _drop_root(session, entry)
         else:
             session.root.forget(entry, deleted=False)
         return Isolation("flat", ())
@@ -82,7 +67,7 @@ def isolate(session: "Session", worker: str) -> Isolation:
     if works or target.isolation == "nested":
         session.root_made = made
         return Isolation("nested", root)
-    drop_root(session, entry)
+    _drop_root(session, entry)
     return Isolation("flat", ())
 
 
@@ -94,21 +79,21 @@ def exists_already(namespace: Namespace) -> str:
     )
 
 
-def _refuse_if_there(session: "Session", root: Entry) -> None:
+def _refuse_if_there(session: Session, root: Entry) -> None:
     """Raise TargetUnusable where a conflict was no mistake: what is there is not this run's."""
     if _loaded(session, root.namespace) in {None, 200}:
         session.root.forget(root, deleted=False)
         raise TargetUnusable(exists_already(root.namespace))
 
 
-def _loaded(session: "Session", namespace: Namespace) -> int | None:
+def _loaded(session: Session, namespace: Namespace) -> int | None:
     """Return the status with which a namespace is loaded; None if the catalog does not claim to."""
     if not session.offer.claims("loadNamespaceMetadata", session.contract):
         return None
     return _call(session, "loadNamespaceMetadata", namespace).status
 
 
-def _make_root(session: "Session", root: Entry) -> Exchange:
+def _make_root(session: Session, root: Entry) -> Exchange:
     """Make the namespace of the run, which says whose it is, or says nothing if it has to.
 
     Raises TargetUnusable where it was there before.
@@ -130,7 +115,16 @@ def _is_made(exchange: Exchange) -> bool:
     return exchange.status is not None and 200 <= exchange.status < 300
 
 
-def drop_root(session: "Session", entry: Entry, *, look: bool = False) -> None:
+def drop_roots(session: Session) -> None:
+    """Drop what the run's namespaces stand below, unless it holds anything; never raises."""
+    try:
+        for entry in session.root.newest_first():
+            _drop_root(session, entry, look=True)
+    except Unreachable:
+        pass
+
+
+def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
     """Drop a namespace that stands above others; what stays, stays in the ledger.
 
     With ``look`` it is not dropped while it holds anything, unless the catalog would refuse that.
@@ -145,7 +139,7 @@ def drop_root(session: "Session", entry: Entry, *, look: bool = False) -> None:
         session.root.forget(entry, deleted=False)
 
 
-def _held(session: "Session", namespace: Namespace) -> str:
+def _held(session: Session, namespace: Namespace) -> str:
     """Return in words what a namespace holds, or that nobody can see it; "" if it is empty."""
     for kind, member in _MEMBERS.items():
         lists = session.contract.operation_that(Action.LIST, kind)
@@ -171,9 +165,7 @@ def _held(session: "Session", namespace: Namespace) -> str:
     return ""
 
 
-def _call(
-    session: "Session", operation_id: str, namespace: Namespace, body: Any = None
-) -> Exchange:
+def _call(session: Session, operation_id: str, namespace: Namespace, body: Any = None) -> Exchange:
     operation = session.contract.operations[operation_id]
     path = session.offer.path(operation.path, {"namespace": namespace})
     if operation_id == "listNamespaces":
@@ -193,5 +185,5 @@ def _call(
     return session.connection.send(wire, session.record)
 
 
-def _fitted(session: "Session", operation_id: str, body: Any) -> Any:
+def _fitted(session: Session, operation_id: str, body: Any) -> Any:
     return session.accommodations.fitted(session.contract.operations[operation_id], {}, body, 0)

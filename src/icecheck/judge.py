@@ -9,9 +9,9 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.evidence import evidence_of, finding_without_secrets
 from icecheck.expect import Blocked, NotOffered, Violation, blocked_by_shape
-from icecheck.home import GROUNDWORK
 from icecheck.ill_shaped import reads_ill_shaped
 from icecheck.probes import has_capability
+from icecheck.shared_objects import GROUNDWORK
 from icecheck.shared_symptoms import SUITE_ERROR
 from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.unwritable import Unwritable

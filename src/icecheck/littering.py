@@ -6,6 +6,7 @@ from icecheck.connection import TargetUnusable
 from icecheck.contract import Action, Object
 from icecheck.effects import effect_of
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation
+from icecheck.given import given_namespace
 from icecheck.isolation import exists_already
 from icecheck.session import Session
 from icecheck.unreachable import Unreachable
@@ -122,7 +123,7 @@ def _try_deleting(catalog: Catalog) -> None:
         if namespace == catalog.session.accommodations.only_in:
             return  # it is the user's
     else:
-        namespace = catalog.given_namespace()
+        namespace = given_namespace(catalog)
     dropped = catalog.drop_namespace(namespace)
     if catalog.claims("loadNamespaceMetadata"):
         again = catalog.load_namespace_metadata(namespace)

@@ -16,6 +16,7 @@ from icecheck.client import Catalog
 from icecheck.contract import Changes, Operation, Place
 from icecheck.effects import Effect, effect_of
 from icecheck.expect import Blocked
+from icecheck.given import arrange
 from icecheck.ledger import Entry
 from icecheck.session import Session
 from icecheck.target import Namespace
@@ -64,7 +65,7 @@ class OwnNamespace:
         catalog = self._catalog
         namespace = catalog.new_namespace_name()
         try:
-            catalog.given("createNamespace", lambda: catalog.create_namespace(namespace))
+            arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace))
         except Blocked:
             # 409 to a second attempt: the first one made it, and its answer was lost.
             if catalog.exchanges[-1].status != 409 or len(catalog.exchanges) < 2:

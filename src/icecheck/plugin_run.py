@@ -25,10 +25,10 @@ from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.expectations import DEFAULT_FILE, in_force, read_text
 from icecheck.expected import ExpectationFile
 from icecheck.ledger_file import LEDGER_FILE
+from icecheck.opening import preflight
 from icecheck.plugin_options import given, option
 from icecheck.recording import PROPERTY, Recorder, checks_among, is_disruptive
 from icecheck.redaction import Redactor
-from icecheck.session import preflight
 from icecheck.target import Target, UsageError
 from icecheck.target_options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.target_sources import described

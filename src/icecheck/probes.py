@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from icecheck import bodies
 from icecheck.client import Catalog
 from icecheck.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
+from icecheck.given import (
+    given_commit,
+    given_home,
+    given_namespace,
+    given_snapshot,
+    given_table,
+    reloaded,
+)
 from icecheck.table import Table
 from icecheck.verdict import SkipKind
 
@@ -93,12 +101,12 @@ def _claimed(catalog: Catalog, operation_id: str) -> None:
 
 
 def _nested_namespaces(catalog: Catalog) -> bool:
-    parent = catalog.given_namespace()
+    parent = given_namespace(catalog)
     return not is_refusal(catalog.create_namespace((*parent, catalog.new_name())))
 
 
 def _namespace_properties(catalog: Catalog) -> bool:
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     # Properties that can only be given at creation are properties too.
     if catalog.claims("updateProperties"):
         update = catalog.update_properties(namespace, updates={"icecheck": "probe"})
@@ -111,23 +119,23 @@ def _namespace_properties(catalog: Catalog) -> bool:
 
 def _cross_namespace_rename(catalog: Catalog) -> bool:
     _claimed(catalog, "renameTable")
-    table = catalog.given_table()
-    elsewhere = catalog.given_namespace()
+    table = given_table(catalog)
+    elsewhere = given_namespace(catalog)
     moved = (elsewhere, catalog.new_name())
     return not is_refusal(catalog.rename_table((table.namespace, table.name), moved))
 
 
 def _pagination(catalog: Catalog) -> bool:
     _claimed(catalog, "listTables")
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     for _ in range(3):
-        catalog.given_table(namespace)
+        given_table(catalog, namespace)
     body = catalog.list_tables(namespace, [("pageToken", ""), ("pageSize", "1")]).json()
     return isinstance(body, dict) and body.get("next-page-token") is not None
 
 
 def _stage_create(catalog: Catalog) -> bool:
-    namespace = catalog.given_home()
+    namespace = given_home(catalog)
     body = bodies.create_table_body(catalog.new_name(), stage_create=True)
     return _unless_refused(catalog, catalog.create_table(namespace, body))
 
@@ -136,13 +144,13 @@ def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
     """Whether a creation was not refused; who refuses every table lacks more than that."""
     if not is_refusal(reply):
         return True
-    catalog.given_table()  # else Blocked, or NotOffered
+    given_table(catalog)  # else Blocked, or NotOffered
     return False
 
 
 def _format_version(version: int) -> Callable[[Catalog], bool]:
     def probe(catalog: Catalog) -> bool:
-        namespace = catalog.given_home()
+        namespace = given_home(catalog)
         body = bodies.create_table_body(
             catalog.new_name(), properties={"format-version": str(version)}
         )
@@ -154,14 +162,14 @@ def _format_version(version: int) -> Callable[[Catalog], bool]:
 def _snapshots(catalog: Catalog) -> dict[str, bool]:
     """Find out on one table whatever is about snapshots; what stays open is left out."""
     _claimed(catalog, "updateTable")
-    table = catalog.given_table()
+    table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
     # Alone: who forgets the snapshot refuses the ref to it, and lacks no capability.
     update = {"action": "add-snapshot", "snapshot": added}
     if is_refusal(catalog.update_table(table.namespace, table.name, [update])):
         # Who refuses every commit lacks more than this, and the checks say so.
         named = {"action": "set-properties", "updates": {"icecheck": "probe"}}
-        catalog.given_commit(table, [named])
+        given_commit(catalog, table, [named])
         return {"metadata-only-snapshots": False}
     found = {"metadata-only-snapshots": True}
     with contextlib.suppress(Blocked, NotOffered, Violation, *SHAPE_ERRORS):
@@ -172,14 +180,14 @@ def _snapshots(catalog: Catalog) -> dict[str, bool]:
 def _refs_and_history(
     catalog: Catalog, table: Table, snapshot_id: int, found: dict[str, bool]
 ) -> None:
-    table = catalog.given_commit(table, [bodies.snapshot_ref(snapshot_id)])
+    table = given_commit(catalog, table, [bodies.snapshot_ref(snapshot_id)])
     for name, ref_type in (("branches", "branch"), ("tags", "tag")):
         update = bodies.snapshot_ref(snapshot_id, f"probe-{ref_type}", ref_type)
         reply = catalog.update_table(table.namespace, table.name, [update])
         found[name] = not is_refusal(reply)
     _claimed(catalog, "loadTable")
-    catalog.given_snapshot(table, 2)
-    shown = catalog.loaded(table).metadata
+    given_snapshot(catalog, table, 2)
+    shown = reloaded(catalog, table).metadata
     listed = [s.get("snapshot-id") for s in shown.get("snapshots") or ()]
     # Only the current snapshot is a design; none, or another one, is for the checks to judge.
     found["snapshot-history"] = listed != [shown.get("current-snapshot-id")]
@@ -187,7 +195,7 @@ def _refs_and_history(
 
 def _etag(catalog: Catalog) -> bool:
     _claimed(catalog, "loadTable")
-    table = catalog.given_table()
+    table = given_table(catalog)
     return catalog.load_table(table.namespace, table.name).header("etag") is not None
 
 

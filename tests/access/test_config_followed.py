@@ -12,7 +12,7 @@ from icecheck.connection import TargetUnusable
 from icecheck.exchange import Exchange
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome
 

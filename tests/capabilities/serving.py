@@ -16,9 +16,10 @@ from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.littering import refuse_to_litter
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
+from icecheck.opening import open_session
 from icecheck.passive import observe, passive_verdicts
 from icecheck.probes import CAPABILITIES
-from icecheck.session import Session, open_session
+from icecheck.session import Session
 from icecheck.target import Target
 from icecheck.undeclared import try_undeclared
 from icecheck.verdict import Capability, Cause, Group, Outcome, Verdict

@@ -11,7 +11,7 @@ from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 from icecheck.connection import TargetUnusable
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import SkipKind
 

@@ -13,7 +13,7 @@ from icecheck.conformance import test_names as names
 from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome
 

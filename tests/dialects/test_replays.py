@@ -15,9 +15,9 @@ from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.opening import open_session
 from icecheck.scenarios import test_dialects
 from icecheck.scenarios.dialect import Dialect, Workflow, dialects
-from icecheck.session import open_session
 from icecheck.target import Target
 from icecheck.verdict import Level, Outcome, SkipKind, Verdict
 

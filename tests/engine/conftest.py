@@ -5,7 +5,7 @@ import pytest
 from tests.engine.judging import ANSWERED, TOKEN
 
 from icecheck.client import Catalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 
 

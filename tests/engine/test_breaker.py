@@ -7,7 +7,7 @@ from icecheck.check import check_of
 from icecheck.conformance import test_namespaces
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Level, Outcome, Verdict
 

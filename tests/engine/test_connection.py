@@ -7,7 +7,7 @@ import pytest
 
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Step
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.unreachable import CredentialsEnded, Unreachable
 from icecheck.weather import WAIT_SECONDS_MAX

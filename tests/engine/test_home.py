@@ -9,9 +9,10 @@ from icecheck.client import Catalog
 from icecheck.conformance.viewing import shared_view
 from icecheck.contract import load
 from icecheck.expect import Blocked, NotOffered
+from icecheck.given import given_home, given_table, shared_table
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Outcome
 
@@ -53,7 +54,7 @@ def test_tables_of_different_checks_are_in_one_namespace(mock, isolation):
     tables = []
     for name in ("a", "b"):
         catalog = Catalog(session, name)
-        tables.append(catalog.given_table())
+        tables.append(given_table(catalog))
         catalog.undo()
     assert tables[0].namespace == tables[1].namespace
     assert tables[0].namespace[:-1] == session.isolation.base
@@ -74,7 +75,7 @@ def test_every_worker_has_a_home_of_its_own(mock):
             worker=worker,
             transport=mock.httpx_transport(),
         )
-        homes.add(Catalog(session, "c").given_home())
+        homes.add(given_home(Catalog(session, "c")))
         session.close()
     assert len(homes) == 2
 
@@ -100,11 +101,11 @@ def test_a_home_that_cannot_be_made_blocks_each_check_by_one_requirement_and_is_
     for name in ("a", "b"):
         catalog = Catalog(session, name)
         with pytest.raises(Blocked) as caught:
-            catalog.given_table()
+            given_table(catalog)
         assert caught.value.by == "createNamespace.200"
         assert caught.value.exchange == 0
         assert [e.status for e in catalog.groundwork] == [400]
-    assert Catalog(session, "c").given_home() == ("icecheck_r1_home",)
+    assert given_home(Catalog(session, "c")) == ("icecheck_r1_home",)
     session.close()
     assert session.summary().residue == []
 
@@ -112,8 +113,8 @@ def test_a_home_that_cannot_be_made_blocks_each_check_by_one_requirement_and_is_
 def test_a_home_whose_answer_was_lost_is_used_and_removed():
     session = scripted([500, 409])
     with pytest.raises(Blocked):
-        Catalog(session, "a").given_home()
-    assert Catalog(session, "b").given_home() == ("icecheck_r1_home",)
+        given_home(Catalog(session, "a"))
+    assert given_home(Catalog(session, "b")) == ("icecheck_r1_home",)
     session.close()
     summary = session.summary()
     assert (summary.created, summary.deleted, summary.residue) == (1, 1, [])
@@ -126,7 +127,7 @@ def test_a_run_that_may_only_read_makes_no_home():
         transport=httpx.MockTransport(lambda _: httpx.Response(200, json=CONFIG)),
     )
     with pytest.raises(NotOffered):
-        Catalog(session, "a").given_home()
+        given_home(Catalog(session, "a"))
     session.close()
     assert session.summary().requests == 1
 
@@ -134,7 +135,7 @@ def test_a_run_that_may_only_read_makes_no_home():
 def lent(session, name, use=None):
     """Let a check borrow the table, use it and give it back; returns which one it was."""
     catalog = Catalog(session, name)
-    table = catalog.shared_table()
+    table = shared_table(catalog)
     if use is not None:
         use(catalog, table)
     catalog.undo()
@@ -180,7 +181,7 @@ def test_a_table_that_was_changed_is_lent_to_nobody_else(mock, use):
 def test_a_check_that_fails_is_the_last_one_to_have_the_table(mock):
     def failing(catalog):
         """A refusal that is wrongly thought due."""
-        table = catalog.shared_table()
+        table = shared_table(catalog)
         catalog.load_table(table.namespace, table.name).expect(404)
 
     declare("x.fails", proves="loadTable.404", group=Group.CHECKS)(failing)
@@ -194,7 +195,7 @@ def test_a_check_that_fails_is_the_last_one_to_have_the_table(mock):
 def test_two_checks_at_once_have_a_table_each(mock):
     session = opened(mock)
     one, other = Catalog(session, "a"), Catalog(session, "b")
-    tables = [one.shared_table(), other.shared_table(), one.shared_table()]
+    tables = [shared_table(one), shared_table(other), shared_table(one)]
     assert tables[0] is tables[2]
     assert tables[0].name != tables[1].name
     one.undo()
@@ -210,14 +211,14 @@ def test_what_is_shared_has_a_name_that_the_order_of_checks_does_not_change(mock
         session.close()
         return found
 
-    table, view = (lambda c: c.shared_table()), shared_view
+    table, view = shared_table, shared_view
     assert names(table, view) == names(view, table)
 
 
 def test_evidence_begins_with_what_the_check_stands_on(mock):
     def failing(catalog):
         """A table that is wrongly thought missing."""
-        table = catalog.given_table()
+        table = given_table(catalog)
         catalog.load_table(table.namespace, table.name).expect(404)
 
     declare("x.stands", proves="loadTable.404", group=Group.CHECKS)(failing)

@@ -10,9 +10,10 @@ from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.contract.register import Register
 from icecheck.expect import Reply
+from icecheck.given import given_namespace, given_table
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Outcome, SkipKind
 
@@ -51,7 +52,7 @@ def raising(error):
 
 def test_a_violation_fails_with_what_shows_it(session):
     def body(catalog):
-        catalog.create_namespace(catalog.given_namespace()).expect(200)
+        catalog.create_namespace(given_namespace(catalog)).expect(200)
 
     verdict = judged(session, body)
     assert verdict.outcome is Outcome.FAIL
@@ -66,7 +67,7 @@ def test_an_interrupt_is_no_verdict_and_still_cleans_up(session):
     made = []
 
     def body(catalog):
-        made.append(catalog.given_namespace())
+        made.append(given_namespace(catalog))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -134,13 +135,13 @@ def refused(session, status):
 
 def test_an_arrange_step_that_this_user_may_not_do_is_no_fault(session, monkeypatch):
     monkeypatch.setattr(session.connection, "send", refused(session, 403))
-    verdict = judged(session, lambda catalog: catalog.given_table())
+    verdict = judged(session, given_table)
     assert verdict.skip.kind is SkipKind.MISSING_FIXTURE
 
 
 def test_what_was_made_before_a_check_blocks_it_by_its_own_shape(session):
     def body(catalog):
-        catalog.given_table()
+        given_table(catalog)
         made = replace(catalog.exchanges.pop(), check="another", response_body=b'{"metadata": {}}')
         catalog.groundwork.append(made)
         catalog.list_namespaces().expect(200)

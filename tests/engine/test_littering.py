@@ -7,10 +7,11 @@ from icecheck.assembly.options import RunOptions
 from icecheck.assembly.run import run_checks
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable
+from icecheck.given import given_namespace
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group, Run
 
@@ -94,7 +95,7 @@ def test_a_name_that_is_taken_ends_the_run_and_stays(isolation: str) -> None:
         Target("http://mock.test", isolation=isolation), run_id="r1", transport=transport
     )
     if isolation == "flat":
-        Catalog(session, session.probe_id("deletion")).given_namespace()
+        given_namespace(Catalog(session, session.probe_id("deletion")))
     with pytest.raises(TargetUnusable, match=r"exists already.*--run-id.*icecheck clean"):
         run_on(mock, isolation=isolation)
     there = mock.journal.count("dropNamespace", status=204)

@@ -13,8 +13,8 @@ import pytest
 from icecheck.ledger_file import read_ledger
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.opening import open_session
 from icecheck.own_namespace import NotOwn, OwnNamespace
-from icecheck.session import open_session
 from icecheck.target import Target
 
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

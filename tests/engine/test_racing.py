@@ -11,8 +11,8 @@ from icecheck.connection import TargetUnusable
 from icecheck.exchange import Step
 from icecheck.history import Answer, Release, Seen, Take
 from icecheck.ledger import Entry
+from icecheck.opening import open_session
 from icecheck.racing import Move, race
-from icecheck.session import open_session
 from icecheck.target import Target
 
 CONFIG = {"defaults": {}, "overrides": {}}

@@ -7,6 +7,7 @@ from tests.kill.lawful import lawful_session
 
 from icecheck import bodies
 from icecheck.client import Catalog
+from icecheck.given import given_namespace, given_table
 from icecheck.mock_server.core.context import Outcome, Registries, Reply
 from icecheck.mock_server.defects.kit.rewriting import alter_error, refuse_as
 from icecheck.mock_server.protocol.problem import Problem
@@ -23,7 +24,7 @@ def test_a_namespace_that_holds_something_unasked_is_emptied_first(status: int) 
 
     with lawful_session(install) as session:
         catalog = Catalog(session, "some.check")
-        namespace = catalog.given_namespace()
+        namespace = given_namespace(catalog)
         # No name of the run's, so no ledger knows it: a server that reads false as a name.
         catalog.create_table(namespace, bodies.create_table_body("false")).expect(200)
         catalog.undo()
@@ -72,7 +73,7 @@ def test_what_no_listing_names_is_no_residue(status: int) -> None:
 
     with lawful_session(install) as session:
         catalog = Catalog(session, "some.check")
-        namespace = catalog.given_namespace()
+        namespace = given_namespace(catalog)
         catalog.ledger_namespace((*namespace, catalog.new_name()))
         catalog.ledger_table(namespace, catalog.new_name())
         catalog.ledger_namespace(catalog.new_namespace_name())
@@ -89,7 +90,7 @@ def test_what_may_not_be_dropped_and_is_there_is_residue() -> None:
 
     with lawful_session(install) as session:
         catalog = Catalog(session, "some.check")
-        table = catalog.given_table()
+        table = given_table(catalog)
         catalog.undo()
     assert any(table.name in left for left in session.residue)
 
@@ -131,7 +132,7 @@ def test_what_was_made_and_cannot_be_seen_any_more_is_residue() -> None:
     installed: list[Registries] = []
     with lawful_session(installed.append) as session:
         catalog = Catalog(session, "some.check")
-        catalog.given_namespace()
+        given_namespace(catalog)
         refusing_everything(installed[0], 405)
         catalog.undo()
     assert len(session.residue) >= 1

@@ -14,7 +14,7 @@ from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Outcome, Reply
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Group
 from icecheck.verdict import Outcome as Ending

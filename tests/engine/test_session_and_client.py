@@ -8,9 +8,10 @@ import pytest
 
 from icecheck.client import Catalog
 from icecheck.expect import Blocked, NotOffered
+from icecheck.given import given_namespace, given_table
 from icecheck.mock_server import MockCatalog
+from icecheck.opening import open_session
 from icecheck.request_guard import ForeignRequest
-from icecheck.session import open_session
 from icecheck.target import Target, UsageError
 
 CONFIG = {"defaults": {}, "overrides": {}}
@@ -115,7 +116,7 @@ def test_a_parent_that_the_user_gave_is_worked_under_and_left_alone(mock):
     httpx.Client(transport=mock.httpx_transport()).get(f"{mock.uri}/v1/config?warehouse=parent")
     make_foreign(mock, "parent", "theirs")
     session = opened(mock, "parent", namespace=("theirs",))
-    namespace = Catalog(session, "c").given_namespace()
+    namespace = given_namespace(Catalog(session, "c"))
     assert namespace[0] == "theirs"
     session.close()
     again = opened(mock, "parent", isolation="flat")
@@ -153,7 +154,7 @@ def test_undo_removes_what_was_made_and_nothing_else(mock):
     session = opened(mock, "undo", isolation="flat")
     make_foreign(mock, "undo", "icecheck_foreign")
     catalog = Catalog(session, "c")
-    table = catalog.given_table(catalog.given_namespace())
+    table = given_table(catalog, given_namespace(catalog))
     moved = (table.namespace, catalog.new_name())
     catalog.rename_table((table.namespace, table.name), moved).expect(204)
     catalog.undo()
@@ -166,9 +167,9 @@ def test_undo_removes_what_was_made_and_nothing_else(mock):
 def test_a_table_that_nobody_ledgered_in_an_own_namespace_is_swept(mock):
     session = opened(mock, "sweep")
     catalog = Catalog(session, "c")
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     stranger = Catalog(session, "stranger")
-    stranger.given_table(namespace)
+    given_table(stranger, namespace)
     catalog.undo()
     assert session.residue == []
 
@@ -176,7 +177,7 @@ def test_a_table_that_nobody_ledgered_in_an_own_namespace_is_swept(mock):
 def test_what_cannot_be_removed_is_residue(mock):
     session = opened(mock, "residue")
     catalog = Catalog(session, "c")
-    namespace = catalog.given_namespace()
+    namespace = given_namespace(catalog)
     child = (*namespace, "not_ours")
     Catalog(session, "other").create_namespace(child)
     catalog.undo()
@@ -203,7 +204,7 @@ def test_a_failed_arrange_step_blocks_and_names_the_requirement():
         Target("http://h", isolation="flat"), run_id="r1", transport=scripted(answer)
     )
     with pytest.raises(Blocked) as caught:
-        Catalog(session, "c").given_table()
+        given_table(Catalog(session, "c"))
     assert caught.value.by == "createTable.200"
 
 
@@ -214,7 +215,7 @@ def test_an_arrange_step_that_is_not_offered_is_no_failure():
         transport=scripted(lambda *_: (406, {})),
     )
     with pytest.raises(NotOffered):
-        Catalog(session, "c").given_namespace()
+        given_namespace(Catalog(session, "c"))
 
 
 def test_a_prefix_is_used_verbatim_and_a_separator_as_announced():
@@ -258,7 +259,7 @@ def test_secrets_never_reach_the_record(mock):
             run_id="r1",
             transport=secured.httpx_transport(),
         )
-        Catalog(session, "c").given_namespace()
+        given_namespace(Catalog(session, "c"))
         assert session.exchanges
         assert "tok-canary-1" not in repr(session.exchanges)
         session.close()

@@ -8,7 +8,7 @@ from icecheck.client import Catalog
 from icecheck.contract import load
 from icecheck.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 
 

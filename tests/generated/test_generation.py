@@ -23,7 +23,7 @@ from icecheck.conformance.generation import cases_of
 from icecheck.conformance.test_generated import OPERATIONS
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 order = {order}
 found = {{o: repr(cases_of(o, load())) for o in order(OPERATIONS)}}

@@ -15,8 +15,8 @@ from icecheck.client import Catalog
 from icecheck.connection import Connection, TargetUnusable, Wire
 from icecheck.exchange import Exchange, Step
 from icecheck.json_text import read_json
+from icecheck.opening import open_session
 from icecheck.redaction import Redactor
-from icecheck.session import open_session
 from icecheck.target import Principal, Target, UsageError
 from icecheck.unreachable import Unreachable
 from icecheck.verdict import Outcome

@@ -14,10 +14,12 @@ from icecheck.assembly.run import run_checks
 from icecheck.client import Catalog
 from icecheck.connection import TargetUnusable, Wire
 from icecheck.exchange import Step
+from icecheck.given import given_namespace, given_table
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
+from icecheck.opening import open_session
 from icecheck.request_guard import ForeignRequest
-from icecheck.session import Session, open_session
+from icecheck.session import Session
 from icecheck.target import Target
 from icecheck.verdict import Group, Run
 
@@ -330,8 +332,8 @@ def test_what_a_catalog_lists_in_another_case_is_the_runs_own(mock: MockCatalog)
     target = Target(ADDRESS, warehouse="wh")
     session = open_session(target, run_id="r1", transport=Folding(mock))
     catalog, forgetful = Catalog(session, "a"), Catalog(session, "b")
-    namespace = catalog.given_namespace()
-    forgetful.given_table(namespace)  # its ledger is lost
+    namespace = given_namespace(catalog)
+    given_table(forgetful, namespace)  # its ledger is lost
     catalog.undo()
     session.close()
     assert session.residue == []

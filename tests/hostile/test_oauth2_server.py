@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from icecheck.expect import NotOffered
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.spark_tests.running import spark_session
 from icecheck.target import Principal, Target
 from icecheck.verdict import SkipKind

@@ -23,7 +23,8 @@ from icecheck.judge import judge
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningSettings
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.target import Namespace
 from icecheck.verdict import Outcome, Verdict
 

@@ -26,7 +26,8 @@ from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.target import Target
 
 Install = Callable[[Registries], None]

@@ -15,7 +15,7 @@ from tests.kill.killing import (
 from icecheck.client import Catalog
 from icecheck.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Principal, Target
 from icecheck.verdict import Outcome, SkipKind, Verdict
 

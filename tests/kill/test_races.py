@@ -31,7 +31,8 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending
 from icecheck.verdict import SkipKind, Verdict

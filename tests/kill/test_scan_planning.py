@@ -18,7 +18,8 @@ from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_request_body
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.target import Target
 from icecheck.verdict import Outcome, SkipKind
 

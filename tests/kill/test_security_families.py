@@ -20,7 +20,7 @@ from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSet
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 from icecheck.verdict import Outcome as Ending
 from icecheck.verdict import SkipKind, Verdict

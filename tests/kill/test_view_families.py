@@ -20,6 +20,7 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.contract import load
 from icecheck.expect import NotOffered
+from icecheck.given import given_namespace
 from icecheck.judge import judge
 from icecheck.ledger import Entry
 from icecheck.mock_server.defects.kit.rewriting import forget_effect
@@ -111,7 +112,7 @@ def test_views_are_entered_moved_and_removed() -> None:
 def test_a_view_nobody_entered_is_swept_with_its_namespace() -> None:
     with mock_session() as (_, session):
         catalog = Catalog(session, "sweep")
-        namespace = catalog.given_namespace()
+        namespace = given_namespace(catalog)
         name = catalog.new_name()
         supported(catalog.create_view(namespace, create_view_body(name))).expect(200)
         catalog.ledger.forget(Entry("view", namespace, name), deleted=False)

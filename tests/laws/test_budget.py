@@ -78,4 +78,4 @@ def test_no_check_asks_about_the_namespace_that_all_share() -> None:
         and exchange.url.rpartition("_home")[2].partition("?")[0] in {"", "/tables", "/views"}
         and exchange.step is not Step.UNDO
     }
-    assert asked == set(), "use catalog.given_namespace(): others' tables are in the shared one"
+    assert asked == set(), "use given_namespace(catalog): others' tables are in the shared one"

@@ -20,9 +20,10 @@ from icecheck.check import Check
 from icecheck.client import Catalog
 from icecheck.conformance.viewing import given_view
 from icecheck.contract import load
+from icecheck.given import given_namespace, given_table
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Given, Target
 from icecheck.verdict import Group, Outcome, Run
 
@@ -192,8 +193,8 @@ def test_a_run_that_may_only_read_finds_nothing_wrong_and_changes_nothing() -> N
     where = target(mock, "flat")
     session = open_session(where, run_id="given", transport=mock.httpx_transport())
     theirs = Catalog(session, "theirs")
-    namespace = theirs.given_namespace()
-    table, view = theirs.given_table(namespace), given_view(theirs, namespace)
+    namespace = given_namespace(theirs)
+    table, view = given_table(theirs, namespace), given_view(theirs, namespace)
     before = mock.state(WAREHOUSE)
     given = Given(namespace, (namespace, table.name), (namespace, view.name))
     where = replace(where, read_only=True, given=given)

@@ -12,7 +12,7 @@ from icecheck.conformance.every_route import own_objects, reads, writes
 from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef, load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.registry import registered
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 
 CONTRACT = load()

@@ -24,8 +24,8 @@ from icecheck.client import Catalog
 from icecheck.conformance.manifest_files import PlannedFile, given_files
 from icecheck.contract.model import Response
 from icecheck.mock_server import MockCatalog, PlanningSettings
+from icecheck.opening import open_session
 from icecheck.schema import schema_judge
-from icecheck.session import open_session
 from icecheck.target import Target
 
 ROWS = {row.id: row for operation in OPERATIONS.values() for row in operation.responses.values()}

@@ -4,7 +4,7 @@ import pytest
 
 from icecheck.client import Catalog
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.target import Target
 
 

@@ -288,7 +288,7 @@ def test_a_network_problem_is_no_failure_of_the_catalog(open_catalog, monkeypatc
 
 
 def test_a_check_without_an_answer_is_blocked_by_the_target(mock):
-    from icecheck.session import open_session
+    from icecheck.opening import open_session
     from icecheck.target import Target
 
     inner = mock.httpx_transport()

@@ -17,7 +17,7 @@ from icecheck.mock_server.core.context import Outcome as Answered
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks

@@ -9,7 +9,7 @@ from tests.access.gateway import gateway
 
 from icecheck.client import Catalog
 from icecheck.mock_server import MockCatalog
-from icecheck.session import open_session
+from icecheck.opening import open_session
 from icecheck.spark import SparkUnavailable, SparkWorkbench
 from icecheck.target import Target
 

@@ -14,7 +14,8 @@ from icecheck.check import Check
 from icecheck.cleaning import salvage
 from icecheck.exchange import Exchange
 from icecheck.littering import refuse_to_litter
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.undeclared import try_undeclared
 from icecheck.verdict import Verdict
 

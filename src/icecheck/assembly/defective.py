@@ -8,7 +8,8 @@ from icecheck.accommodating import accommodate
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
-from icecheck.session import Session, open_session
+from icecheck.opening import open_session
+from icecheck.session import Session
 from icecheck.target import Principal, Target
 
 __all__ = [

@@ -15,7 +15,7 @@ from icecheck.contract import Action
 from icecheck.exchange import Exchange
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.offer import Offer
-from icecheck.session import preflight
+from icecheck.opening import preflight
 from icecheck.target import Principal, Target
 
 __all__ = ["Forecast", "forecast"]

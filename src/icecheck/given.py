@@ -1,24 +1,23 @@
 """What a check needs to be there before it begins, made as an ordinary client would make it.
 
-``Catalog`` has these functions as its methods; they raise NotOffered or Blocked without success.
+Each function takes the catalog first, and raises NotOffered or Blocked without success.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from icecheck import bodies
+from icecheck.client import Catalog
 from icecheck.expect import Blocked, NotOffered, Reply
-from icecheck.home import Home, Named
+from icecheck.shared_objects import Named
+from icecheck.shared_setup import shared_setup
 from icecheck.table import Table
 from icecheck.target import Namespace
 from icecheck.verdict import SkipKind
 
-if TYPE_CHECKING:
-    from icecheck.client import Catalog
-
 __all__ = [
-    "given",
+    "arrange",
     "given_commit",
     "given_dropped",
     "given_home",
@@ -27,8 +26,8 @@ __all__ = [
     "given_snapshot",
     "given_table",
     "given_transaction",
-    "loaded",
-    "shared",
+    "reloaded",
+    "shared_object",
     "shared_table",
     "some_home",
     "some_namespace",
@@ -39,7 +38,7 @@ Json = Any
 T = TypeVar("T", bound=Named)
 
 
-def given(catalog: "Catalog", operation_id: str, send: Callable[[], Reply]) -> Reply:
+def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> Reply:
     """Send what is a means to the check's end; raise NotOffered or Blocked without success."""
     if not catalog.claims(operation_id):
         raise NotOffered(f"the catalog does not claim {operation_id}, which this check needs")
@@ -59,34 +58,35 @@ def given(catalog: "Catalog", operation_id: str, send: Callable[[], Reply]) -> R
     return reply
 
 
-def _works_in_parent(catalog: "Catalog") -> bool:
+def _works_in_parent(catalog: Catalog) -> bool:
     return catalog.session.accommodations.only_in is not None
 
 
 # -------------------------------------------------------------------------- namespaces
 
 
-def given_home(catalog: "Catalog") -> Namespace:
+def given_home(catalog: Catalog) -> Namespace:
     """Return the namespace in which the tables and views of many checks are, each for a while.
 
     It is made when a check first asks for it. Whoever lists, changes or drops a namespace, or
     judges what is in it, makes one of its own (``given_namespace``).
     """
     only_in = catalog.session.accommodations.only_in
-    return _home(catalog).enter(catalog) if only_in is None else only_in
+    return shared_setup(catalog).enter(catalog, _make_home) if only_in is None else only_in
 
 
-def _home(catalog: "Catalog") -> Home:
-    session = catalog.session
-    with session.sharing:
-        if session.home is None:
-            session.home = Home(catalog)
-        home: Home = session.home
-    return home
+def _make_home(speaker: Catalog, namespace: Namespace) -> None:
+    try:
+        arrange(speaker, "createNamespace", lambda: speaker.create_namespace(namespace))
+    except Blocked:
+        # An attempt whose answer was lost has made it; its name is nobody else's.
+        if speaker.exchanges[-1].status != 409:
+            raise
+        speaker.ledger_namespace(namespace)
 
 
 def given_namespace(
-    catalog: "Catalog",
+    catalog: Catalog,
     properties: Mapping[str, str] | None = None,
     *,
     under: Namespace | None = None,
@@ -95,11 +95,11 @@ def given_namespace(
     """Create a namespace of the run's own, nested under another if asked, and return it."""
     base = catalog.session.isolation.base if under is None else under
     namespace = (*base, catalog.new_name(hint))
-    given(catalog, "createNamespace", lambda: catalog.create_namespace(namespace, properties))
+    arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace, properties))
     return namespace
 
 
-def some_namespace(catalog: "Catalog") -> Namespace:
+def some_namespace(catalog: Catalog) -> Namespace:
     """Return a namespace to look at: one of the run's own, or where it may only read, theirs.
 
     What else is in it, and what it is called, is nobody's business.
@@ -107,12 +107,12 @@ def some_namespace(catalog: "Catalog") -> Namespace:
     return _theirs(catalog) if catalog.target.read_only else given_namespace(catalog)
 
 
-def some_home(catalog: "Catalog") -> Namespace:
+def some_home(catalog: Catalog) -> Namespace:
     """Return a namespace to look for something in: the run's home, or as above, theirs."""
     return _theirs(catalog) if catalog.target.read_only else given_home(catalog)
 
 
-def _theirs(catalog: "Catalog") -> Namespace:
+def _theirs(catalog: Catalog) -> Namespace:
     theirs = catalog.target.given
     if theirs.namespace:
         return theirs.namespace
@@ -125,7 +125,7 @@ def _theirs(catalog: "Catalog") -> Namespace:
 
 
 def given_table(
-    catalog: "Catalog", namespace: Namespace | None = None, *, hint: str = "", **members: Any
+    catalog: Catalog, namespace: Namespace | None = None, *, hint: str = "", **members: Any
 ) -> Table:
     """Create a table, in the run's home unless a namespace is given, and return it.
 
@@ -134,56 +134,58 @@ def given_table(
     where = given_home(catalog) if namespace is None else namespace
     name = catalog.new_name(hint)
     body = bodies.create_table_body(name, **members)
-    reply = given(catalog, "createTable", lambda: catalog.create_table(where, body))
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(where, body))
     return _table(where, name, reply)
 
 
-def shared_table(catalog: "Catalog") -> Table:
+def shared_table(catalog: Catalog) -> Table:
     """Return an empty table that other checks have too: for who only reads it, or is refused.
 
     It is what a load has shown, where the catalog loads tables.
     Where something that may have changed it was not refused, the next check has another one.
     """
-    return shared(catalog, "table", lambda s, namespace: given_loaded(s, given_table(s, namespace)))
+    return shared_object(
+        catalog, "table", lambda s, namespace: given_loaded(s, given_table(s, namespace))
+    )
 
 
-def shared(catalog: "Catalog", kind: str, make: Callable[["Catalog", Namespace], T]) -> T:
+def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespace], T]) -> T:
     """Return the table or view of a kind that checks share; ``make`` makes it in a namespace."""
     namespace = given_home(catalog)
-    return _home(catalog).lend(catalog, kind, lambda speaker: make(speaker, namespace))
+    return shared_setup(catalog).lend(catalog, kind, lambda speaker: make(speaker, namespace))
 
 
-def some_table(catalog: "Catalog") -> Table:
+def some_table(catalog: Catalog) -> Table:
     """Return a table to look at: the one that checks share, or where it may only read, theirs."""
     if not catalog.target.read_only:
         return shared_table(catalog)
     if catalog.target.given.table is None:
         raise NotOffered("name a table to read with --given-table", SkipKind.SAFETY_LEVEL)
     namespace, name = catalog.target.given.table
-    reply = given(catalog, "loadTable", lambda: catalog.load_table(namespace, name))
+    reply = arrange(catalog, "loadTable", lambda: catalog.load_table(namespace, name))
     return _table(namespace, name, reply)
 
 
-def given_loaded(catalog: "Catalog", table: Table) -> Table:
+def given_loaded(catalog: Catalog, table: Table) -> Table:
     """Return a table as a load shows it, or as it was created where the catalog loads none."""
     if not catalog.claims("loadTable"):
         return table
-    reply = given(catalog, "loadTable", lambda: catalog.load_table(table.namespace, table.name))
+    reply = arrange(catalog, "loadTable", lambda: catalog.load_table(table.namespace, table.name))
     return _table(table.namespace, table.name, reply)
 
 
 def given_commit(
-    catalog: "Catalog", table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
+    catalog: Catalog, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
 ) -> Table:
     """Commit updates that are only a means to the check's end; return the table after it."""
 
     def send() -> Reply:
         return catalog.update_table(table.namespace, table.name, updates, requirements)
 
-    return _table(table.namespace, table.name, given(catalog, "updateTable", send))
+    return _table(table.namespace, table.name, arrange(catalog, "updateTable", send))
 
 
-def given_snapshot(catalog: "Catalog", table: Table, ordinal: int = 1, ref: str = "main") -> Table:
+def given_snapshot(catalog: Catalog, table: Table, ordinal: int = 1, ref: str = "main") -> Table:
     """Add a metadata-only snapshot and point a branch at it."""
     current = (table.metadata.get("refs") or {}).get(ref, {}).get("snapshot-id")
     added = bodies.snapshot(table.metadata, ordinal, parent=current)
@@ -194,17 +196,17 @@ def given_snapshot(catalog: "Catalog", table: Table, ordinal: int = 1, ref: str 
     return given_commit(catalog, table, updates)
 
 
-def given_dropped(catalog: "Catalog", namespace: Namespace, name: str) -> None:
+def given_dropped(catalog: Catalog, namespace: Namespace, name: str) -> None:
     """Drop a table without purge, as a means to the check's end."""
-    given(catalog, "dropTable", lambda: catalog.drop_table(namespace, name))
+    arrange(catalog, "dropTable", lambda: catalog.drop_table(namespace, name))
 
 
-def given_transaction(catalog: "Catalog", changes: Sequence[Json]) -> None:
+def given_transaction(catalog: Catalog, changes: Sequence[Json]) -> None:
     """Commit to several tables as a means to the check's end."""
-    given(catalog, "commitTransaction", lambda: catalog.commit_transaction(changes))
+    arrange(catalog, "commitTransaction", lambda: catalog.commit_transaction(changes))
 
 
-def loaded(catalog: "Catalog", table: Table) -> Table:
+def reloaded(catalog: Catalog, table: Table) -> Table:
     """Load a table that must be there, and return it as it is now (a Violation if not)."""
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = reply.member("metadata")
