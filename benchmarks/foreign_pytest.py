@@ -25,7 +25,7 @@ def main() -> None:
         (Path(directory) / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
         cpu_seconds(directory)
         pairs = [
-            (cpu_seconds(directory, "-p", "icecheck.pytest_plugin"), cpu_seconds(directory))
+            (cpu_seconds(directory, "-p", "icecheck.pytest.plugin"), cpu_seconds(directory))
             for _ in range(ROUNDS)
         ]
     ratio = statistics.median(w / o for w, o in pairs)

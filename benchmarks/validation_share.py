@@ -6,13 +6,13 @@ from typing import Any
 
 import jsonschema_rs
 
-from icecheck.assembly import run as assembly
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
+from icecheck.findings.verdict import Group
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
-from icecheck.schema import SchemaJudge
-from icecheck.target import Target
-from icecheck.verdict import Group
+from icecheck.replies.schema import SchemaJudge
+from icecheck.run import runner as assembly
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
 
 CREDENTIAL = "bench:bench-secret"
 

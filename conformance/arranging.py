@@ -1,9 +1,9 @@
 """Arrange steps beyond those of the client: a namespace at a given path, operations needed."""
 
-from icecheck.client import Catalog
-from icecheck.expect import NotOffered
-from icecheck.given import arrange
-from icecheck.target import Namespace
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange
+from icecheck.replies.expect import NotOffered
+from icecheck.target.target import Namespace
 
 __all__ = ["given_namespace_at", "require"]
 

@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Table
-from icecheck.conformance import metadata_view as view
-from icecheck.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
-from icecheck.given import (
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
     given_loaded,
     given_snapshot,
     given_table,
@@ -15,11 +13,13 @@ from icecheck.given import (
     shared_object,
     shared_table,
 )
-from icecheck.probes import has_capability, offered
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.conformance import metadata_view as view
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.probes import has_capability, offered
+from icecheck.replies.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
+from icecheck.target.target import Namespace
 
 __all__ = [
     "MARK",

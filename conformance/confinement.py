@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck.client import NO_BODY
+from icecheck.client.catalog import NO_BODY
 from icecheck.conformance.flaws import Flaw
 from icecheck.conformance.generation import GeneratedCase
 from icecheck.conformance.sample_values import TABLE_LOCATION, TABLE_TIME
 from icecheck.contract import Contract
 from icecheck.contract import Place as Named
-from icecheck.schema import schema_judge
-from icecheck.target import Namespace
+from icecheck.replies.schema import schema_judge
+from icecheck.target.target import Namespace
 
 __all__ = ["ConfinedRequest", "Place", "confine"]
 

@@ -1,5 +1,5 @@
 """The fixtures that checks ask for, for them alone."""
 
-from icecheck.check_fixtures import catalog, spark
+from icecheck.pytest.check_fixtures import catalog, spark
 
 __all__ = ["catalog", "spark"]

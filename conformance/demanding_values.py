@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icecheck import bodies
+from icecheck.client import bodies
 
 __all__ = ["LARGE_BYTES", "MANY", "large_property", "wide_schema", "zero_based"]
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import NO_BODY, Catalog, Query, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
+from icecheck.client.given import given_namespace, given_table, reloaded, some_table
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import object_in, tables_in
 from icecheck.conformance.viewing import (
@@ -16,11 +17,10 @@ from icecheck.conformance.viewing import (
     given_view,
     some_view,
 )
-from icecheck.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.given import given_namespace, given_table, reloaded, some_table
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.target.target import Namespace
 
 __all__ = [
     "OTHERS",

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Table
 from icecheck.conformance import metadata_view as view
-from icecheck.expect import Blocked
+from icecheck.replies.expect import Blocked
 
 __all__ = [
     "added_column",

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.token_requests import asks_here, own_form
 
 __all__ = ["bearer", "claims_of", "forged_tokens", "own_token", "strangers", "unsigned_jwt"]

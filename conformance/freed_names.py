@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange, given_dropped, given_home, given_namespace, given_table
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.metadata_view import metadata_in
@@ -16,11 +17,10 @@ from icecheck.conformance.viewing import (
     given_view,
     supported,
 )
-from icecheck.expect import NotOffered, Reply
-from icecheck.given import arrange, given_dropped, given_home, given_namespace, given_table
-from icecheck.probes import has_capability
-from icecheck.statuses import ANY_SUCCESS
-from icecheck.target import Namespace
+from icecheck.findings.statuses import ANY_SUCCESS
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.target.target import Namespace
 
 __all__ = ["TAKINGS", "Taking", "judge_taking"]
 

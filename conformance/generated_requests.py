@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_namespace, given_snapshot, given_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.flaws import Flaw
@@ -11,13 +12,12 @@ from icecheck.conformance.generation import GeneratedCase, cases_of
 from icecheck.conformance.sampling import sample
 from icecheck.conformance.viewing import View, given_view, settled_view
 from icecheck.contract import Action, Facts, Object
-from icecheck.expect import Blocked, Reply, Violation
-from icecheck.given import given_namespace, given_snapshot, given_table
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
-from icecheck.symptoms import Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import Finding
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Finding
+from icecheck.replies.expect import Blocked, Reply, Violation
+from icecheck.target.target import Namespace
 
 __all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
 

@@ -13,8 +13,8 @@ from typing import Any
 from icecheck.conformance.flaws import Flaw, flaw_of, spot_of
 from icecheck.conformance.sample_values import sample_of, seeded
 from icecheck.contract import Action, Contract, Operation
-from icecheck.generating import generating
-from icecheck.schema import schema_judge
+from icecheck.judging.generating import generating
+from icecheck.replies.schema import schema_judge
 
 __all__ = ["GeneratedCase", "cases_of"]
 

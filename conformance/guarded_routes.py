@@ -3,12 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Table
-from icecheck.conformance.reading import object_in
-from icecheck.conformance.viewing import create_view_body, given_view, some_view
-from icecheck.expect import Reply
-from icecheck.given import (
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
     given_home,
     given_namespace,
     given_table,
@@ -16,7 +13,10 @@ from icecheck.given import (
     some_namespace,
     some_table,
 )
-from icecheck.target import Namespace
+from icecheck.conformance.reading import object_in
+from icecheck.conformance.viewing import create_view_body, given_view, some_view
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
 
 __all__ = [
     "FALSE_TOKEN",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from icecheck import bodies
+from icecheck.client import bodies
 from icecheck.conformance.hostile_values import KEYS, STRINGS
 
 __all__ = [

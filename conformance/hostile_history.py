@@ -6,8 +6,8 @@ Each function returns what ``kept.judge_changes`` sends, one update after the ot
 from collections.abc import Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.hostile_values import (
     LONGS,
     STRINGS,

@@ -6,14 +6,14 @@ Each function returns what ``kept.judge_changes`` sends, one update after the ot
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.evolving import column_id, number
 from icecheck.conformance.hostile_columns import COLUMNS, COLUMNS_OF_VERSION_3, Column, numbered
 from icecheck.conformance.hostile_values import STRINGS, in_halves
 from icecheck.conformance.kept import Change, Make
-from icecheck.expect import difference
+from icecheck.replies.expect import difference
 
 __all__ = [
     "add_schema",

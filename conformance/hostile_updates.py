@@ -6,7 +6,7 @@ Each function returns what ``kept.judge_changes`` sends, one update after the ot
 from collections.abc import Sequence
 from typing import Any
 
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.hostile_values import in_halves, shuffled, string_map
 from icecheck.conformance.kept import KEPT, Change, Make
 

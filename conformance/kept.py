@@ -6,17 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_loaded
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import commit
 from icecheck.conformance.hostile_values import string_map
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import ABSENT, Reply, Violation, difference, show
-from icecheck.given import arrange, given_loaded
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE, EFFECT_MISSING
-from icecheck.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.symptoms import Symptom
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.findings.symptoms import Symptom
+from icecheck.replies.expect import ABSENT, Reply, Violation, difference, show
 
 __all__ = [
     "KEPT",

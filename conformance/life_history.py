@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Table
 from icecheck.conformance.life_layout import Growth
 from icecheck.conformance.statistics_files import (
     partition_statistics_file,

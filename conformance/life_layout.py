@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
+from icecheck.client import bodies
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.hostile_values import string_map
 from icecheck.conformance.kept import KEPT

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
 from icecheck.conformance import life_history as history
 from icecheck.conformance import life_layout as layout
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.kept import KEPT
 from icecheck.conformance.life_layout import Growth
-from icecheck.expect import SHAPE_ERRORS
-from icecheck.probes import has_capability
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import SHAPE_ERRORS
 
 __all__ = [
     "Stage",

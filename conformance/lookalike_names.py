@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Query
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query
 from icecheck.conformance.hostile_values import Hostile
 from icecheck.conformance.reading import (
     expect_levels,
@@ -22,12 +22,12 @@ from icecheck.conformance.reading import (
 from icecheck.conformance.viewing import (
     create_view_body,
 )
-from icecheck.expect import ABSENT, Reply, show
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGE
-from icecheck.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import CHANGE
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, Reply, show
+from icecheck.target.target import Namespace
 
 __all__ = [
     "ANOTHER_OBJECT",

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit
 from icecheck.conformance.committing import given_table_of
 from icecheck.conformance.manifest_schemas import (
     ADDED,
@@ -22,9 +23,8 @@ from icecheck.conformance.manifest_schemas import (
     manifest_entry_schema,
     manifest_list_schema,
 )
-from icecheck.expect import Blocked, NotOffered
-from icecheck.given import given_commit
-from icecheck.verdict import SkipKind
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import Blocked, NotOffered
 
 __all__ = [
     "EQUALITY_DELETES",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from icecheck.expect import Blocked, Matcher, Reply
+from icecheck.replies.expect import Blocked, Matcher, Reply
 
 __all__ = [
     "column_names",

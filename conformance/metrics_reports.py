@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icecheck.client import Table
+from icecheck.client.catalog import Table
 
 __all__ = ["commit_report", "scan_report"]
 

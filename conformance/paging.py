@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Query
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import given_namespace, given_table
 from icecheck.conformance.reading import namespaces_in, tables_in
 from icecheck.conformance.viewing import given_view
-from icecheck.expect import Reply
-from icecheck.given import given_namespace, given_table
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
 
 __all__ = ["ODD", "Place", "namespaces_placed", "tables_placed", "views_placed"]
 

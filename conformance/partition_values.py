@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from icecheck import bodies
+from icecheck.client import bodies
 from icecheck.conformance.manifest_files import Layout
 
 __all__ = [

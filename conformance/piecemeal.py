@@ -8,9 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from icecheck.conformance.hostile_values import in_halves
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import ABSENT, Reply, difference, show
-from icecheck.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.symptoms import Symptom
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.findings.symptoms import Symptom
+from icecheck.replies.expect import ABSENT, Reply, difference, show
 
 __all__ = ["Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]
 

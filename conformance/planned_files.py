@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from icecheck.client import Catalog, Table
-from icecheck.conformance.manifest_files import ManifestFiles
-from icecheck.expect import Violation, equal
-from icecheck.planned_scan import (
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.planned_scan import (
     Planned,
     expect_state,
     planned,
 )
-from icecheck.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.conformance.manifest_files import ManifestFiles
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.replies.expect import Violation, equal
 
 __all__ = [
     "HISTORY",

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck.client import Catalog
-from icecheck.expect import ABSENT, Blocked, NotOffered, Reply, show
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING, SCHEMA_NOT_JSON
-from icecheck.symptoms import (
+from icecheck.client.catalog import Catalog
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    EFFECT_MISSING,
+    SCHEMA_NOT_JSON,
+)
+from icecheck.findings.symptoms import (
     ANOTHER_THING,
     NOT_ALL_SEEN,
     NOT_AS_ACKNOWLEDGED,
@@ -14,8 +17,9 @@ from icecheck.symptoms import (
     Symptom,
     declare,
 )
-from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, show
+from icecheck.target.target import Namespace
 
 __all__ = [
     "BODY_ON_304",

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from icecheck import contract
-from icecheck.client import Catalog, Table
-from icecheck.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.history import (
+from icecheck.client.catalog import Catalog, Table
+from icecheck.findings.shared_symptoms import ANOMALY
+from icecheck.findings.verdict import SkipKind
+from icecheck.histories.history import (
     Anomaly,
     AnomalyKind,
     Answer,
@@ -16,10 +17,9 @@ from icecheck.history import (
     anomalies_in,
     tell,
 )
-from icecheck.racing import Move, race
-from icecheck.shared_symptoms import ANOMALY
-from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.histories.racing import Move, race
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.target.target import Namespace
 
 __all__ = [
     "MARK",

@@ -4,8 +4,9 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog, Query, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.given import given_loaded, given_namespace, given_snapshot, given_table
 from icecheck.conformance import metadata_view
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import (
@@ -26,12 +27,11 @@ from icecheck.conformance.viewing import (
     create_view_body,
     view_version,
 )
-from icecheck.expect import Blocked, NotOffered, Reply, show
-from icecheck.given import given_loaded, given_namespace, given_snapshot, given_table
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Blocked, NotOffered, Reply, show
+from icecheck.target.target import Namespace
 
 __all__ = [
     "FIRST",

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.forged_tokens import bearer
-from icecheck.expect import NotOffered
+from icecheck.replies.expect import NotOffered
 
 __all__ = ["second_principal"]
 

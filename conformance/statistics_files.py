@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icecheck.client import Table
+from icecheck.client.catalog import Table
 
 __all__ = [
     "partition_statistics_file",

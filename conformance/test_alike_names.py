@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Query
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import given_namespace
 from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.lookalike_names import (
     TABLES,
@@ -23,11 +23,11 @@ from icecheck.conformance.piecemeal import no_breakdown
 from icecheck.conformance.reading import LISTING, namespaces_in, next_page_token, tables_in
 from icecheck.conformance.viewing import supported
 from icecheck.contract import Action
-from icecheck.expect import Reply, show
-from icecheck.given import given_namespace
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
 
 SHORT = "a_b"
 LONGER = ("a_bc", "a_b_1", "axb")

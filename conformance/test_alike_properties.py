@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_namespace, given_table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import commit
 from icecheck.conformance.lookalike_names import properties_in
@@ -18,10 +18,10 @@ from icecheck.conformance.viewing import (
     replace_view,
     supported,
 )
-from icecheck.expect import ABSENT, Reply
-from icecheck.given import given_home, given_namespace, given_table
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, Reply
 
 WELL_KNOWN = (
     "owner",  # columns of their own, in this and that store

@@ -4,9 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
+    arrange,
+    given_commit,
+    given_dropped,
+    given_loaded,
+    given_table,
+    shared_object,
+    shared_table,
+)
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     creation_updates,
@@ -18,17 +26,9 @@ from icecheck.conformance.committing import (
     shared_snapshots,
 )
 from icecheck.conformance.evolving import column_id, number, wider_schema
-from icecheck.expect import show
-from icecheck.given import (
-    arrange,
-    given_commit,
-    given_dropped,
-    given_loaded,
-    given_table,
-    shared_object,
-    shared_table,
-)
-from icecheck.target import Namespace
+from icecheck.judging.check import check
+from icecheck.replies.expect import show
+from icecheck.target.target import Namespace
 
 Json = dict[str, Any]
 

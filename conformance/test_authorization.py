@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_namespace, given_table, reloaded
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.guarded_routes import (
@@ -23,10 +23,10 @@ from icecheck.conformance.reading import (
     tables_in,
 )
 from icecheck.contract import Changes
-from icecheck.expect import Reply, Violation
-from icecheck.given import given_namespace, given_table, reloaded
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, Violation
 
 
 def _require_credentials(catalog: Catalog) -> None:

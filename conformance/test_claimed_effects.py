@@ -7,9 +7,9 @@ who answers a success without the effect tells a falsehood.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_home, given_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     NO_SNAPSHOT,
@@ -38,10 +38,10 @@ from icecheck.conformance.viewing import (
     replace_view,
     set_current_version,
 )
-from icecheck.expect import Matcher, Reply, containing, equal
-from icecheck.given import given_commit, given_home, given_table
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Matcher, Reply, containing, equal
 
 _LAST_ADDED = -1
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_home, given_table, reloaded
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     commit,
@@ -15,9 +15,9 @@ from icecheck.conformance.committing import (
 from icecheck.conformance.demanding_values import large_property, wide_schema
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Reply, containing, show
-from icecheck.given import given_home, given_table, reloaded
-from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, containing, show
 
 STRUCT = bodies.struct_field
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}

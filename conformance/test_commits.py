@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_home, given_table, reloaded, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     MARK,
@@ -20,12 +20,12 @@ from icecheck.conformance.committing import (
     shared_snapshots,
 )
 from icecheck.conformance.evolving import number, wider_schema
-from icecheck.expect import ANY_OBJECT, ANY_STRING, Matcher
-from icecheck.given import given_commit, given_home, given_table, reloaded, shared_table
-from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
-from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, Matcher
+from icecheck.target.target import Namespace
 
 _CHANGED_BY_NOTHING = declare(
     "changed-by-nothing",

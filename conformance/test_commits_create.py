@@ -1,14 +1,14 @@
 """updateTable under assert-create: the commit that makes a staged table exist."""
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_namespace, given_table, reloaded
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import creation_updates
-from icecheck.expect import ANY_STRING, Reply, containing, equal
-from icecheck.given import given_namespace, given_table, reloaded
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.judging.check import check
+from icecheck.replies.expect import ANY_STRING, Reply, containing, equal
+from icecheck.target.target import Namespace
 
 NEEDS = ("stage-create",)
 ASSERT_CREATE = {"type": "assert-create"}

@@ -1,8 +1,8 @@
 """updateTable: requirements before updates, all or nothing, in order, and against other writers."""
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table, reloaded, shared_table
 from icecheck.conformance.committing import (
     commit,
     expect_effect,
@@ -15,10 +15,10 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import number, wider_schema
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import ABSENT, Matcher
-from icecheck.given import given_table, reloaded, shared_table
-from icecheck.probes import is_refusal
-from icecheck.symptoms import Severity, declare
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import is_refusal
+from icecheck.replies.expect import ABSENT, Matcher
 
 _SEVERAL_VERSIONS = declare(
     "several-versions",

@@ -3,15 +3,15 @@
 import re
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_namespace, given_table
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.contract import Operation
-from icecheck.expect import ABSENT, NotOffered, Reply, show
-from icecheck.given import given_namespace, given_table
-from icecheck.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
-from icecheck.symptoms import ANOTHER_THING, Severity, declare
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+from icecheck.target.target import Namespace
 
 _CONFIG_OF_ANOTHER_WAREHOUSE = declare(
     "config-of-another-warehouse",

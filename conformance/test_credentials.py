@@ -4,22 +4,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_dropped, given_table, shared_table, some_table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import commit
 from icecheck.conformance.metadata_view import metadata_in, place
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import TOKEN_NOT_ACCEPTED
 from icecheck.conformance.viewing import some_view
-from icecheck.expect import Reply, show
-from icecheck.given import arrange, given_dropped, given_table, shared_table, some_table
-from icecheck.probes import offered
-from icecheck.shared_symptoms import SCHEMA
-from icecheck.symptoms import Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import SCHEMA
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
 
 _CREDENTIAL_EMPTY = declare(
     "credential-empty", "Vends a credential with an empty prefix or config", Severity.SHAPE

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_namespace, given_table, shared_table
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.metrics_reports import commit_report
 from icecheck.conformance.reading import expect_json, object_in
 from icecheck.conformance.test_scan_planning import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
 from icecheck.conformance.viewing import given_view, view_version
-from icecheck.expect import Blocked, NotOffered, Reply, show
-from icecheck.given import given_namespace, given_table, shared_table
-from icecheck.shared_symptoms import ERROR_TYPE
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import ERROR_TYPE
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Blocked, NotOffered, Reply, show
+from icecheck.target.target import Namespace
 
 _NAMESPACE = "NoSuchNamespaceException"
 _TABLE = "NoSuchTableException"

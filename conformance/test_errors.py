@@ -1,14 +1,14 @@
 """Errors: their body, what they say about themselves, and what must not be one."""
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import shared_table, some_table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import expect_json, expect_levels, not_applicable
-from icecheck.expect import ABSENT, Reply, find, show
-from icecheck.given import shared_table, some_table
-from icecheck.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
+from icecheck.findings.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, Reply, find, show
 
 _MEMBERS = {"message": str, "type": str, "code": int}
 _UNKNOWN_UPDATE = {"action": "set-icecheck-option", "option": "none"}

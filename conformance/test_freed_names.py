@@ -6,11 +6,11 @@ a test of its own name.
 
 import re
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.arranging import require
 from icecheck.conformance.freed_names import TAKINGS, judge_taking
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 _NEEDS = {
     "updateTable": ("stage-create",),

@@ -8,15 +8,15 @@ are made in a loop; each is a check and a test of its own name.
 import re
 from collections.abc import Callable
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated_requests import (
     judge_accepted,
     judge_mistyped,
     judge_refused,
 )
 from icecheck.contract import Action, load
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 BODIES = (
     "createNamespace",

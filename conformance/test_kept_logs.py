@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance import life_history as history
 from icecheck.conformance import life_layout as layout
 from icecheck.conformance.kept import refused
@@ -17,10 +16,11 @@ from icecheck.conformance.walking import (
     renamed,
     shown_of,
 )
-from icecheck.expect import Reply
-from icecheck.probes import has_capability
-from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply
 
 _LOG_REWRITTEN = declare(
     "log-rewritten",

@@ -1,14 +1,14 @@
 """Lists of namespaces and of tables, in one answer."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.reading import LIST_LEFT_OUT, LISTING, namespaces_in, object_in, tables_in
-from icecheck.expect import ABSENT, Reply, Violation, show
-from icecheck.given import given_namespace, given_table
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import LISTED_TWICE
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import LISTED_TWICE
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, Reply, Violation, show
+from icecheck.target.target import Namespace
 
 _NESTED = ("nested-namespaces",)
 

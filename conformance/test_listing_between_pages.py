@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
 from icecheck.conformance.reading import LISTING, next_page_token, not_applicable
-from icecheck.expect import Reply, show
-from icecheck.given import arrange
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, show
 
 _ENTRIES = 6
 _KEPT = 2

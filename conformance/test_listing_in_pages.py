@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog, Query
+from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import given_namespace, given_table
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.paging import Place, namespaces_placed, tables_placed, views_placed
 from icecheck.conformance.reading import (
@@ -16,11 +16,11 @@ from icecheck.conformance.reading import (
     tables_in,
 )
 from icecheck.conformance.viewing import given_view
-from icecheck.expect import Reply, show
-from icecheck.given import given_namespace, given_table
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
 
 _PAGES_MAX = 10
 

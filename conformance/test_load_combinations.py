@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Query, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.given import (
+    given_commit,
+    given_home,
+    given_namespace,
+    given_snapshot,
+    given_table,
+    some_table,
+)
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.reading import (
@@ -18,20 +25,13 @@ from icecheck.conformance.reading import (
     not_applicable,
     object_in,
 )
-from icecheck.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.given import (
-    given_commit,
-    given_home,
-    given_namespace,
-    given_snapshot,
-    given_table,
-    some_table,
-)
-from icecheck.probes import has_capability
-from icecheck.repeated import SNAPSHOTS, repeated
-from icecheck.shared_symptoms import LISTED_TWICE
-from icecheck.symptoms import Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import LISTED_TWICE
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.judging.repeated import SNAPSHOTS, repeated
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 
 _ACCESS_NOT_GIVEN = declare(
     "access-not-given",

@@ -3,9 +3,9 @@
 from itertools import pairwise
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_table, reloaded, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     commit,
@@ -26,9 +26,9 @@ from icecheck.conformance.statistics_files import (
     set_statistics,
     statistics_file,
 )
-from icecheck.expect import Matcher, containing
-from icecheck.given import given_commit, given_table, reloaded, shared_table
-from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import Matcher, containing
 
 _CHANGED_UNASKED = declare(
     "changed-unasked",

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.given import shared_table
 from icecheck.conformance.metrics_reports import commit_report, scan_report
-from icecheck.given import shared_table
-from icecheck.target import Namespace
+from icecheck.judging.check import check
+from icecheck.target.target import Namespace
 
 
 @check("reportMetrics.succeeds", proves="reportMetrics.204")

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_loaded, given_table, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.evolving import wider_schema
-from icecheck.expect import equal, show
-from icecheck.given import given_commit, given_loaded, given_table, shared_table
-from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal, show
 
 _CHANGED_BY_A_REPORT = declare(
     "changed-by-a-report",

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.every_route import Asked, Names, Own, expect_own_unchanged, own_objects
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.target.target import Namespace
 
 _PAGE = (("pageToken", ""), ("pageSize", "1"))
 _ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from urllib.parse import unquote
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.lookalike_names import (
     ANOTHER_OBJECT,
@@ -24,10 +24,10 @@ from icecheck.conformance.viewing import (
     create_view_body,
     supported,
 )
-from icecheck.expect import Reply, show
-from icecheck.given import given_namespace
-from icecheck.probes import offered, saw
-from icecheck.target import Namespace
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered, saw
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
 
 _NESTED = ("nested-namespaces",)
 # Web servers refuse paths in which these are encoded, before the catalog has seen them.

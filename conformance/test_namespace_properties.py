@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.reading import (
     CHANGE_REPORT,
     NO_PROPERTIES,
@@ -12,7 +12,10 @@ from icecheck.conformance.reading import (
     object_in,
     properties_of,
 )
-from icecheck.expect import (
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import (
     ABSENT,
     ANY_OBJECT,
     Reply,
@@ -23,9 +26,6 @@ from icecheck.expect import (
     one_of,
     show,
 )
-from icecheck.given import given_namespace
-from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
-from icecheck.symptoms import Severity, declare
 
 _MISSING_NO_LIST = declare(
     "missing-no-list", "Reports the missing keys otherwise than as a list", Severity.SHAPE

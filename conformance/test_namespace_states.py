@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.arranging import require
 from icecheck.conformance.reading import NO_PROPERTIES, not_applicable, object_in
-from icecheck.expect import ABSENT, ANY_OBJECT, Reply, equal, show
-from icecheck.given import given_namespace
-from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, ANY_OBJECT, Reply, equal, show
+from icecheck.target.target import Namespace
 
 Properties = Mapping[str, str]
 Family = Mapping[str, Properties]

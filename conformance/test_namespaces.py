@@ -2,8 +2,8 @@
 
 import json
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table, some_namespace
 from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.reading import (
     expect_levels,
@@ -14,11 +14,15 @@ from icecheck.conformance.reading import (
     object_in,
     properties_of,
 )
-from icecheck.expect import Violation, show
-from icecheck.given import given_namespace, given_table, some_namespace
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.symptoms import Severity, declare
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    EFFECT_MISSING,
+    EFFECT_ON_ANOTHER,
+)
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Violation, show
 
 _HEAD_DISAGREES_WITH_GET = declare(
     "head-disagrees-with-get",

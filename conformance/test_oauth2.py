@@ -1,7 +1,6 @@
 """The catalog's own token endpoint: tokens for clients, and tokens for tokens."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.forged_tokens import bearer, unsigned_jwt
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import (
@@ -13,9 +12,10 @@ from icecheck.conformance.token_requests import (
     own_form,
     token_in,
 )
-from icecheck.expect import Reply, show
-from icecheck.shared_symptoms import LEAK
-from icecheck.symptoms import Severity, declare
+from icecheck.findings.shared_symptoms import LEAK
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, show
 
 _OAUTH_ERROR_CODE = declare(
     "oauth-error-code",

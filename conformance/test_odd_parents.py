@@ -6,8 +6,8 @@ separator stands beside that very path, so that such a server lists the children
 
 from urllib.parse import unquote
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.arranging import require
 from icecheck.conformance.hostile_values import Hostile
 from icecheck.conformance.lookalike_names import (
@@ -20,11 +20,11 @@ from icecheck.conformance.lookalike_names import (
     raise_if_none,
 )
 from icecheck.conformance.reading import LISTING, namespaces_in
-from icecheck.expect import show
-from icecheck.given import given_namespace
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import show
+from icecheck.target.target import Namespace
 
 _ENDINGS = (
     Hostile("a dot", "a.b"),  # how SQL writes a path

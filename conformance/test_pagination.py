@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.paging import (
     ODD,
     Place,
@@ -15,11 +15,11 @@ from icecheck.conformance.paging import (
     views_placed,
 )
 from icecheck.conformance.reading import PAGE_TOO_LONG, next_page_token, not_applicable, object_in
-from icecheck.expect import ABSENT, NotOffered, Reply, show
-from icecheck.given import given_namespace
-from icecheck.shared_symptoms import CHANGE
-from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.verdict import Group, SkipKind
+from icecheck.findings.shared_symptoms import CHANGE
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
 
 _PAGE_TOKENS = declare(
     "page-tokens",

@@ -3,9 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
+    given_commit,
+    given_dropped,
+    given_home,
+    given_table,
+    given_transaction,
+)
 from icecheck.conformance.committing import (
     creation_updates,
     same_table,
@@ -26,9 +32,7 @@ from icecheck.conformance.rivals import (
     violation_of,
 )
 from icecheck.conformance.viewing import create_view_body, view_version
-from icecheck.expect import NotOffered, Reply
-from icecheck.given import given_commit, given_dropped, given_home, given_table, given_transaction
-from icecheck.history import (
+from icecheck.histories.history import (
     Answer,
     Deed,
     Event,
@@ -38,8 +42,10 @@ from icecheck.history import (
     Write,
     half_visible_transactions,
 )
-from icecheck.racing import Move, race
-from icecheck.target import Namespace
+from icecheck.histories.racing import Move, race
+from icecheck.judging.check import check
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.target.target import Namespace
 
 Rivalry = dict[str, Sequence[Move]]
 

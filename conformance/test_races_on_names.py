@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.rivals import (
     MARK,
     RIVALS,
@@ -16,11 +16,11 @@ from icecheck.conformance.rivals import (
     rounds,
 )
 from icecheck.conformance.viewing import create_view_body, view_version
-from icecheck.expect import Reply
-from icecheck.given import given_namespace
-from icecheck.history import Deed, Event, Seen, Take, Write
-from icecheck.racing import Move, race
-from icecheck.target import Namespace
+from icecheck.histories.history import Deed, Event, Seen, Take, Write
+from icecheck.histories.racing import Move, race
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
 
 Rivalry = dict[str, Sequence[Move]]
 

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_commit, given_dropped, given_table, reloaded, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import given_history
-from icecheck.expect import Blocked, NotOffered, Reply, equal
-from icecheck.given import given_commit, given_dropped, given_table, reloaded, shared_table
-from icecheck.shared_symptoms import (
+from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
 )
-from icecheck.statuses import ANY_REFUSAL
-from icecheck.symptoms import Severity, declare
-from icecheck.verdict import SkipKind
+from icecheck.findings.statuses import ANY_REFUSAL
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import check
+from icecheck.replies.expect import Blocked, NotOffered, Reply, equal
 
 _REGISTERED_ELSEWHERE = declare(
     "registered-elsewhere",

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_dropped, given_namespace
 from icecheck.conformance.arranging import require
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.kept import expect_bystander, expect_shown, given_bystander, refused
@@ -20,13 +20,13 @@ from icecheck.conformance.walking import (
     renamed,
     shown_of,
 )
-from icecheck.expect import Reply, equal
-from icecheck.given import arrange, given_dropped, given_namespace
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.symptoms import Symptom
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.symptoms import Symptom
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, equal
+from icecheck.target.target import Namespace
 
 _LOGS = ("snapshot-log", "metadata-log")
 """Members that begin as they were; a catalog may add to them."""

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import RENAME_CHANGED_THE_TABLE, given_history
 from icecheck.conformance.reading import expect_unlisted
 from icecheck.conformance.second_lives import reused
-from icecheck.expect import NotOffered, Reply, containing, equal
-from icecheck.given import given_home, given_namespace, given_table, reloaded, shared_table
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import check
+from icecheck.replies.expect import NotOffered, Reply, containing, equal
+from icecheck.target.target import Namespace
 
 MARK = "icecheck.mark"
 

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog
+from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.conformance.every_route import OTHERS, Asked, Own, own_objects, reads, writes
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import SPELLING_CHANGES_THE_ANSWER
 from icecheck.contract import Action, Object
-from icecheck.expect import Reply
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
 
 Json = Any
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_loaded, given_table
 from icecheck.conformance.committing import given_table_of, same_table
 from icecheck.conformance.evolving import column_id, number, wider_schema
 from icecheck.conformance.reading import not_applicable
@@ -23,11 +23,11 @@ from icecheck.conformance.walking import (
     loaded_answer,
     shown_of,
 )
-from icecheck.expect import SHAPE_ERRORS
-from icecheck.given import given_loaded, given_table
-from icecheck.probes import has_capability
-from icecheck.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import SHAPE_ERRORS
 
 _COMMITTED_TWICE = declare(
     "committed-twice",

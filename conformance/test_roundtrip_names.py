@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_dropped, given_home, given_namespace, given_table
 from icecheck.conformance.arranging import require
 from icecheck.conformance.lookalike_names import (
     FAMILIES,
@@ -34,12 +34,12 @@ from icecheck.conformance.lookalike_names import (
 from icecheck.conformance.viewing import supported
 from icecheck.conformance.whereabouts import BESIDE, Ask
 from icecheck.contract import Action
-from icecheck.expect import ABSENT, NotOffered, Reply, show
-from icecheck.given import given_dropped, given_home, given_namespace, given_table
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
-from icecheck.target import Namespace
-from icecheck.verdict import Group, SkipKind
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+from icecheck.target.target import Namespace
 
 SECOND = "icecheck.second"
 _WORDS = {"address": "with a meaning in addresses", "store": "that stores alter"}

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange, given_namespace
 from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.hostile_values import KEYS, STRINGS, string_map
 from icecheck.conformance.piecemeal import Pieces, expect_kept, send_in_pieces
 from icecheck.conformance.reading import CHANGE_REPORT, object_in, properties_of
-from icecheck.expect import Reply
-from icecheck.given import arrange, given_namespace
-from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
 
 _NEEDS = ("namespace-properties",)
 _BEFORE = "icecheck.before"

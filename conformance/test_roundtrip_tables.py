@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_loaded, given_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.hostile_columns import (
     COLUMNS,
@@ -27,13 +27,13 @@ from icecheck.conformance.kept import (
     refused,
 )
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Reply, difference, show
-from icecheck.given import given_home, given_loaded, given_table
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.symptoms import ANOTHER_THING, Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, difference, show
+from icecheck.target.target import Namespace
 
 _ANOTHER_TABLE_SHOWN = declare(
     "another-table-shown",

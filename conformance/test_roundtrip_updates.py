@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_dropped, given_loaded
 from icecheck.conformance import hostile_history as history
 from icecheck.conformance import hostile_layout as layout
 from icecheck.conformance import hostile_updates as plain
@@ -31,11 +31,11 @@ from icecheck.conformance.statistics_files import (
     set_statistics,
     statistics_file,
 )
-from icecheck.expect import SHAPE_ERRORS, equal
-from icecheck.given import arrange, given_dropped, given_loaded
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import SHAPE_ERRORS, equal
 
 Json = dict[str, Any]
 Sending = Callable[[Catalog, Table], list[Make]]

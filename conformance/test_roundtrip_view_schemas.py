@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import require
 from icecheck.conformance.hostile_values import (
@@ -26,10 +26,10 @@ from icecheck.conformance.viewing import (
     replace_view,
     supported,
 )
-from icecheck.expect import Reply, equal
-from icecheck.given import given_home
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, equal
 
 Json = dict[str, Any]
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home
 from icecheck.conformance.arranging import require
 from icecheck.conformance.hostile_values import (
     KEYS,
@@ -35,10 +35,10 @@ from icecheck.conformance.viewing import (
     supported,
     view_version,
 )
-from icecheck.expect import Reply
-from icecheck.given import given_home
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
 
 Json = dict[str, Any]
 

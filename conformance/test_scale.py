@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_loaded, given_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import commit, expect_loaded
-from icecheck.expect import Matcher
-from icecheck.given import given_loaded, given_table
-from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import Matcher
 
 _HISTORY_CUT_SHORT = declare(
     "history-cut-short",

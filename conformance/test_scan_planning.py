@@ -5,17 +5,17 @@ What a plan has to contain is judged in test_scan_planning_files.py.
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
-from icecheck.conformance.committing import shared_snapshots
-from icecheck.conformance.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
-from icecheck.expect import equal
-from icecheck.given import given_home, shared_table
-from icecheck.planned_scan import (
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_home, shared_table
+from icecheck.client.planned_scan import (
     expect_state,
     planned,
 )
-from icecheck.target import Namespace
+from icecheck.conformance.committing import shared_snapshots
+from icecheck.conformance.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
+from icecheck.target.target import Namespace
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 UNKNOWN_PLAN = "icecheck-no-such-plan"

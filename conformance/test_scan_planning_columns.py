@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import Planned, planned
 from icecheck.conformance.manifest_files import (
     SPEC,
     Layout,
@@ -29,9 +29,9 @@ from icecheck.conformance.planned_files import (
     expect_planned,
 )
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Blocked, equal, show
-from icecheck.planned_scan import Planned, planned
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Blocked, equal, show
 
 FIELD = bodies.struct_field
 

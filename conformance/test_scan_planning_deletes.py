@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import answers, file_scan_tasks, planned
 from icecheck.conformance.manifest_files import (
     EQUALITY_DELETES,
     POSITION_DELETES,
@@ -29,9 +29,9 @@ from icecheck.conformance.planned_files import (
 )
 from icecheck.conformance.planned_history import ALL_OF, DRESSES, SOME_OF, dress
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Reply, equal
-from icecheck.planned_scan import answers, file_scan_tasks, planned
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, equal
 
 Json = Any
 Tasks = list[dict[str, Json]]

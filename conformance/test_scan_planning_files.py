@@ -6,8 +6,9 @@ A file that may have matching rows must be, once, with every delete file that ap
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_commit
+from icecheck.client.planned_scan import expect_state, planned
 from icecheck.conformance.manifest_files import (
     EQUALITY_DELETES,
     POSITION_DELETES,
@@ -23,10 +24,9 @@ from icecheck.conformance.planned_files import (
     expect_among,
     expect_planned,
 )
-from icecheck.expect import NotOffered, equal
-from icecheck.given import given_commit
-from icecheck.planned_scan import expect_state, planned
-from icecheck.verdict import SkipKind
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import check
+from icecheck.replies.expect import NotOffered, equal
 
 _TASKS = "plan-tasks"
 

@@ -7,9 +7,10 @@ it names decides which files are planned; names of tables are freed and taken ag
 from collections.abc import Iterator
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_dropped
+from icecheck.client.planned_scan import Planned, answers, planned
 from icecheck.conformance.committing import commit, shared_snapshots
 from icecheck.conformance.manifest_files import (
     SCHEMA,
@@ -35,11 +36,10 @@ from icecheck.conformance.planned_history import (
     ranges,
 )
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Reply, equal
-from icecheck.given import given_dropped
-from icecheck.planned_scan import Planned, answers, planned
-from icecheck.symptoms import OTHER_ROWS, Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, equal
 
 _PLANNED_FILES_OF_ANOTHER_TABLE = declare(
     "planned-files-of-another-table",

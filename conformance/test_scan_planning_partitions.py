@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
 from icecheck.conformance.manifest_files import ManifestFiles, PlannedFile, given_files
 from icecheck.conformance.partition_values import FIELDS, LAYOUT, Part, PartitionField
 from icecheck.conformance.planned_files import PLANNED_FILE, PLANNED_FILES, V2, lost, takes
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Blocked, equal
-from icecheck.planned_scan import planned
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Blocked, equal
 
 _AFTER, _BEFORE = "after.parquet", "before.parquet"
 _WITHOUT_ORDER = frozenset({"boolean", "uuid"})  # engines do not agree how UUIDs are ordered

@@ -7,9 +7,9 @@ spec goes with every older file (table format, Scan Planning).
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import Planned, planned
 from icecheck.conformance.manifest_files import (
     CATEGORY_ID,
     EQUALITY_DELETES,
@@ -30,9 +30,9 @@ from icecheck.conformance.planned_files import (
     lost,
 )
 from icecheck.conformance.planned_history import DRESSES, SOME_OF
-from icecheck.expect import equal
-from icecheck.planned_scan import Planned, planned
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
 
 Json = Any
 

@@ -3,9 +3,10 @@
 from functools import reduce
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table
+from icecheck.client.planned_scan import planned
 from icecheck.conformance.committing import given_table_of
 from icecheck.conformance.manifest_files import (
     EQUALITY_DELETES,
@@ -21,9 +22,8 @@ from icecheck.conformance.planned_files import (
     V2,
     expect_planned,
 )
-from icecheck.expect import equal
-from icecheck.given import given_table
-from icecheck.planned_scan import planned
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
 
 STRUCT = bodies.struct_field
 ID = 1

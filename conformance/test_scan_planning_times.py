@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
 from icecheck.conformance.manifest_files import PlannedFile, given_files
 from icecheck.conformance.partition_values import Part, PartitionField, fields_of, layout_of, same
 from icecheck.conformance.planned_files import PLANNED_FILE, PLANNED_FILE_TIMES, V2
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Blocked, equal
-from icecheck.planned_scan import planned
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Blocked, equal
 
 _MOMENTS = (
     ("2007-12-03T10:15:30.000000", "1969-12-31T23:59:59.000000"),

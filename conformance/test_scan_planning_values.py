@@ -8,9 +8,9 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
 from icecheck.conformance.manifest_files import (
     EQUALITY_DELETES,
     POSITION_DELETES,
@@ -28,10 +28,10 @@ from icecheck.conformance.planned_files import (
     expect_planned,
     lost,
 )
-from icecheck.expect import equal, show
-from icecheck.planned_scan import planned
-from icecheck.symptoms import OTHER_ROWS, Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal, show
 
 _RESIDUAL_FORGETS_ROWS = declare(
     "residual-forgets-rows",

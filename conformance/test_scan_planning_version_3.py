@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
 from icecheck.conformance.manifest_files import (
     POSITION_DELETES,
     SPEC,
@@ -22,9 +22,9 @@ from icecheck.conformance.planned_files import (
     lost,
 )
 from icecheck.conformance.planned_history import DRESSES
-from icecheck.expect import equal
-from icecheck.planned_scan import planned
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
 
 FIELD = bodies.struct_field
 V3 = ("format-version-3",)

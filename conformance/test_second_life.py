@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Query, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.given import given_dropped, given_namespace, given_table, reloaded
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import given_namespace_at, require
 from icecheck.conformance.committing import RENAME_CHANGED_THE_TABLE
@@ -33,12 +33,12 @@ from icecheck.conformance.second_lives import (
     warm,
 )
 from icecheck.contract import Action
-from icecheck.expect import ABSENT, Reply, show
-from icecheck.given import given_dropped, given_namespace, given_table, reloaded
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, Reply, show
+from icecheck.target.target import Namespace
 
 _TABLE = ("createTable", "loadTable", "dropTable")
 _VIEW = ("createView", "loadView", "dropView")

@@ -1,7 +1,7 @@
 """The names of views used again, by another view or by a table."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_dropped, given_namespace
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import require
 from icecheck.conformance.second_lives import (
@@ -25,8 +25,8 @@ from icecheck.conformance.viewing import (
     replace_view,
     supported,
 )
-from icecheck.given import given_dropped, given_namespace
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 _TABLE = ("createTable", "loadTable", "dropTable")
 _VIEW = ("createView", "loadView", "dropView")

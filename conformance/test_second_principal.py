@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_namespace, given_table, reloaded
 from icecheck.conformance.committing import expect_unchanged, set_property
 from icecheck.conformance.reading import object_in, tables_in
 from icecheck.conformance.second_principal import second_principal
 from icecheck.conformance.viewing import View, create_view_body, given_view
 from icecheck.contract import Action, Object
-from icecheck.expect import Reply, Violation, equal
-from icecheck.given import given_namespace, given_table, reloaded
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
-from icecheck.symptoms import Symptom
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
+from icecheck.findings.symptoms import Symptom
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, Violation, equal
+from icecheck.target.target import Namespace
 
 Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]

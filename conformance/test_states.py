@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_home
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     METADATA_LOCATION_REUSED,
@@ -40,12 +40,12 @@ from icecheck.conformance.walking import (
     renamed,
     shown_of,
 )
-from icecheck.expect import Reply, equal, show
-from icecheck.given import arrange, given_home
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, equal, show
 
 _LOADS_DIFFER = declare(
     "loads-differ",

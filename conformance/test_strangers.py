@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.every_route import (
     Asked,
     Names,
@@ -17,10 +16,11 @@ from icecheck.conformance.forged_tokens import bearer, forged_tokens, strangers
 from icecheck.conformance.guarded_routes import NOBODY, is_altered, refused
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.second_principal import second_principal
-from icecheck.expect import Reply, Violation
-from icecheck.shared_symptoms import LEAK
-from icecheck.symptoms import Severity, Symptom, declare
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import LEAK
+from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, Violation
 
 _REFUSED_FOR_ANOTHER = declare(
     "refused-for-another",

@@ -3,21 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Query, Table
-from icecheck.conformance import metadata_view as view
-from icecheck.conformance.committing import given_snapshots
-from icecheck.conformance.reading import (
-    BODY_ON_304,
-    DANGLING_CURRENT_ID,
-    ETAG_UNCHANGED_BY_COMMIT,
-    EXISTENCE_CONTRADICTS_LOAD,
-    LOAD_IS_NOT_REPEATABLE,
-    STALE_READ_AFTER_COMMIT,
-)
-from icecheck.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
-from icecheck.given import (
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.given import (
     given_commit,
     given_dropped,
     given_home,
@@ -28,8 +16,20 @@ from icecheck.given import (
     some_home,
     some_table,
 )
-from icecheck.probes import has_capability, saw
-from icecheck.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
+from icecheck.conformance import metadata_view as view
+from icecheck.conformance.committing import given_snapshots
+from icecheck.conformance.reading import (
+    BODY_ON_304,
+    DANGLING_CURRENT_ID,
+    ETAG_UNCHANGED_BY_COMMIT,
+    EXISTENCE_CONTRADICTS_LOAD,
+    LOAD_IS_NOT_REPEATABLE,
+    STALE_READ_AFTER_COMMIT,
+)
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, saw
+from icecheck.replies.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
 
 _ID_ABOVE_THE_LAST_ONE = declare(
     "id-above-the-last-one",

@@ -1,15 +1,15 @@
 """dropTable: gone, only that table, and whether its files stay."""
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_dropped, given_home, given_namespace, given_table, reloaded
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.reading import expect_unlisted
-from icecheck.expect import NotOffered, containing
-from icecheck.given import given_dropped, given_home, given_namespace, given_table, reloaded
-from icecheck.probes import is_refusal, offered
-from icecheck.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import is_refusal, offered
+from icecheck.replies.expect import NotOffered, containing
 
 _ANOTHER_TABLE_CAME_BACK = declare(
     "another-table-came-back",

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
+from icecheck.client.sender import encode
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.demanding_values import zero_based
-from icecheck.expect import ANY_OBJECT, ANY_STRING, containing, equal
-from icecheck.given import given_home, given_namespace, given_table, reloaded, shared_table
-from icecheck.sender import encode
-from icecheck.shared_symptoms import (
+from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
 )
-from icecheck.symptoms import Severity, declare
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, containing, equal
 
 _DUPLICATE_FIELD_IDS = declare(
     "duplicate-field-ids",

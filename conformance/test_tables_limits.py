@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_table, shared_table
 from icecheck.conformance import metadata_view as view
-from icecheck.expect import NotOffered, equal
-from icecheck.given import given_home, given_table, shared_table
-from icecheck.probes import offered
-from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered
+from icecheck.replies.expect import NotOffered, equal
 
 STRUCT = bodies.struct_field
 

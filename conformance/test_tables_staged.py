@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_namespace, given_table, reloaded
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.kept import KEPT, refused
 from icecheck.conformance.life_stages import life_body
 from icecheck.conformance.reading import expect_unlisted
-from icecheck.expect import ANY_STRING, Reply, equal
-from icecheck.given import given_home, given_namespace, given_table, reloaded
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import ANY_STRING, Reply, equal
+from icecheck.target.target import Namespace
 
 _STAGED_TABLE_LISTED = declare(
     "staged-table-listed",

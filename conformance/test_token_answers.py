@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.forged_tokens import bearer, claims_of, own_token
 from icecheck.conformance.reading import not_applicable, object_in
 from icecheck.conformance.token_requests import (
@@ -17,10 +16,11 @@ from icecheck.conformance.token_requests import (
     own_form,
     token_in,
 )
-from icecheck.expect import Reply
-from icecheck.shared_symptoms import LEAK
-from icecheck.symptoms import Severity, declare
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import LEAK
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
 
 _ISSUED_TOKEN_TYPE = declare(
     "issued-token-type", "Answers a token exchange without the type of the token", Severity.SHAPE

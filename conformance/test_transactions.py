@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
-from icecheck.conformance.committing import (
-    expect_loaded,
-    expect_unchanged,
-    same_table,
-    set_property,
-)
-from icecheck.given import (
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
     arrange,
     given_loaded,
     given_namespace,
@@ -21,8 +14,15 @@ from icecheck.given import (
     given_transaction,
     shared_object,
 )
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
+from icecheck.conformance.committing import (
+    expect_loaded,
+    expect_unchanged,
+    same_table,
+    set_property,
+)
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.target.target import Namespace
 
 Json = dict[str, Any]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from itertools import repeat, zip_longest
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_loaded
 from icecheck.conformance import life_layout as layout
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.kept import KEPT, expect_shown, refused
@@ -21,8 +21,8 @@ from icecheck.conformance.walking import (
     loaded_answer,
     shown_of,
 )
-from icecheck.given import given_loaded
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 _BEHIND = 3
 """So many stages one table is behind the other: what is done to them is of other kinds."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_loaded, given_table, given_transaction
 from icecheck.conformance.committing import (
     creation_updates,
     expect_unchanged,
@@ -12,11 +12,11 @@ from icecheck.conformance.committing import (
     set_property,
 )
 from icecheck.conformance.walking import change_of
-from icecheck.expect import Reply
-from icecheck.given import given_loaded, given_table, given_transaction
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply
 
 Json = dict[str, Any]
 Parts = tuple[str, list[Json], list[Json]]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table
 from icecheck.conformance.committing import expect_effect, given_snapshots, with_ids
 from icecheck.conformance.statistics_files import (
     partition_statistics_file,
@@ -11,8 +11,8 @@ from icecheck.conformance.statistics_files import (
     set_statistics,
     statistics_file,
 )
-from icecheck.expect import containing
-from icecheck.given import given_table
+from icecheck.judging.check import check
+from icecheck.replies.expect import containing
 
 Json = dict[str, Any]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_table, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     expect_effect,
@@ -15,10 +15,10 @@ from icecheck.conformance.committing import (
     with_ids,
 )
 from icecheck.conformance.evolving import column_id, number, sort_order_id_of, spec_id_of
-from icecheck.expect import Matcher, Violation, containing, equal
-from icecheck.given import given_commit, given_table, shared_table
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.symptoms import Severity, declare
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import Matcher, Violation, containing, equal
 
 _PARTITION_FIELD_ID_SHARED = declare(
     "partition-field-id-shared",

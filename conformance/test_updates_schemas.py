@@ -1,14 +1,14 @@
 """Updates of schemas: add-schema, set-current-schema, remove-schemas."""
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_commit, given_table, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import expect_effect, expect_refused, with_ids
 from icecheck.conformance.evolving import column_id, number, schema_id_of, wider_schema
-from icecheck.expect import containing, equal
-from icecheck.given import given_commit, given_table, shared_table
-from icecheck.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.judging.check import check
+from icecheck.replies.expect import containing, equal
 
 UNKNOWN_ID = 4711
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}

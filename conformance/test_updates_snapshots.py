@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_commit, given_table, reloaded
 from icecheck.conformance.committing import (
     NO_SNAPSHOT,
     commit,
@@ -19,11 +19,11 @@ from icecheck.conformance.committing import (
 )
 from icecheck.conformance.evolving import number
 from icecheck.conformance.metadata_view import metadata_in
-from icecheck.expect import Matcher, containing
-from icecheck.given import given_commit, given_table, reloaded
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Matcher, containing
 
 BRANCH = "audit"
 ANOTHER_BRANCH = "trial"

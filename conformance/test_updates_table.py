@@ -1,7 +1,7 @@
 """Updates of a table's identity, format version, location and properties."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table, shared_table
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import (
     commit,
@@ -12,11 +12,11 @@ from icecheck.conformance.committing import (
     given_table_of,
 )
 from icecheck.conformance.evolving import number
-from icecheck.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
-from icecheck.given import given_table, shared_table
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import SkipKind
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
 
 ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 UNKNOWN_FORMAT_VERSION = 99

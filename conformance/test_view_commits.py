@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.given import given_home
 from icecheck.conformance import metadata_view
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import (
@@ -26,12 +26,12 @@ from icecheck.conformance.viewing import (
     shared_view,
     version_with,
 )
-from icecheck.expect import ABSENT, Matcher, Reply, equal, show
-from icecheck.given import given_home
-from icecheck.probes import offered
-from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered
+from icecheck.replies.expect import ABSENT, Matcher, Reply, equal, show
+from icecheck.target.target import Namespace
 
 _ADDED_VERSION_GOES_LIVE = declare(
     "added-version-goes-live",

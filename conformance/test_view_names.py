@@ -4,9 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import (
+    given_dropped,
+    given_home,
+    given_namespace,
+    given_table,
+    shared_table,
+)
 from icecheck.conformance import metadata_view
 from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.reading import tables_in
@@ -23,13 +29,13 @@ from icecheck.conformance.viewing import (
     shared_view,
     supported,
 )
-from icecheck.expect import NotOffered, Reply, equal
-from icecheck.given import given_dropped, given_home, given_namespace, given_table, shared_table
-from icecheck.probes import has_capability, saw
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.statuses import Statuses
-from icecheck.target import Namespace
-from icecheck.verdict import Group, SkipKind
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.statuses import Statuses
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, saw
+from icecheck.replies.expect import NotOffered, Reply, equal
+from icecheck.target.target import Namespace
 
 _ASSERT_CREATE = {"type": "assert-create"}
 

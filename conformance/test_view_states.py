@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_namespace
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import require
 from icecheck.conformance.kept import refused
@@ -38,17 +38,17 @@ from icecheck.conformance.viewing import (
     replace_view,
     view_version,
 )
-from icecheck.expect import Reply, equal
-from icecheck.given import given_home, given_namespace
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import (
+from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
     CHANGED_BESIDE,
     EFFECT_MISSING,
 )
-from icecheck.symptoms import ANOTHER_THING, Severity, Symptom, declare
-from icecheck.verdict import Group
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, equal
 
 _SOMETHING_OF_THE_FIRST_LIFE = declare(
     "something-of-the-first-life",

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import NO_BODY, Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.given import given_home, given_namespace, given_table, some_home
 from icecheck.conformance import metadata_view
 from icecheck.conformance.arranging import given_namespace_at
 from icecheck.conformance.reading import (
@@ -33,12 +33,12 @@ from icecheck.conformance.viewing import (
     version_with,
     view_version,
 )
-from icecheck.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
-from icecheck.given import given_home, given_namespace, given_table, some_home
-from icecheck.probes import has_capability, offered
-from icecheck.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.symptoms import ANOTHER_THING, Severity, declare
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, offered
+from icecheck.replies.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
+from icecheck.target.target import Namespace
 
 _DROPPED_VIEW_REVIVED = declare(
     "dropped-view-revived",

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck import bodies
-from icecheck.check import check
-from icecheck.client import Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_namespace, given_table
 from icecheck.conformance import metadata_view
 from icecheck.conformance.committing import (
     commit,
@@ -34,11 +34,11 @@ from icecheck.conformance.viewing import (
     set_current_version,
     version_with,
 )
-from icecheck.expect import ABSENT, Reply, equal
-from icecheck.given import given_commit, given_namespace, given_table
-from icecheck.probes import has_capability, is_refusal, offered
-from icecheck.shared_symptoms import EFFECT_MISSING
-from icecheck.verdict import Group
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, is_refusal, offered
+from icecheck.replies.expect import ABSENT, Reply, equal
 
 Json = dict[str, Any]
 

@@ -1,10 +1,10 @@
 """A table or a view is where its name is: all operations find it there, and none elsewhere."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.arranging import require
 from icecheck.conformance.whereabouts import TABLES, VIEWS, judge_whereabouts
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 
 @check("whereabouts.table", proves="whereabouts.table", group=Group.GENERATED)

@@ -1,7 +1,6 @@
 """Small worlds walked through: after every step, all that there is and was is as it is due."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.arranging import require
 from icecheck.conformance.world import ADDED, KEPT, MARK, Thing
 from icecheck.conformance.world_commits import (
@@ -43,7 +42,8 @@ from icecheck.conformance.world_views import (
     spoiled_view,
 )
 from icecheck.conformance.world_walking import given_root, walk
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 _FIRST, _SECOND, _THIRD, _FOURTH = (f"SELECT {n} AS id, '{n}' AS data" for n in (1, 2, 3, 4))
 

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.arranging import require
 from icecheck.conformance.world import ADDED, MARK, Thing
 from icecheck.conformance.world_commits import commit, commit_together
@@ -28,7 +27,8 @@ from icecheck.conformance.world_tables import (
     stage_beside,
 )
 from icecheck.conformance.world_walking import given_root, walk
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 
 
 def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]:

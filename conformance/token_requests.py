@@ -3,10 +3,10 @@
 import base64
 from collections.abc import Mapping
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.reading import not_applicable
-from icecheck.expect import Reply
-from icecheck.symptoms import Severity, declare
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.replies.expect import Reply
 
 __all__ = [
     "ACCESS_TOKEN",

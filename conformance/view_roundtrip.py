@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange
 from icecheck.conformance import metadata_view
 from icecheck.conformance.piecemeal import expect_kept
 from icecheck.conformance.viewing import (
@@ -18,9 +19,8 @@ from icecheck.conformance.viewing import (
     supported,
     view_version,
 )
-from icecheck.expect import Reply
-from icecheck.given import arrange
-from icecheck.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.replies.expect import Reply
 
 __all__ = [
     "commit_version",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
+from icecheck.client import bodies
 from icecheck.conformance import metadata_view
 from icecheck.conformance.view_states import LAST_ADDED
 from icecheck.conformance.viewing import MARK, View, add_version, set_current_version, version_with

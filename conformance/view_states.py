@@ -5,9 +5,9 @@ from typing import Any
 
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.conformance.viewing import VIEW_HISTORY_LOST, View, definition_of, settled_view
-from icecheck.expect import ABSENT, SHAPE_ERRORS, Reply, difference, equal, show
-from icecheck.shared_symptoms import CHANGED_BESIDE, EFFECT_MISSING
-from icecheck.symptoms import Severity, Symptom, declare
+from icecheck.findings.shared_symptoms import CHANGED_BESIDE, EFFECT_MISSING
+from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.replies.expect import ABSENT, SHAPE_ERRORS, Reply, difference, equal, show
 
 __all__ = [
     "LAST_ADDED",

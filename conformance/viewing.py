@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange, given_home, shared_object
 from icecheck.conformance.metadata_view import field_ids, metadata_in, place, shape
-from icecheck.expect import Blocked, NotOffered, Reply
-from icecheck.given import arrange, given_home, shared_object
-from icecheck.probes import is_refusal, saw
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.probes import is_refusal, saw
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.target.target import Namespace
 
 __all__ = [
     "FIRST_SQL",

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_home, given_loaded
 from icecheck.conformance import metadata_view as view
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.kept import expect_shown, refused
 from icecheck.conformance.life_stages import as_assigned, grown, in_groups, life_body, stages_of
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.stage_assertions import true_assertions
-from icecheck.expect import Reply, show
-from icecheck.given import arrange, given_home, given_loaded
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, show
 
 __all__ = [
     "REFS",

@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import NO_BODY, Catalog, Table
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_home, given_namespace
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.metrics_reports import commit_report
 from icecheck.conformance.reading import not_applicable
 from icecheck.conformance.viewing import create_view_body
 from icecheck.contract import Action, Object, load
-from icecheck.expect import NotOffered, Reply
-from icecheck.given import given_home, given_namespace
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.target.target import Namespace
 
 __all__ = ["BESIDE", "TABLES", "VIEWS", "Ask", "Kind", "judge_whereabouts"]
 

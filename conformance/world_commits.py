@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icecheck import bodies
+from icecheck.client import bodies
 from icecheck.conformance.committing import set_property
 from icecheck.conformance.world import ADDED, MARK, Thing, World
 from icecheck.conformance.world_observing import Observer
@@ -16,8 +16,8 @@ from icecheck.conformance.world_steps import (
     refused,
     world_has,
 )
-from icecheck.expect import Reply
-from icecheck.probes import DOES_NOT
+from icecheck.judging.probes import DOES_NOT
+from icecheck.replies.expect import Reply
 
 __all__ = [
     "commit",

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from icecheck.client import NO_BODY, Catalog, Query, Table
+from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.conformance.metadata_view import metadata_in, settled
 from icecheck.conformance.metrics_reports import commit_report
 from icecheck.conformance.reading import (
@@ -21,12 +21,16 @@ from icecheck.conformance.viewing import (
 )
 from icecheck.conformance.world import WATCHED, Held, Thing, World, marked
 from icecheck.contract import Action
-from icecheck.expect import ABSENT, Blocked, Reply, Violation, difference, show
-from icecheck.probes import has_capability
-from icecheck.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE, EFFECT_MISSING
-from icecheck.statuses import STATUS, Statuses
-from icecheck.symptoms import Symptom
-from icecheck.target import Namespace
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
+from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.symptoms import Symptom
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, Blocked, Reply, Violation, difference, show
+from icecheck.target.target import Namespace
 
 __all__ = ["Observer"]
 

@@ -7,16 +7,16 @@ certain, and left out elsewhere: what an earlier step was lawfully refused, no l
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.metadata_view import metadata_in
 from icecheck.conformance.reading import CHANGE_REPORT
 from icecheck.conformance.world import ADDED, MARK, Thing, World, marked
 from icecheck.conformance.world_observing import Observer
 from icecheck.contract import Action, load
-from icecheck.expect import Reply, containing, lacking
-from icecheck.probes import DOES_NOT
-from icecheck.symptoms import ANOTHER_THING, Severity, declare
-from icecheck.target import Namespace
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.probes import DOES_NOT
+from icecheck.replies.expect import Reply, containing, lacking
+from icecheck.target.target import Namespace
 
 __all__ = [
     "ANOTHER_UUID",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from icecheck import bodies
+from icecheck.client import bodies
 from icecheck.conformance.committing import creation_updates
 from icecheck.conformance.metadata_view import metadata_in, settled
 from icecheck.conformance.world import KEPT, MARK, Thing, World, marked
@@ -17,8 +17,8 @@ from icecheck.conformance.world_steps import (
     spoiled,
     world_has,
 )
-from icecheck.expect import Reply
-from icecheck.probes import DOES_NOT
+from icecheck.judging.probes import DOES_NOT
+from icecheck.replies.expect import Reply
 
 __all__ = [
     "commit_staged",

@@ -25,8 +25,8 @@ from icecheck.conformance.world_steps import (
     spoiled,
     world_has,
 )
-from icecheck.expect import Reply
-from icecheck.target import Namespace
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
 
 __all__ = [
     "create_view",

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange, given_namespace
 from icecheck.conformance.reading import refuses_place
 from icecheck.conformance.world import KINDS, Thing, World
 from icecheck.conformance.world_observing import Observer
 from icecheck.conformance.world_steps import Step
-from icecheck.expect import Reply
-from icecheck.given import arrange, given_namespace
-from icecheck.probes import has_capability
-from icecheck.target import Namespace
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
 
 __all__ = ["given_root", "walk"]
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from icecheck.card import one_line
-from icecheck.comparison import CATEGORIES, Category, Change, Comparison
+from icecheck.findings.comparison import CATEGORIES, Category, Change, Comparison
+from icecheck.findings.finding_card import one_line
 from icecheck.reports.summary import markdown
 
 __all__ = ["as_json", "as_markdown", "as_text", "sentence"]

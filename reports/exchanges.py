@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from icecheck.exchange import Exchange, Step
-from icecheck.unwritable import writing
+from icecheck.target.unwritable import writing
+from icecheck.wire.exchange import Exchange, Step
 
 __all__ = ["ExchangeLog", "read_exchanges"]
 

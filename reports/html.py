@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from icecheck.card import UNWITNESSED, Clause, clauses_of, describe, legible
 from icecheck.contract import Contract
-from icecheck.expected import Mark
+from icecheck.findings.expected_failures import Mark
+from icecheck.findings.finding_card import UNWITNESSED, Clause, clauses_of, describe, legible
+from icecheck.findings.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
     EngineRow,
     causes_by_check,
@@ -24,7 +25,6 @@ from icecheck.reports.joined import (
     spark_rows,
     verdicts_by_check,
 )
-from icecheck.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
 
 __all__ = ["BYTES_MAX", "render"]
 

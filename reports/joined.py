@@ -5,8 +5,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from icecheck.contract import Contract, load
-from icecheck.expected import ExpectationKind, Mark, Met
-from icecheck.verdict import Cause, Group, Level, Outcome, Run, Verdict, asked_of, totals_of
+from icecheck.findings.expected_failures import ExpectationKind, Mark, Met
+from icecheck.findings.verdict import (
+    Cause,
+    Group,
+    Level,
+    Outcome,
+    Run,
+    Verdict,
+    asked_of,
+    totals_of,
+)
 
 __all__ = [
     "ClientRow",

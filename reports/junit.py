@@ -3,11 +3,11 @@
 from collections import defaultdict
 from xml.etree import ElementTree as ET
 
-from icecheck.card import card_of, legible, one_line
 from icecheck.contract import Contract
-from icecheck.expected import Mark, Met, UnmetKind
+from icecheck.findings.expected_failures import Mark, Met, UnmetKind
+from icecheck.findings.finding_card import card_of, legible, one_line
+from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.reports.joined import contract_of, family_of, gates, note_of
-from icecheck.verdict import Outcome, Run, Verdict
 
 __all__ = ["render"]
 

@@ -7,12 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from icecheck.card import describe
 from icecheck.contract import Contract, Requirement
 from icecheck.contract.proofs import proven_by
 from icecheck.contract.witnesses import witnesses_of
-from icecheck.expected import Expectation, Expectations, Mark, UnmetKind
-from icecheck.noticed import hurt_by
+from icecheck.findings.client_impact import hurt_by
+from icecheck.findings.expected_failures import Expectation, Expectations, Mark, UnmetKind
+from icecheck.findings.finding_card import describe
+from icecheck.findings.verdict import Cause, Evidence, Finding, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
     EngineRow,
     causes_by_check,
@@ -24,7 +25,6 @@ from icecheck.reports.joined import (
     result_of,
     spark_rows,
 )
-from icecheck.verdict import Cause, Evidence, Finding, Outcome, Run, Verdict, totals_of
 
 __all__ = ["SCHEMA_ID", "document", "problems_of", "render", "schema"]
 

@@ -1,6 +1,7 @@
 """The run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
-from icecheck.card import one_line
+from icecheck.findings.finding_card import one_line
+from icecheck.findings.verdict import Cause, Level, Run
 from icecheck.reports.joined import (
     EngineRow,
     client_rows,
@@ -9,7 +10,6 @@ from icecheck.reports.joined import (
     expected_causes,
     spark_rows,
 )
-from icecheck.verdict import Cause, Level, Run
 
 __all__ = ["markdown", "render"]
 

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from icecheck import bodies
-from icecheck.client import Catalog
-from icecheck.expect import Reply, Violation, find
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.findings.statuses import ANY_4XX, Statuses
+from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.verdict import Finding
+from icecheck.replies.expect import Reply, Violation, find
 from icecheck.scenarios.model import MAIN, OWNER, Allowed, CatalogModel, TableModel, predict
 from icecheck.scenarios.observing import (
     SNAPSHOT_ID_BASE,
@@ -38,10 +41,7 @@ from icecheck.scenarios.steps import (
     UpdateProperties,
     in_words,
 )
-from icecheck.statuses import ANY_4XX, Statuses
-from icecheck.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import Finding
+from icecheck.target.target import Namespace
 
 __all__ = ["Divergence", "Names", "play", "tidy"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from icecheck.client import Catalog
-from icecheck.expect import ABSENT, Blocked, Reply, find
+from icecheck.client.catalog import Catalog
+from icecheck.replies.expect import ABSENT, Blocked, Reply, find
 from icecheck.scenarios.model import MAIN, OWNER, CatalogModel
 from icecheck.scenarios.plans import KEYS
 from icecheck.scenarios.steps import (
@@ -22,7 +22,7 @@ from icecheck.scenarios.steps import (
     SetRef,
     Step,
 )
-from icecheck.target import Namespace
+from icecheck.target.target import Namespace
 
 __all__ = ["SNAPSHOT_ID_BASE", "Difference", "Knowledge", "differences", "shown_by"]
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from icecheck.generating import generating
+from icecheck.judging.generating import generating
 from icecheck.scenarios.model import OWNER
 from icecheck.scenarios.steps import (
     AddColumn,

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from icecheck.client import Catalog
-from icecheck.expect import Violation
-from icecheck.probes import has_capability
+from icecheck.client.catalog import Catalog
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Violation
 from icecheck.scenarios.machine import Divergence, play, tidy
 from icecheck.scenarios.shrinking import shrunk
 from icecheck.scenarios.steps import (

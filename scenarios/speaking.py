@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck.client import NO_BODY, Catalog
-from icecheck.expect import ABSENT, NotOffered, Reply, Violation, find
-from icecheck.given import given_home
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.given import given_home
+from icecheck.findings.shared_symptoms import MEMBER_MISSING
+from icecheck.findings.statuses import Statuses
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, Violation, find
 from icecheck.scenarios.dialect import Dialect, Request, Step, Workflow
-from icecheck.shared_symptoms import MEMBER_MISSING
-from icecheck.statuses import Statuses
-from icecheck.symptoms import Severity, declare
-from icecheck.target import Namespace
-from icecheck.verdict import SkipKind
+from icecheck.target.target import Namespace
 
 __all__ = ["speak"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.judging.check import check
 from icecheck.scenarios.dialect import Dialect, Workflow, dialects
 from icecheck.scenarios.speaking import speak
 

@@ -1,7 +1,7 @@
 """Histories over a few namespaces and tables, drawn at random and held against a model."""
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.judging.check import check
 from icecheck.scenarios.plans import draw_plans
 from icecheck.scenarios.replaying import replay
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icecheck.expect import Violation
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.replies.expect import Violation
 from icecheck.spark_tests.orders import RawOrder
 from icecheck.spark_tests.running import Row, fetch_rows
-from icecheck.symptoms import Severity, declare
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

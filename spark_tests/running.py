@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from icecheck.client import Catalog
-from icecheck.expect import NotOffered, Violation
-from icecheck.given import given_namespace
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import NotOffered, Violation
 from icecheck.spark_tests.failures import Failure, read_failure
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
-from icecheck.symptoms import Severity, declare
-from icecheck.target import Namespace
-from icecheck.unreachable import Unreachable
-from icecheck.verdict import SkipKind
+from icecheck.target.target import Namespace
+from icecheck.wire.unreachable import Unreachable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -4,10 +4,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from icecheck.check import check
-from icecheck.client import Catalog
-from icecheck.expect import Violation
-from icecheck.given import given_namespace
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.judging.check import check
+from icecheck.replies.expect import Violation
 from icecheck.spark_tests.orders import CleanOrder, gold_rows, make_batches, upsert
 from icecheck.spark_tests.pipeline import FIGURES, Pipeline
 from icecheck.spark_tests.running import (

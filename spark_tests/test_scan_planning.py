@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from icecheck.check import check
-from icecheck.client import Catalog
-from icecheck.expect import equal
-from icecheck.given import given_table
-from icecheck.planned_scan import planned
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table
+from icecheck.client.planned_scan import planned
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
 from icecheck.spark_tests.running import (
     SparkSource,
     fetch_rows,
@@ -14,7 +15,6 @@ from icecheck.spark_tests.running import (
     qualified,
     spark_session,
 )
-from icecheck.symptoms import OTHER_ROWS, Severity, declare
 
 _PLANNED_FILES = declare(
     "spark-planned-files",

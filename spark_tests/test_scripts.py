@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from icecheck.check import check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.judging.check import check
 from icecheck.spark_tests.running import SparkSource, run_script
 from icecheck.spark_tests.script import Script, read_scripts
 

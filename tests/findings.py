@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from icecheck.assembly.known_symptoms import known_symptoms
-from icecheck.expect import Violation
-from icecheck.statuses import ANY_REFUSAL, STATUS, Statuses
-from icecheck.symptoms import Severity, Symptom, symptom_named
-from icecheck.verdict import Finding
+from icecheck.findings.statuses import ANY_REFUSAL, STATUS, Statuses
+from icecheck.findings.symptoms import Severity, Symptom, symptom_named
+from icecheck.findings.verdict import Finding
+from icecheck.replies.expect import Violation
+from icecheck.run.known_symptoms import known_symptoms
 
 known_symptoms()
 

@@ -6,12 +6,12 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from icecheck.assembly.defective import defective_session
-from icecheck.assembly.reach import Entry, entries_of
-from icecheck.check import Check
-from icecheck.client import Catalog
-from icecheck.judge import judge
+from icecheck.client.catalog import Catalog
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Registries
+from icecheck.proof.defective import defective_session
+from icecheck.proof.reach import Entry, entries_of
 
 __all__ = ["proven_by", "reached_by"]
 

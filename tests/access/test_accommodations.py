@@ -7,10 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from icecheck.accommodations import Accommodations, location_below
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
 from icecheck.contract import load
+from icecheck.findings.verdict import Group, Run
+from icecheck.findings.verdict import Outcome as Ending
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
@@ -19,9 +18,10 @@ from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
 from icecheck.mock_server.protocol import problem
 from icecheck.reports import run_json, summary
-from icecheck.target import Target, UsageError
-from icecheck.verdict import Group, Run
-from icecheck.verdict import Outcome as Ending
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.adaptations import Accommodations, location_below
+from icecheck.target.target import Target, UsageError
 
 PARENT = ("given",)
 Refused = Callable[[Call], bool]

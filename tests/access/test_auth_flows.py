@@ -8,8 +8,8 @@ import httpx
 import pytest
 from tests.access.token_server import ENDPOINT, KEYS, Clock, TokenServer
 
-from icecheck.auth import BearerAuth, ClientCredentials, TokenRefused, drive
-from icecheck.signing import SignedAuth, Signer
+from icecheck.wire.auth import BearerAuth, ClientCredentials, TokenRefused, drive
+from icecheck.wire.signing import SignedAuth, Signer
 
 SOURCE = ClientCredentials("me:hush-hush", ENDPOINT, "catalog")
 

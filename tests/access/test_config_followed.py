@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from tests.access.gateway import Sent, gateway
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.connection import TargetUnusable
-from icecheck.exchange import Exchange
+from icecheck.client.opening import open_session
+from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Outcome
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.exchange import Exchange
 
 SECRET = "gateway-key-93475"
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
-from icecheck.plugin_run import CatalogRun
-from icecheck.target import Given, Principal, SigV4, Target, UsageError
-from icecheck.target_sources import from_environment, from_pyiceberg, from_toml
+from icecheck.pytest.run import CatalogRun
+from icecheck.target.sources import from_environment, from_pyiceberg, from_toml
+from icecheck.target.target import Given, Principal, SigV4, Target, UsageError
 
 pytest_plugins = ("pytester",)
 

@@ -12,17 +12,17 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from tests.access.gateway import Sent, gateway
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.connection import Connection, Wire
-from icecheck.exchange import Exchange, Step, as_curl
+from icecheck.findings.verdict import Group, Outcome
 from icecheck.mock_server import MockCatalog
-from icecheck.redaction import Redactor
 from icecheck.reports import run_json
-from icecheck.signing import Signer
-from icecheck.target import Principal, SigV4, Target, UsageError
-from icecheck.target_sources import from_environment, from_toml
-from icecheck.verdict import Group, Outcome
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.sources import from_environment, from_toml
+from icecheck.target.target import Principal, SigV4, Target, UsageError
+from icecheck.wire.connection import Connection, Wire
+from icecheck.wire.exchange import Exchange, Step, as_curl
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.signing import Signer
 
 KEYS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY", "temporary-token-1")
 SCOPE = SigV4("eu-west-1", "glue")

@@ -8,11 +8,11 @@ from click.testing import CliRunner
 
 from icecheck.cli import main
 from icecheck.cli.target_options import parameter_of, target_facts, target_options
-from icecheck.plugin_options import PREFIX, Spellings, add_options
-from icecheck.plugin_run import said_of_target
-from icecheck.target import Target
-from icecheck.target_options import TARGET_OPTIONS, Kind, Stage, TargetOption
-from icecheck.target_sources import from_environment, from_toml
+from icecheck.pytest.options import PREFIX, Spellings, add_options
+from icecheck.pytest.run import said_of_target
+from icecheck.target.options import TARGET_OPTIONS, Kind, Stage, TargetOption
+from icecheck.target.sources import from_environment, from_toml
+from icecheck.target.target import Target
 
 pytest_plugins = ("pytester",)
 

@@ -8,11 +8,11 @@ import httpx
 import pytest
 from tests.access.token_server import ENDPOINT, KEYS, Clock, TokenServer
 
-from icecheck import answers
-from icecheck.connection import Connection, TargetUnusable, Wire
-from icecheck.exchange import Exchange, Step
-from icecheck.target import Principal, Target
-from icecheck.unreachable import CredentialsEnded, Unreachable
+from icecheck.target.target import Principal, Target
+from icecheck.wire import answers
+from icecheck.wire.connection import Connection, TargetUnusable, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 CREDENTIAL = "me:hush-hush"
 

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from tests.kill.killing import ADDRESS, CREDENTIAL, TOKEN, WAREHOUSE
 from tests.kill.lawful import Install
 
-from icecheck.assembly.collect import collect
-from icecheck.causes import causes_of
-from icecheck.check import Check
-from icecheck.claims import capabilities_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.deletion_probe import refuse_to_litter
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
 from icecheck.contract import load
-from icecheck.judge import judge
-from icecheck.littering import refuse_to_litter
+from icecheck.findings.capability_assessment import capabilities_of
+from icecheck.findings.causes import causes_of
+from icecheck.findings.verdict import Capability, Cause, Group, Outcome, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.judging.probes import CAPABILITIES
+from icecheck.judging.undeclared import try_undeclared
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
-from icecheck.opening import open_session
-from icecheck.passive import observe, passive_verdicts
-from icecheck.probes import CAPABILITIES
-from icecheck.session import Session
-from icecheck.target import Target
-from icecheck.undeclared import try_undeclared
-from icecheck.verdict import Capability, Cause, Group, Outcome, Verdict
+from icecheck.run.collect import collect
+from icecheck.target.target import Target
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})

@@ -7,8 +7,10 @@ from tests.capabilities.serving import Said, every_check, said_of
 from tests.capabilities.watching import watched
 from tests.kill.lawful import Install
 
-from icecheck.check import Check
 from icecheck.contract import load
+from icecheck.findings.verdict import Outcome as Ended
+from icecheck.judging.check import Check
+from icecheck.judging.probes import CAPABILITIES
 from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
@@ -19,8 +21,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.probes import CAPABILITIES
-from icecheck.verdict import Outcome as Ended
 
 OPERATIONS = load().operations
 # Who asks for a capability, gets a 2xx and no such thing: never a lack of it.

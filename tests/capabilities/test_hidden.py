@@ -8,12 +8,12 @@ from tests.capabilities.serving import said_of
 from tests.capabilities.watching import watched
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
-from icecheck.connection import TargetUnusable
+from icecheck.client.opening import open_session
 from icecheck.contract import load
+from icecheck.findings.verdict import SkipKind
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import SkipKind
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable
 
 OPERATIONS = load().operations
 # Every client is served by this one or goes away.

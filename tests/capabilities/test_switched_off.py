@@ -5,9 +5,9 @@ from tests.capabilities.designs import QUIET, REFUSED, SPELLINGS, designs
 from tests.capabilities.serving import every_check, said_of
 from tests.capabilities.watching import watched
 
+from icecheck.findings.verdict import Outcome
+from icecheck.judging.probes import CAPABILITIES
 from icecheck.mock_server.core.context import Registries
-from icecheck.probes import CAPABILITIES
-from icecheck.verdict import Outcome
 
 # A small catalog: many designs at once, each in words of its own.
 SMALL = (

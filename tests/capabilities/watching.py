@@ -10,15 +10,15 @@ import pytest
 from tests.capabilities.designs import designs
 from tests.capabilities.serving import Said, every_check, said_of
 
-from icecheck.check import Check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.session import Session
 from icecheck.contract import load
-from icecheck.exchange import Exchange, Step
+from icecheck.judging.check import Check
 from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Registries
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.session import Session
+from icecheck.wire.exchange import Exchange, Step
 
 # Apart from reading, whose answers hold nothing that is made up for the occasion.
 _REPEATABLE = frozenset({"createNamespace", "updateProperties"})

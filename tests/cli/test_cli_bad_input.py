@@ -101,7 +101,7 @@ def test_an_output_that_is_a_file_is_misuse(icecheck, tmp_path):
     ],
 )
 def test_a_missing_extra_is_named(icecheck, monkeypatch, modules, arguments, extra):
-    from icecheck import extras
+    from icecheck.run import extras
 
     find = extras.find_spec
     monkeypatch.setattr(extras, "find_spec", lambda m: None if m in modules else find(m))

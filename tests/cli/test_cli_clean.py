@@ -12,12 +12,12 @@ import httpx
 import pytest
 from tests.finished_runs import finished
 
-from icecheck.assembly.closing import residue_lines
-from icecheck.ledger import Entry, Ledger
-from icecheck.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import forget_effect
-from icecheck.target import Target, UsageError
+from icecheck.ownership.ledger import Entry, Ledger
+from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
+from icecheck.run.closing import residue_lines
+from icecheck.target.target import Target, UsageError
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from icecheck.comparison import Category, compare, read_run
+from icecheck.findings.comparison import Category, compare, read_run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
-from icecheck.target import UsageError
+from icecheck.target.target import UsageError
 
 HOSTILE = "<script>|`\u202e\n"
 

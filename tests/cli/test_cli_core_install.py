@@ -7,11 +7,11 @@ import pytest
 from tests.extras import command_line, hidden_without
 
 from icecheck.contract import load
-from icecheck.ledger import Entry
-from icecheck.ledger_file import LEDGER_FILE, LedgerFile
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
-from icecheck.target import Target
+from icecheck.ownership.ledger import Entry
+from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
+from icecheck.target.target import Target
 
 RECORDS = "docs/catalogs/iceberg-rest-fixture-1.10.1", "docs/catalogs/iceberg-rest-fixture-1.11.0"
 SUITE = "pip install 'icecheck[suite]'"

@@ -6,12 +6,12 @@ import re
 import pytest
 from tests.finished_runs import finished, verdict
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
+from icecheck.findings.verdict import Group, Outcome, Skip, SkipKind, asked_of
 from icecheck.mock_server import MockCatalog
 from icecheck.reports import html, run_json, summary
-from icecheck.target import Target
-from icecheck.verdict import Group, Outcome, Skip, SkipKind, asked_of
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
 
 FEW = ("--only", "checks", "--check", "listTables.*", "--check", "*View*", "--run-id", "n1")
 

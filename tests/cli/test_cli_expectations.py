@@ -150,7 +150,7 @@ def test_an_update_makes_the_file_that_was_named(verify, tmp_path):
 
 
 def test_an_incomplete_run_updates_nothing(verify, tmp_path, monkeypatch):
-    from icecheck import breaker
+    from icecheck.judging import breaker
 
     judge, judged = breaker.judge, []
 

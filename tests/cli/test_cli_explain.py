@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from icecheck.assembly.known_symptoms import known_symptoms
 from icecheck.cli.explanations import explain_symptom
 from icecheck.contract import load
 from icecheck.mock_server.defects import defects
+from icecheck.run.known_symptoms import known_symptoms
 
 
 def test_an_operation_is_explained_with_its_requirements_checks_and_defects(icecheck):

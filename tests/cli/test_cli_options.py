@@ -14,9 +14,7 @@ from tests.findings import a_finding
 from tests.finished_runs import finished, verdict
 
 from icecheck.cli import main
-from icecheck.connection import Connection
-from icecheck.ledger import Entry
-from icecheck.ledger_file import LedgerFile
+from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import (
     Client,
     MockCatalog,
@@ -25,10 +23,12 @@ from icecheck.mock_server import (
     WarehouseDeclaration,
 )
 from icecheck.mock_server.defects import defects
+from icecheck.ownership.ledger import Entry
+from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.reports import run_json
-from icecheck.target import Target, UsageError
-from icecheck.transport import SocketTransport
-from icecheck.verdict import Outcome
+from icecheck.target.target import Target, UsageError
+from icecheck.wire.connection import Connection
+from icecheck.wire.transport import SocketTransport
 
 COMMANDS = tuple(main.list_commands(click.Context(main)))
 CLIENTS = OAuth2Settings(

@@ -264,7 +264,7 @@ def test_an_interrupt_before_the_first_check_leaves_no_report(start_icecheck, ou
 
 
 def test_an_error_of_our_own_is_one_line_and_a_file(icecheck, out, monkeypatch, nothing_catalog):
-    from icecheck.assembly import run
+    from icecheck.run import runner as run
 
     def broken(*_arguments, **_options):
         raise ZeroDivisionError("with own-canary-token in it")

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from icecheck.connection import Connection, Wire
-from icecheck.exchange import Step
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
-from icecheck.target import Target
+from icecheck.target.target import Target
+from icecheck.wire.connection import Connection, Wire
+from icecheck.wire.exchange import Step
 
 
 @pytest.fixture

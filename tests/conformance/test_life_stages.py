@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from tests.kill.killing import checks_of, mock_session
 
-from icecheck.client import Catalog, Table
+from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.life_stages import as_assigned, stages_of
 from icecheck.conformance.stage_assertions import nearly_true, true_assertions
 from icecheck.conformance.walking import Send, Step, by_transaction, by_update, given_born, live
-from icecheck.judge import judge
+from icecheck.findings.verdict import Outcome
+from icecheck.judging.judge import judge
 from icecheck.mock_server.defects.kit.updating import alter_update
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.verdict import Outcome
 
 ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 

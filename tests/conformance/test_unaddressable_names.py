@@ -3,15 +3,15 @@
 import httpx
 import pytest
 
-from icecheck.check import check_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.conformance import test_names as names
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.verdict import Outcome
+from icecheck.judging.check import check_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Outcome
+from icecheck.target.target import Target
 
 PAGE = {"message": "Ambiguous URI path encoding", "status": "400"}
 

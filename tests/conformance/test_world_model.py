@@ -4,7 +4,7 @@ import pytest
 from tests.kill.killing import checks_of, run_check
 
 from icecheck.conformance.world import Thing, World
-from icecheck.verdict import Outcome
+from icecheck.findings.verdict import Outcome
 
 ROOT = ("root",)
 A, B = Thing("namespace", ("root", "a")), Thing("namespace", ("root", "b"))

@@ -12,7 +12,7 @@ from tests.corpus.samples import with_samples
 from tests.corpus.world import WorldFacts
 
 from icecheck.contract import load
-from icecheck.generating import generating
+from icecheck.judging.generating import generating
 
 __all__ = ["contract_document", "corpus_of"]
 

@@ -12,10 +12,10 @@ import jsonschema_rs
 from tests.corpus.case import METHODS, CorpusCase
 from tests.corpus.generated import contract_document
 
-from icecheck import schema as engine_schema
 from icecheck.contract import Level, load
 from icecheck.mock_server.core.context import Reply
-from icecheck.schema import schema_judge
+from icecheck.replies import schema as engine_schema
+from icecheck.replies.schema import schema_judge
 
 __all__ = ["Flaw", "flaws_of", "json_flaws", "json_of", "wrong_with"]
 

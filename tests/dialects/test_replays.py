@@ -8,18 +8,18 @@ import pytest
 from tests.kill.killing import ISOLATIONS, mock_session, run_check
 from tests.kill.refusing import refuse_if
 
-from icecheck.check import Check, check_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.verdict import Level, Outcome, SkipKind, Verdict
+from icecheck.judging.check import Check, check_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.opening import open_session
 from icecheck.scenarios import test_dialects
 from icecheck.scenarios.dialect import Dialect, Workflow, dialects
-from icecheck.target import Target
-from icecheck.verdict import Level, Outcome, SkipKind, Verdict
+from icecheck.target.target import Target
 
 REQUESTS_MAX = 150
 CHECKS: dict[str, Check] = {

@@ -16,10 +16,10 @@ import httpx
 from tests.docs.rules import Rule, replaced
 from tests.docs.snippets import ROOT, Snippet
 
-from icecheck.ledger import Entry
-from icecheck.ledger_file import LEDGER_FILE, LedgerFile
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
-from icecheck.target import Target
+from icecheck.ownership.ledger import Entry
+from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
+from icecheck.target.target import Target
 
 __all__ = ["Reader", "run"]
 

@@ -4,9 +4,9 @@ import httpx
 import pytest
 from tests.engine.judging import ANSWERED, TOKEN
 
-from icecheck.client import Catalog
-from icecheck.opening import open_session
-from icecheck.target import Target
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.target.target import Target
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """A check made by hand, judged on a catalog whose answers a test makes up."""
 
-from icecheck.check import check, check_of
 from icecheck.contract import load
-from icecheck.judge import judge
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check, check_of
+from icecheck.judging.judge import judge
 
 TOKEN = "tok-canary-1"
 PROVES = ("createNamespace.409", "createNamespace.200")

@@ -6,14 +6,14 @@ import sys
 import pytest
 
 from icecheck import contract
-from icecheck.assembly import collect as collecting
-from icecheck.assembly.collect import collect
-from icecheck.assembly.run import RunOptions
-from icecheck.check import Unbound, check, declaration_of
 from icecheck.contract import contract_for, load
 from icecheck.contract.register import Register
-from icecheck.target import Target
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import Unbound, check, declaration_of
+from icecheck.run import collect as collecting
+from icecheck.run.collect import collect
+from icecheck.run.runner import RunOptions
+from icecheck.target.target import Target
 
 IMPORTS_ALL_CHECKS = """
 import importlib, pkgutil

@@ -2,14 +2,14 @@
 
 import pytest
 
-from icecheck.breaker import Breaker
-from icecheck.check import check_of
+from icecheck.client.opening import open_session
 from icecheck.conformance import test_namespaces
 from icecheck.contract import load
+from icecheck.findings.verdict import Group, Level, Outcome, Verdict
+from icecheck.judging.breaker import Breaker
+from icecheck.judging.check import check_of
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Group, Level, Outcome, Verdict
+from icecheck.target.target import Target
 
 CHECK = check_of(test_namespaces.test_creating_a_namespace_is_answered_with_it, load())
 
@@ -32,7 +32,7 @@ def breaker_hearing(monkeypatch):
 
     def made(*verdicts):
         left = list(verdicts)
-        monkeypatch.setattr("icecheck.breaker.judge", lambda *_: left.pop(0))
+        monkeypatch.setattr("icecheck.judging.breaker.judge", lambda *_: left.pop(0))
         return Breaker(session, sleep=lambda _: None)
 
     yield made

@@ -2,9 +2,9 @@
 
 from tests.findings import a_finding
 
-from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.findings.causes import causes_of
+from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
 
 REGISTER = load().requirements
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from icecheck.connection import Connection, TargetUnusable, Wire
-from icecheck.exchange import Step
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.unreachable import CredentialsEnded, Unreachable
-from icecheck.weather import WAIT_SECONDS_MAX
+from icecheck.client.opening import open_session
+from icecheck.target.target import Target
+from icecheck.wire.connection import Connection, TargetUnusable, Wire
+from icecheck.wire.exchange import Step
+from icecheck.wire.retry import WAIT_SECONDS_MAX
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 
 def wire(method="GET", body=None, headers=None):
@@ -161,7 +161,7 @@ class Clock:
 
 def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
     clock, recorded = Clock(), []
-    monkeypatch.setattr("icecheck.pool.time.perf_counter", clock.now)
+    monkeypatch.setattr("icecheck.wire.pool.time.perf_counter", clock.now)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(clock, 1.0)))
     slow = Connection(Target("http://h", timeout_seconds=5), transport, sleep=lambda _: None)
     with pytest.raises(Unreachable, match="not complete in time"):
@@ -171,7 +171,7 @@ def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
 
 
 def test_an_answer_without_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr("icecheck.answers._BODY_BYTES_MAX", 3_000_000)
+    monkeypatch.setattr("icecheck.wire.answers._BODY_BYTES_MAX", 3_000_000)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(Clock(), 0)))
     endless = Connection(Target("http://h"), transport, sleep=lambda _: None)
     with pytest.raises(Unreachable, match="longer than 3000000 bytes"):

@@ -4,14 +4,14 @@ import shutil
 
 import pytest
 
-from icecheck.assembly.collect import collect
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
 from icecheck.contract import load
+from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.clock import VirtualClock
-from icecheck.target import Target
-from icecheck.verdict import Group
+from icecheck.run.collect import collect
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
 
 
 def told(root, *, run_id="r1", seed=7, groups=(Group.CHECKS,), globs=()):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from icecheck.assembly.collect import allowed, collect
 from icecheck.contract import load
-from icecheck.target import Target, UsageError
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.run.collect import allowed, collect
+from icecheck.target.target import Target, UsageError
 
 URL = "http://127.0.0.1:9"
 

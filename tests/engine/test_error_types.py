@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.error_types import PROSE_TYPES, REQUIREMENT, type_problem
-from icecheck.exchange import Exchange, Step
-from icecheck.passive import observe, passive_verdicts
-from icecheck.schema import schema_judge
-from icecheck.verdict import Outcome, Verdict
+from icecheck.findings.causes import causes_of
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.error_types import PROSE_TYPES, REQUIREMENT, type_problem
+from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.replies.schema import schema_judge
+from icecheck.wire.exchange import Exchange, Step
 
 CREATE = {"requirements": [{"type": "assert-create"}], "updates": []}
 COMMIT = {"requirements": [{"type": "assert-table-uuid", "uuid": "u"}], "updates": []}

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import pytest
 
-from icecheck.exchange import Exchange, Step, as_curl
-from icecheck.redaction import Redactor
+from icecheck.wire.exchange import Exchange, Step, as_curl
+from icecheck.wire.redaction import Redactor
 
 
 def exchange(**members):

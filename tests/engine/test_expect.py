@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from icecheck.exchange import Exchange, Step
-from icecheck.expect import (
+from icecheck.replies.expect import (
     ABSENT,
     ABSENT_OR_NULL,
     ANY_INTEGER,
@@ -17,7 +16,8 @@ from icecheck.expect import (
     lacking,
     one_of,
 )
-from icecheck.schema import schema_judge
+from icecheck.replies.schema import schema_judge
+from icecheck.wire.exchange import Exchange, Step
 
 
 def reply(body, status=200, operation="getConfig", check="some.check"):

@@ -5,8 +5,8 @@ import json
 import pytest
 from tests.findings import a_finding, a_symptom, a_violation
 
-from icecheck.exchange import Exchange, Step
-from icecheck.expect import (
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import (
     ABSENT,
     ABSENT_OR_NULL,
     ANY_INTEGER,
@@ -23,9 +23,9 @@ from icecheck.expect import (
     one_of,
     show,
 )
-from icecheck.schema import schema_judge
-from icecheck.unreachable import CredentialsEnded, Unreachable
-from icecheck.verdict import SkipKind
+from icecheck.replies.schema import schema_judge
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 ORDINAL = 3
 X = a_symptom("x")

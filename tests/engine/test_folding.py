@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from tests.findings import a_finding
 
-from icecheck.causes import causes_of
-from icecheck.conclusion import profiles_of
 from icecheck.contract import Level, load
-from icecheck.offer import Offer
-from icecheck.target import Target
-from icecheck.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.findings.causes import causes_of
+from icecheck.findings.conclusion import profiles_of
+from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.target.offer import Offer
+from icecheck.target.target import Target
 
 CONTRACT = load()
 

@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, field
 
-from icecheck.history import (
+from icecheck.histories.history import (
     UNCONDITIONAL,
     AnomalyKind,
     Answer,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from icecheck.history import (
+from icecheck.histories.history import (
     UNCONDITIONAL,
     Anomaly,
     AnomalyKind,

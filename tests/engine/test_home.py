@@ -3,18 +3,18 @@
 import httpx
 import pytest
 
-from icecheck.check import check as declare
-from icecheck.check import check_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_table, shared_table
+from icecheck.client.opening import open_session
 from icecheck.conformance.viewing import shared_view
 from icecheck.contract import load
-from icecheck.expect import Blocked, NotOffered
-from icecheck.given import given_home, given_table, shared_table
-from icecheck.judge import judge
+from icecheck.findings.verdict import Group, Outcome
+from icecheck.judging.check import check as declare
+from icecheck.judging.check import check_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Group, Outcome
+from icecheck.replies.expect import Blocked, NotOffered
+from icecheck.target.target import Target
 
 CONFIG = {"defaults": {}, "overrides": {}}
 PARENT = ("theirs",)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.engine.judging import ANSWERED, judged
 
-from icecheck.verdict import Outcome
+from icecheck.findings.verdict import Outcome
 
 NAMES = {"namespace": ("a",)}
 NULLS = {"namespace": None, "properties": {"a": None}}

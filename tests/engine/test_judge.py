@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 from tests.findings import told
 
-from icecheck.check import Unbound, check, check_of, declaration_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table
+from icecheck.client.opening import open_session
 from icecheck.contract import load
 from icecheck.contract.register import Register
-from icecheck.expect import Reply
-from icecheck.given import given_namespace, given_table
-from icecheck.judge import judge
+from icecheck.findings.verdict import Group, Outcome, SkipKind
+from icecheck.judging.check import Unbound, check, check_of, declaration_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Group, Outcome, SkipKind
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Target
 
 HIDDEN = "icecheck_hidden"
 

@@ -7,10 +7,10 @@ import pytest
 from tests.engine.judging import PROVES, TOKEN, declared, judged
 from tests.findings import a_finding, a_violation
 
-from icecheck.expect import Blocked, NotOffered
-from icecheck.judge import judge, not_run
-from icecheck.unreachable import CredentialsEnded, Unreachable
-from icecheck.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
+from icecheck.findings.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
+from icecheck.judging.judge import judge, not_run
+from icecheck.replies.expect import Blocked, NotOffered
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 
 def asking(operation, status=200, *, names=None, times=1):
@@ -60,7 +60,9 @@ def test_every_verdict_names_its_check_what_it_proves_and_what_it_took(
     catalog_that, monkeypatch, which
 ):
     ticks = iter([2.0, 2.25])
-    monkeypatch.setattr("icecheck.judge.time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    monkeypatch.setattr(
+        "icecheck.judging.judge.time", SimpleNamespace(perf_counter=lambda: next(ticks))
+    )
     error, outcome = ENDINGS.get(which, (None, Outcome.PASS))
     body = ending_with(error) if error else asking("listNamespaces", times=2)
     verdict = judged(catalog_that(), body)

@@ -3,17 +3,17 @@
 import httpx
 import pytest
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.client import Catalog
-from icecheck.connection import TargetUnusable
-from icecheck.given import given_namespace
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.client.opening import open_session
+from icecheck.findings.verdict import Group, Run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Group, Run
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable
 
 
 def run_on(mock: MockCatalog, *, accept_residue: bool = False, isolation: str = "auto") -> Run:

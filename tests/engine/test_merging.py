@@ -8,9 +8,9 @@ from tests.engine.test_folding import ALIKE, HALF, LOST, evidence, failing, miss
 from tests.engine.test_recorded_causes import NAMES
 from tests.engine.test_recorded_causes import verdicts as recorded
 
-from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.folding import (
+from icecheck.findings.causes import causes_of
+from icecheck.findings.merging import (
     NEVER_REFUSES_GROUPS_MIN,
     RULES,
     SAME_ANSWER_OPERATIONS_MIN,
@@ -21,7 +21,7 @@ from icecheck.folding import (
     Seen,
     merged,
 )
-from icecheck.verdict import CauseKey, Outcome, Verdict
+from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 
 REGISTER = load().requirements
 RACES = (

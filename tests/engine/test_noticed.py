@@ -4,8 +4,8 @@ import pytest
 from tests.findings import a_finding
 
 from icecheck.contract import Level, load
-from icecheck.noticed import NOBODY, hurt_by
-from icecheck.verdict import Group, Outcome, Verdict
+from icecheck.findings.client_impact import NOBODY, hurt_by
+from icecheck.findings.verdict import Group, Outcome, Verdict
 
 REGISTER = load().requirements
 UNSAID = "renameTable.404"

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.ledger_file import read_ledger
+from icecheck.client.opening import open_session
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.opening import open_session
-from icecheck.own_namespace import NotOwn, OwnNamespace
-from icecheck.target import Target
+from icecheck.ownership.ledger_file import read_ledger
+from icecheck.pytest.own_namespace import NotOwn, OwnNamespace
+from icecheck.target.target import Target
 
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-PLUGINS = ("-p", "icecheck.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")
+PLUGINS = ("-p", "icecheck.pytest.plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")
 LEDGER = "icecheck-report/tests.ledger.jsonl"
 
 HEADER = """\
@@ -27,7 +27,7 @@ import pytest
 import pyarrow
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
-from icecheck.own_namespace import NotOwn
+from icecheck.pytest.own_namespace import NotOwn
 
 SCHEMA = Schema(NestedField(1, "id", LongType()))
 ROWS = pyarrow.table({"id": [1, 2, 3]})

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from icecheck.pace import Pace
+from icecheck.wire.pace import Pace
 
 
 class Clock:

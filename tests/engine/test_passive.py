@@ -7,16 +7,16 @@ from typing import Any
 from tests.findings import a_finding
 
 from icecheck.contract import Level, load
-from icecheck.evidence import evidence_from
-from icecheck.exchange import Exchange, Step
-from icecheck.passive import (
+from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.evidence import evidence_from
+from icecheck.judging.passive import (
     members_beside_errors,
     observe,
     passive_checks,
     passive_verdicts,
 )
-from icecheck.schema import schema_judge
-from icecheck.verdict import Group, Outcome, Verdict
+from icecheck.replies.schema import schema_judge
+from icecheck.wire.exchange import Exchange, Step
 
 COMMIT = {"requirements": [], "updates": [{"action": "set-properties", "updates": {"a": "1"}}]}
 NO_METADATA = {"metadata-location": "s3://b/m.json"}

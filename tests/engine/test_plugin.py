@@ -44,7 +44,7 @@ def test_a_foreign_project_is_not_affected(tmp_path):
         "    return 'ours'\n\n"
         "def test_own(catalog):\n"
         "    assert catalog == 'ours'\n"
-        "    assert not [m for m in ('icecheck.client', 'icecheck.mock_server.mock')\n"
+        "    assert not [m for m in ('icecheck.client.catalog', 'icecheck.mock_server.mock')\n"
         "                if m in sys.modules]\n"
         "    assert not [m for m in ('uvicorn', 'pyspark', 'pyiceberg') if m in sys.modules]\n"
     )

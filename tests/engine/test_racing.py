@@ -6,14 +6,14 @@ import threading
 import httpx
 import pytest
 
-from icecheck.client import Catalog
-from icecheck.connection import TargetUnusable
-from icecheck.exchange import Step
-from icecheck.history import Answer, Release, Seen, Take
-from icecheck.ledger import Entry
-from icecheck.opening import open_session
-from icecheck.racing import Move, race
-from icecheck.target import Target
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.histories.history import Answer, Release, Seen, Take
+from icecheck.histories.racing import Move, race
+from icecheck.ownership.ledger import Entry
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.exchange import Step
 
 CONFIG = {"defaults": {}, "overrides": {}}
 

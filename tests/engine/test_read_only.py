@@ -4,14 +4,14 @@ from collections import Counter
 
 import pytest
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
+from icecheck.findings.verdict import Group, Outcome, Run, SkipKind
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
-from icecheck.target import Given, Target, UsageError
-from icecheck.target_sources import from_toml
-from icecheck.target_values import given_from
-from icecheck.verdict import Group, Outcome, Run, SkipKind
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.sources import from_toml
+from icecheck.target.target import Given, Target, UsageError
+from icecheck.target.values import given_from
 
 READING = {"GET", "HEAD"}
 GIVEN = Given(table=(("prod", "sales"), "orders"), view=(("prod",), "recent"))

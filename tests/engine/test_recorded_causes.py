@@ -7,10 +7,10 @@ from tests.findings import a_finding
 from tests.reference import recording
 from tests.reference.catalogs import CATALOGS
 
-from icecheck.assembly.collect import collect
-from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.verdict import Cause, Group, Outcome, Verdict
+from icecheck.findings.causes import causes_of
+from icecheck.findings.verdict import Cause, Group, Outcome, Verdict
+from icecheck.run.collect import collect
 
 NAMES = [catalog.name for catalog in CATALOGS]
 JUDGED = {"pass", "fail"}

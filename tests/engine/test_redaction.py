@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.findings import a_finding
 from tests.hostile.spelling import traces, written
 
-from icecheck.evidence import finding_without_secrets
-from icecheck.exchange import Exchange, Step
-from icecheck.redaction import Redactor
-from icecheck.secret_names import _HINTS, _SECRET_KEY, is_secret_header
-from icecheck.target import Principal, SigV4, Target
+from icecheck.judging.evidence import finding_without_secrets
+from icecheck.target.secret_names import _HINTS, _SECRET_KEY, is_secret_header
+from icecheck.target.target import Principal, SigV4, Target
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.redaction import Redactor
 
 VENDED = "vended/canary+0123456789"
 

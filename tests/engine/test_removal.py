@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.kill.lawful import lawful_session
 
-from icecheck import bodies
-from icecheck.client import Catalog
-from icecheck.given import given_namespace, given_table
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table
 from icecheck.mock_server.core.context import Outcome, Registries, Reply
 from icecheck.mock_server.defects.kit.rewriting import alter_error, refuse_as
 from icecheck.mock_server.protocol.problem import Problem

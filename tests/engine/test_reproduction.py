@@ -6,18 +6,18 @@ import subprocess
 
 import pytest
 
-from icecheck.assembly.collect import collect
-from icecheck.card import card_of, witness_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.finding_card import card_of, witness_of
+from icecheck.findings.verdict import Group
+from icecheck.findings.verdict import Outcome as Ending
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Outcome, Reply
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Group
-from icecheck.verdict import Outcome as Ending
+from icecheck.run.collect import collect
+from icecheck.target.target import Target
 
 TOKEN = "tok-canary-1"
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from icecheck.contract import load
-from icecheck.effects import Effect, effect_of
-from icecheck.ledger import Entry
+from icecheck.ownership.effects import Effect, effect_of
+from icecheck.ownership.ledger import Entry
 
 ASSERT_CREATE = {"type": "assert-create"}
 HERE = ("ns",)

@@ -6,13 +6,13 @@ import re
 import httpx
 import pytest
 
-from icecheck.client import Catalog
-from icecheck.expect import Blocked, NotOffered
-from icecheck.given import given_namespace, given_table
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table
+from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.request_guard import ForeignRequest
-from icecheck.target import Target, UsageError
+from icecheck.ownership.request_guard import ForeignRequest
+from icecheck.replies.expect import Blocked, NotOffered
+from icecheck.target.target import Target, UsageError
 
 CONFIG = {"defaults": {}, "overrides": {}}
 

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from tests.findings import a_finding, statuses
 
-from icecheck.shared_symptoms import DEFAULTS_MISSING, EFFECT_MISSING, LEAK, SCHEMA, VALUE
-from icecheck.statuses import (
+from icecheck.findings.shared_symptoms import DEFAULTS_MISSING, EFFECT_MISSING, LEAK, SCHEMA, VALUE
+from icecheck.findings.statuses import (
     ANY_4XX,
     ANY_REFUSAL,
     ANY_SUCCESS,
@@ -14,8 +14,8 @@ from icecheck.statuses import (
     what_is_wrong,
     wrong_status_severity,
 )
-from icecheck.symptoms import Severity, declare, declared, symptom_named
-from icecheck.verdict import CauseKey, Finding
+from icecheck.findings.symptoms import Severity, declare, declared, symptom_named
+from icecheck.findings.verdict import CauseKey, Finding
 
 
 def test_a_slug_that_is_declared_twice_is_an_error() -> None:

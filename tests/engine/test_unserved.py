@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from tests.findings import a_finding
 
-from icecheck.causes import causes_of
 from icecheck.contract import Level, load
-from icecheck.unserved import named_by_endpoint, named_by_one_answer, unserved_operations
-from icecheck.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.findings.causes import causes_of
+from icecheck.findings.not_served import named_by_endpoint, named_by_one_answer, unserved_operations
+from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
 
 
 def asked(operation_id: str, status: int, *, step: str = "do", body: str = "") -> Evidence:

@@ -3,16 +3,16 @@
 import pytest
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
-from icecheck import conclusion as concluding
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.card import UNWITNESSED, card_of
 from icecheck.contract import Level
+from icecheck.findings import conclusion as concluding
+from icecheck.findings.finding_card import UNWITNESSED, card_of
+from icecheck.findings.verdict import Outcome, Run
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.reports.run_json import document, problems_of, render
-from icecheck.target import Target
-from icecheck.verdict import Outcome, Run
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
 
 CHECK = "createNamespace.already-exists"
 
@@ -57,7 +57,9 @@ def test_what_somebody_passed_fails_the_gate(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("unwitnessed", [True, False])
 def test_a_card_says_so(monkeypatch: pytest.MonkeyPatch, *, unwitnessed: bool) -> None:
-    monkeypatch.setattr("icecheck.card.is_unwitnessed", lambda _check, _level: unwitnessed)
+    monkeypatch.setattr(
+        "icecheck.findings.finding_card.is_unwitnessed", lambda _check, _level: unwitnessed
+    )
     run = run_with(witnessed_only=False)
     (failed,) = [v for v in run.verdicts if v.outcome is Outcome.FAIL]
     assert (UNWITNESSED in card_of(failed)) is unwitnessed

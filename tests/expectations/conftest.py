@@ -6,9 +6,9 @@ import pytest
 from tests.findings import a_finding
 from tests.finished_runs import finished, verdict
 
-from icecheck.assembly.expecting import gated
-from icecheck.expectations import Selection, parse
-from icecheck.verdict import Outcome, Skip, SkipKind
+from icecheck.findings.expectations import Selection, parse
+from icecheck.findings.verdict import Outcome, Skip, SkipKind
+from icecheck.run.expectations import gated
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"

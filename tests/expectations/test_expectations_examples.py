@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.assembly.expecting import expectations_from
 from icecheck.contract import load
+from icecheck.run.expectations import expectations_from
 
 ROOT = Path(__file__).parents[2]
 

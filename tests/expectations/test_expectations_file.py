@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 
-from icecheck.assembly.expecting import expectations_from, known_checks
 from icecheck.contract import load
-from icecheck.expectations import parse, refuse_unknown_checks
-from icecheck.expected import ExpectationKind, FailsWith
-from icecheck.target import UsageError
+from icecheck.findings.expectations import parse, refuse_unknown_checks
+from icecheck.findings.expected_failures import ExpectationKind, FailsWith
+from icecheck.run.expectations import expectations_from, known_checks
+from icecheck.target.target import UsageError
 
 WHOLE = """\
 title = "not ours"

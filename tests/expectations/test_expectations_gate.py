@@ -6,8 +6,8 @@ from datetime import date, timedelta
 import pytest
 from tests.findings import a_finding
 
-from icecheck.expected import Met, UnmetKind
-from icecheck.verdict import Level, Outcome, totals_of
+from icecheck.findings.expected_failures import Met, UnmetKind
+from icecheck.findings.verdict import Level, Outcome, totals_of
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"

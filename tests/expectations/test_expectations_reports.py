@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from icecheck.cli.closing import closing_lines
+from icecheck.findings.verdict import Level
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.joined import expected_causes
-from icecheck.verdict import Level
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"

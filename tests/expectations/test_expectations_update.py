@@ -5,11 +5,11 @@ import tomllib
 import pytest
 from tests.findings import a_finding
 
-from icecheck.assembly.expectations_update import refusal_of, update
-from icecheck.assembly.expecting import gated
-from icecheck.expectations import Selection, parse
-from icecheck.target import UsageError
-from icecheck.verdict import Level
+from icecheck.findings.expectations import Selection, parse
+from icecheck.findings.verdict import Level
+from icecheck.run.expectations import gated
+from icecheck.run.expectations_update import refusal_of, update
+from icecheck.target.target import UsageError
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"

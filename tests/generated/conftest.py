@@ -3,13 +3,13 @@
 import httpx
 import pytest
 
-from icecheck.check import check_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.judging.check import check_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
+from icecheck.target.target import Target
 
 
 class Sent:

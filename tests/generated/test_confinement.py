@@ -5,14 +5,14 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from icecheck.check import declaration_of
-from icecheck.client import NO_BODY
+from icecheck.client.catalog import NO_BODY
 from icecheck.conformance import test_generated as generated_checks
 from icecheck.conformance.confinement import Place, confine
 from icecheck.conformance.generation import cases_of
 from icecheck.conformance.test_generated import OPERATIONS
 from icecheck.contract import load
-from icecheck.schema import schema_judge
+from icecheck.judging.check import declaration_of
+from icecheck.replies.schema import schema_judge
 
 TOKEN = "icecheck_t1"
 KINDS = ("namespaces", "tables", "views")

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from tests.findings import told
 
-from icecheck.check import check_of, declaration_of
 from icecheck.conformance import generated_requests
 from icecheck.conformance import test_generated as generated
 from icecheck.contract import Level, load
+from icecheck.judging.check import check_of, declaration_of
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem

@@ -11,20 +11,20 @@ from icecheck.conformance.generation import cases_of
 from icecheck.conformance.sample_values import seeded
 from icecheck.conformance.test_generated import BODIES, OPERATIONS
 from icecheck.contract import load
-from icecheck.schema import schema_judge
+from icecheck.replies.schema import schema_judge
 
 DIGEST = """
 import hashlib, sys
 sys.path[:0] = [{folder!r}]
 import {module}
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated_requests import judge_refused
 from icecheck.conformance.generation import cases_of
 from icecheck.conformance.test_generated import OPERATIONS
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
+from icecheck.client.opening import open_session
+from icecheck.target.target import Target
 order = {order}
 found = {{o: repr(cases_of(o, load())) for o in order(OPERATIONS)}}
 mock = MockCatalog(seed=1, clock=1_700_000_000_000, root="s3://icecheck-tests")

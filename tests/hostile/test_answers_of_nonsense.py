@@ -10,17 +10,17 @@ import pytest
 from tests.hostile.lying_socket import Talk, answering, honest, lying_socket, where
 from tests.sick.chaos import FEW, new_mock, run_through
 
-from icecheck.assembly.output import write_report
-from icecheck.client import Catalog
-from icecheck.connection import Connection, TargetUnusable, Wire
-from icecheck.exchange import Exchange, Step
-from icecheck.json_text import read_json
-from icecheck.opening import open_session
-from icecheck.redaction import Redactor
-from icecheck.target import Principal, Target, UsageError
-from icecheck.unreachable import Unreachable
-from icecheck.verdict import Outcome
-from icecheck.weather import WAIT_SECONDS_MAX, next_wait, trouble_of
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.findings.verdict import Outcome
+from icecheck.run.output import write_report
+from icecheck.target.target import Principal, Target, UsageError
+from icecheck.wire.connection import Connection, TargetUnusable, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.json_text import read_json
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.retry import WAIT_SECONDS_MAX, next_wait, trouble_of
+from icecheck.wire.unreachable import Unreachable
 
 HALF_PAIR = "\ud800"
 NO_JSON = {

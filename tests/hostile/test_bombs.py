@@ -8,11 +8,11 @@ import httpx
 import pytest
 from tests.hostile.lying_socket import answering, bomb, lying_socket
 
-from icecheck import answers
-from icecheck.connection import Connection, Wire
-from icecheck.exchange import Exchange, Step
-from icecheck.target import Target
-from icecheck.unreachable import Unreachable
+from icecheck.target.target import Target
+from icecheck.wire import answers
+from icecheck.wire.connection import Connection, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.unreachable import Unreachable
 
 MIB = 1 << 20
 LIMIT_BYTES = 4 * MIB

@@ -10,14 +10,14 @@ import pytest
 from tests.hostile import lying_socket as lies
 from tests.hostile.lying_socket import Lie, lying_socket
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.connection import Connection, Wire
-from icecheck.exchange import Exchange, Step
+from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import MockCatalog
-from icecheck.target import Target
-from icecheck.unreachable import Unreachable
-from icecheck.verdict import Outcome
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import Connection, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.unreachable import Unreachable
 
 TIMEOUT_SECONDS = 0.5
 # Two attempts of half a second each; a client without a limit is let go after LIE_SECONDS.

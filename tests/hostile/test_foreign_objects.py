@@ -9,19 +9,19 @@ from typing import Any
 import httpx
 import pytest
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.client import Catalog
-from icecheck.connection import TargetUnusable, Wire
-from icecheck.exchange import Step
-from icecheck.given import given_namespace, given_table
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Group, Run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
-from icecheck.opening import open_session
-from icecheck.request_guard import ForeignRequest
-from icecheck.session import Session
-from icecheck.target import Target
-from icecheck.verdict import Group, Run
+from icecheck.ownership.request_guard import ForeignRequest
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable, Wire
+from icecheck.wire.exchange import Step
 
 ADDRESS = "http://catalog.test"
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}

@@ -10,12 +10,12 @@ import pytest
 from tests.hostile import lying_socket as lies
 from tests.hostile.lying_socket import Lie, Talk, lying_socket
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.connection import TargetUnusable
+from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
-from icecheck.target import Target
-from icecheck.verdict import Group
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable
 
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}
 # Both kinds of objects are made and dropped: a config that leads elsewhere harms by the latter.

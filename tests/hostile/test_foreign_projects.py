@@ -14,7 +14,7 @@ from icecheck.mock_server import MockCatalog
 
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 PATHS = tuple(filter(None, [os.environ.get("PYTHONPATH")]))
-OURS = ("-p", "icecheck.pytest_plugin")
+OURS = ("-p", "icecheck.pytest.plugin")
 
 ADDS_OPTION = """\
 def pytest_addoption(parser):

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from icecheck.assembly.output import FORMATS
 from icecheck.cli import main
-from icecheck.ledger import Entry
-from icecheck.ledger_file import LedgerFile, read_ledger
 from icecheck.mock_server import MockCatalog
-from icecheck.target import Target
-from icecheck.unwritable import Unwritable
+from icecheck.ownership.ledger import Entry
+from icecheck.ownership.ledger_file import LedgerFile, read_ledger
+from icecheck.run.output import FORMATS
+from icecheck.target.target import Target
+from icecheck.target.unwritable import Unwritable
 
 REPORT = {*FORMATS, "exchanges.jsonl.zst", "run.invalid.json", "error.txt"}
 CHECKS = ["--only", "checks", "--check", "createTable.*", "--check", "renameTable.*"]
@@ -157,7 +157,7 @@ def expect_told(ended, mock: MockCatalog, path: Path) -> None:
 def test_a_full_disk_under_the_ledger_ends_the_run_in_one_line(
     mock: MockCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str, half: bool
 ) -> None:
-    monkeypatch.setattr("icecheck.ledger_file.os.write", Full(os.write, 20, half=half))
+    monkeypatch.setattr("icecheck.ownership.ledger_file.os.write", Full(os.write, 20, half=half))
     ended = invoked(*on(mock, tmp_path / "out"), "-n", workers)
     monkeypatch.undo()
     # What was struck out and could not be written so is still named, and gone.
@@ -202,7 +202,7 @@ def test_half_a_line_does_not_spoil_a_ledger(
     ledger = LedgerFile(path, "icecheck_r", Target("http://h"))
     one, two, three = (Entry("namespace", (f"icecheck_r_{n}",)) for n in range(3))
     ledger.made(one)
-    monkeypatch.setattr("icecheck.ledger_file.os.write", Full(os.write, 0, half=True))
+    monkeypatch.setattr("icecheck.ownership.ledger_file.os.write", Full(os.write, 0, half=True))
     with pytest.raises(Unwritable):
         ledger.made(two)
     ledger.gone(one)  # says nothing: it is looked at again when somebody cleans up

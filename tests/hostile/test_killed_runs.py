@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from icecheck.cli import main
-from icecheck.ledger_file import LEDGER_FILE
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
+from icecheck.ownership.ledger_file import LEDGER_FILE
 
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}
 RUN = "icecheck_dead1"

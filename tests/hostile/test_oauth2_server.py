@@ -8,12 +8,12 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from icecheck.expect import NotOffered
-from icecheck.opening import open_session
-from icecheck.session import Session
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import NotOffered
 from icecheck.spark_tests.running import spark_session
-from icecheck.target import Principal, Target
-from icecheck.verdict import SkipKind
+from icecheck.target.target import Principal, Target
 
 HOME = "http://catalog.test"
 NAMED = "http://login.test/token"
@@ -56,7 +56,7 @@ def spoken_with(hosts: Hosts, **options: Any) -> Session:
 
 
 def session_catalog(session: Session) -> Any:
-    from icecheck.client import Catalog
+    from icecheck.client.catalog import Catalog
 
     return Catalog(session, "any")
 

@@ -5,7 +5,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from icecheck.assembly.defective import (
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.contract import load
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.check import Check, check_of
+from icecheck.judging.judge import judge
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.planning.plans import PlanningSettings
+from icecheck.proof.defective import (
     ADDRESS,
     CREDENTIAL,
     SECOND,
@@ -15,18 +25,8 @@ from icecheck.assembly.defective import (
     defective_session,
     target_of_mock,
 )
-from icecheck.assembly.kill_matrix import judged_with
-from icecheck.check import Check, check_of
-from icecheck.client import Catalog
-from icecheck.contract import load
-from icecheck.judge import judge
-from icecheck.mock_server.defects import defects
-from icecheck.mock_server.mock import MockCatalog
-from icecheck.mock_server.planning.plans import PlanningSettings
-from icecheck.opening import open_session
-from icecheck.session import Session
-from icecheck.target import Namespace
-from icecheck.verdict import Outcome, Verdict
+from icecheck.proof.kill_matrix import judged_with
+from icecheck.target.target import Namespace
 
 __all__ = [
     "ADDRESS",

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
@@ -26,9 +28,7 @@ from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
-from icecheck.opening import open_session
-from icecheck.session import Session
-from icecheck.target import Target
+from icecheck.target.target import Target
 
 Install = Callable[[Registries], None]
 Body = dict[str, Any]

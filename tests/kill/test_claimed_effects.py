@@ -3,7 +3,7 @@
 import pytest
 from tests.kill.killing import checks_of, run_checks
 
-from icecheck.verdict import Level, Outcome
+from icecheck.findings.verdict import Level, Outcome
 
 MODULES = (
     "test_claimed_effects", "test_columns", "test_table_removal", "test_tables",

@@ -9,17 +9,17 @@ from tests.kill.lawful import LAWFUL, Install, lawful_session
 from tests.kill.lawful_commits import LAWFUL_COMMITS
 from tests.kill.lawful_tables import LAWFUL_TABLES, secretive
 
-from icecheck.causes import causes_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.causes import causes_of
+from icecheck.findings.verdict import Outcome
+from icecheck.judging.judge import judge
+from icecheck.judging.probes import has_capability
 from icecheck.mock_server.core.context import Call, Context, Registries
 from icecheck.mock_server.core.context import Outcome as Decided
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.probes import has_capability
-from icecheck.verdict import Outcome
 
 FAMILIES = {
     "protocol": ("test_commits", "test_commits_together", "test_commits_create"),

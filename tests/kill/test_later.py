@@ -6,17 +6,17 @@ import pytest
 from tests.kill.killing import words
 from tests.kill.lawful_later import LAWFUL_LATER, SHOWN_BY
 
-from icecheck.assembly.collect import collect
-from icecheck.assembly.defective import defective_session
-from icecheck.check import Check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.contract import load
-from icecheck.exchange import Exchange
-from icecheck.judge import judge
+from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
-from icecheck.passive import observe, passive_verdicts
-from icecheck.schema import schema_judge
-from icecheck.verdict import Group, Outcome, Verdict
+from icecheck.proof.defective import defective_session
+from icecheck.replies.schema import schema_judge
+from icecheck.run.collect import collect
+from icecheck.wire.exchange import Exchange
 
 CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), load())
 PLANNING = tuple(check for check in CHECKS if check.profile == "scan-planning")

@@ -5,12 +5,12 @@ from dataclasses import replace
 from tests.kill.killing import checks_of
 from tools.kills import proven_by, reached_by
 
-from icecheck.assembly.defective import defective_session
-from icecheck.assembly.kill_matrix import aimed_at, judged_with, kills, misses
-from icecheck.assembly.reach import changed_by
 from icecheck.contract import Level, load
+from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.mock_server.defects import Defect, defects
-from icecheck.verdict import Outcome, Verdict
+from icecheck.proof.defective import defective_session
+from icecheck.proof.kill_matrix import aimed_at, judged_with, kills, misses
+from icecheck.proof.reach import changed_by
 
 CHECKS = checks_of("test_namespaces", "test_tables", "test_errors")
 CASCADES = defects()["namespace-drop-cascades"]

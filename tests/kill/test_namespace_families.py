@@ -10,14 +10,14 @@ from tests.kill.killing import (
 )
 from tests.kill.lawful import LAWFUL, OPEN, lawful_session
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.session import Session
 from icecheck.contract import Level, load
-from icecheck.error_types import REQUIREMENT
-from icecheck.exchange import Step
-from icecheck.judge import judge
-from icecheck.passive import observe, passive_verdicts
-from icecheck.session import Session
-from icecheck.verdict import Outcome, SkipKind, Verdict
+from icecheck.findings.verdict import Outcome, SkipKind, Verdict
+from icecheck.judging.error_types import REQUIREMENT
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.wire.exchange import Step
 
 MODULES = (
     "test_config",

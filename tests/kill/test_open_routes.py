@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pytest
 from tests.kill.killing import checks_of, run_check
 
-from icecheck.assembly.defective import defective_session
-from icecheck.client import Catalog
-from icecheck.judge import judge
+from icecheck.client.catalog import Catalog
+from icecheck.findings.verdict import Outcome, SkipKind, Verdict
+from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Registries, Reply, Request
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Security
-from icecheck.verdict import Outcome, SkipKind, Verdict
+from icecheck.proof.defective import defective_session
 
 CHECKS = {check.id: check for check in checks_of("test_authorization")}
 NOTHING = {

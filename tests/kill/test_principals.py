@@ -12,12 +12,12 @@ from tests.kill.killing import (
     words,
 )
 
-from icecheck.client import Catalog
-from icecheck.judge import judge
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.findings.verdict import Outcome, SkipKind, Verdict
+from icecheck.judging.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
-from icecheck.opening import open_session
-from icecheck.target import Principal, Target
-from icecheck.verdict import Outcome, SkipKind, Verdict
+from icecheck.target.target import Principal, Target
 
 CHECKS = checks_of("test_second_principal")
 

@@ -21,8 +21,12 @@ from tests.kill.lawful import LAWFUL, Install, lawful_session
 from tests.kill.lawful_commits import LAWFUL_COMMITS
 from tests.kill.lawful_tables import LAWFUL_TABLES
 
-from icecheck.client import Catalog
-from icecheck.judge import judge
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Outcome as Ending
+from icecheck.findings.verdict import SkipKind, Verdict
+from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
@@ -31,11 +35,7 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.opening import open_session
-from icecheck.session import Session
-from icecheck.target import Target
-from icecheck.verdict import Outcome as Ending
-from icecheck.verdict import SkipKind, Verdict
+from icecheck.target.target import Target
 
 CHECKS = checks_of("test_races", "test_races_on_names")
 NAMES = defects_of("commits.races")

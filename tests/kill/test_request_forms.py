@@ -14,18 +14,18 @@ from tests.kill.killing import (
     words,
 )
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.conformance.forged_tokens import claims_of, forged_tokens, own_token, unsigned_jwt
-from icecheck.judge import judge
+from icecheck.findings.verdict import Level, SkipKind, Verdict
+from icecheck.findings.verdict import Outcome as Ending
+from icecheck.judging.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Level, SkipKind, Verdict
-from icecheck.verdict import Outcome as Ending
+from icecheck.target.target import Target
 
 CHECKS = {
     check.id: check

@@ -10,16 +10,16 @@ from tests.kill.lawful_tables import LAWFUL_TABLES
 from tests.kill.lawful_views import LAWFUL_VIEWS
 from tests.kill.refusing import refuse_if
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.conformance.lookalike_names import FAMILIES
-from icecheck.judge import judge
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.core.context import Outcome as Result
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
-from icecheck.verdict import Outcome, Verdict
 
 CHECKS = checks_of(
     "test_roundtrip_names",

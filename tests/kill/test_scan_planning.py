@@ -11,17 +11,17 @@ from tests.kill.killing import (
 )
 from tests.kill.refusing import refuse_if
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
 from icecheck.conformance.manifest_files import POSITION_DELETES, PlannedFile, given_files
-from icecheck.judge import judge
+from icecheck.findings.verdict import Outcome, SkipKind
+from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_request_body
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
-from icecheck.opening import open_session
-from icecheck.session import Session
-from icecheck.target import Target
-from icecheck.verdict import Outcome, SkipKind
+from icecheck.target.target import Target
 
 CHECKS = checks_of(
     "test_scan_planning",

@@ -14,16 +14,16 @@ from tests.kill.killing import (
     words,
 )
 
-from icecheck.client import Catalog
-from icecheck.judge import judge
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.findings.verdict import Outcome as Ending
+from icecheck.findings.verdict import SkipKind, Verdict
+from icecheck.judging.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.opening import open_session
-from icecheck.target import Target
-from icecheck.verdict import Outcome as Ending
-from icecheck.verdict import SkipKind, Verdict
+from icecheck.target.target import Target
 
 CHECKS = checks_of("test_oauth2", "test_credentials")
 

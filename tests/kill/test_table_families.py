@@ -9,11 +9,11 @@ from tests.kill.killing import (
 from tests.kill.lawful import LAWFUL, Install, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES, forgetful, secretive
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.contract import Level
-from icecheck.judge import judge
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.judge import judge
 from icecheck.mock_server.defects.kit.rewriting import answer_status
-from icecheck.verdict import Outcome, Verdict
 
 CHECKS = checks_of(
     "test_tables",

@@ -12,20 +12,20 @@ from tests.kill.lawful import LAWFUL, Install, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES
 from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.conformance.viewing import (
     create_view_body,
     given_view,
     supported,
 )
 from icecheck.contract import load
-from icecheck.expect import NotOffered
-from icecheck.given import given_namespace
-from icecheck.judge import judge
-from icecheck.ledger import Entry
+from icecheck.findings.verdict import Outcome, SkipKind, Verdict
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.defects.kit.rewriting import forget_effect
-from icecheck.passive import observe, passive_verdicts
-from icecheck.verdict import Outcome, SkipKind, Verdict
+from icecheck.ownership.ledger import Entry
+from icecheck.replies.expect import NotOffered
 
 CHECKS = checks_of("test_views", "test_view_names", "test_view_commits")
 OF_ALL = (

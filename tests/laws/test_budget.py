@@ -4,10 +4,8 @@ from functools import cache
 
 import pytest
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
 from icecheck.cli.selection import SMOKE
-from icecheck.exchange import Exchange, Step
+from icecheck.findings.verdict import Group
 from icecheck.mock_server import (
     Client,
     MockCatalog,
@@ -15,8 +13,10 @@ from icecheck.mock_server import (
     Permissions,
     VendingSettings,
 )
-from icecheck.target import Principal, Target
-from icecheck.verdict import Group
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Principal, Target
+from icecheck.wire.exchange import Exchange, Step
 
 REQUESTS_MAX = 2500
 OF_THE_COMMAND = 10

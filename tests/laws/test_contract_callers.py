@@ -16,11 +16,11 @@ WITHOUT_A_CONTRACT = {
     "conformance/test_generated.py": "declares a check for each listing",
     "conformance/whereabouts.py": "holds ways of asking as data",
     "conformance/world_steps.py": "holds steps as data",
-    "src/icecheck/card.py": "prints findings that carry no version",
-    "src/icecheck/connection.py": "asks before the session has chosen a version",
-    "src/icecheck/error_types.py": "holds the types of the prose as data",
-    "src/icecheck/folding.py": "groups findings that carry no version",
-    "src/icecheck/noticed.py": "tells of findings that carry no version",
+    "src/icecheck/findings/finding_card.py": "prints findings that carry no version",
+    "src/icecheck/wire/connection.py": "asks before the session has chosen a version",
+    "src/icecheck/judging/error_types.py": "holds the types of the prose as data",
+    "src/icecheck/findings/merging.py": "groups findings that carry no version",
+    "src/icecheck/findings/client_impact.py": "tells of findings that carry no version",
 }
 SERVES_ONE = "mock_server/"  # the mock serves one version, the default one
 

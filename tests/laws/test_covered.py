@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 
 from tests.laws.golden import expect_debts
 
-from icecheck.assembly.collect import collect
 from icecheck.contract import Requirement, load
+from icecheck.findings.verdict import Group
+from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 from icecheck.mock_server.operations.served import default_registries
-from icecheck.passive import Observed, passive_checks, passive_verdicts
-from icecheck.verdict import Group
+from icecheck.run.collect import collect
 
 CONTRACT = load()
 

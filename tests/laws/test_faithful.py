@@ -13,19 +13,19 @@ from unittest.mock import patch
 import pytest
 from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 
-from icecheck.assembly.collect import collect, select
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.check import Check
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace, given_table
+from icecheck.client.opening import open_session
 from icecheck.conformance.viewing import given_view
 from icecheck.contract import load
-from icecheck.given import given_namespace, given_table
+from icecheck.findings.verdict import Group, Outcome, Run
+from icecheck.judging.check import Check
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
-from icecheck.opening import open_session
-from icecheck.target import Given, Target
-from icecheck.verdict import Group, Outcome, Run
+from icecheck.run.collect import collect, select
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Given, Target
 
 WAREHOUSE = "wh"
 CREDENTIAL = "law:law-secret"
@@ -127,7 +127,7 @@ def shuffled(order: int | None) -> Iterator[None]:
         random.Random(order).shuffle(listed)  # noqa: S311 - an order is no secret
         return tuple(listed)
 
-    with patch("icecheck.assembly.run.select", chosen):
+    with patch("icecheck.run.runner.select", chosen):
         yield
 
 

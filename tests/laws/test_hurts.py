@@ -2,11 +2,11 @@
 
 from tests.findings import a_finding
 
-from icecheck.assembly.collect import collect
-from icecheck.card import card_of
 from icecheck.contract import load
-from icecheck.passive import Observed, passive_checks, passive_verdicts
-from icecheck.verdict import Group, Outcome, Verdict
+from icecheck.findings.finding_card import card_of
+from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+from icecheck.run.collect import collect
 
 NOBODY = "no known client"
 FINDING = a_finding("status", "404", "200")

@@ -8,12 +8,12 @@ import pytest
 from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
 from tools.kills import proven_by
 
-from icecheck.assembly.collect import collect
-from icecheck.assembly.kill_matrix import GROUPS, judged_with, kills, misses
-from icecheck.check import Check
 from icecheck.contract import load
+from icecheck.findings.verdict import Group, Outcome
+from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
-from icecheck.verdict import Group, Outcome
+from icecheck.proof.kill_matrix import GROUPS, judged_with, kills, misses
+from icecheck.run.collect import collect
 
 MATRIX = "kill_matrix.txt"
 WORKFLOWS = "workflow_kills.txt"

@@ -7,13 +7,13 @@ from tests.laws.golden import key_of, reviewed
 from tests.laws.test_killed import families
 from tools.kills import reached_by
 
-from icecheck.assembly.collect import collect
-from icecheck.assembly.kill_matrix import judged_with
-from icecheck.assembly.reach import Entry, changed_by
-from icecheck.check import Check
 from icecheck.contract import Level, load
+from icecheck.findings.verdict import Group, Outcome
+from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
-from icecheck.verdict import Group, Outcome
+from icecheck.proof.kill_matrix import judged_with
+from icecheck.proof.reach import Entry, changed_by
+from icecheck.run.collect import collect
 
 EXCEPTIONS = "levels.txt"
 """Defects that do more than they should, as ``defect | why``; whatever else does fails."""

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from tests.kill.killing import mock_session
 
-from icecheck.assembly.collect import collect
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.contract import Response, load
-from icecheck.exchange import Exchange
-from icecheck.judge import judge
-from icecheck.passive import observe, passive_verdicts
-from icecheck.schema import schema_judge
-from icecheck.verdict import Group, Outcome, Verdict
+from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.replies.schema import schema_judge
+from icecheck.run.collect import collect
+from icecheck.wire.exchange import Exchange
 
 OPEN_TYPE = re.compile(rb'"type":"(long|string|int|sql)"')
 """Types of columns and of a view's representations: the document lists them in prose only."""

@@ -5,13 +5,13 @@ from tests.kill.killing import words
 from tests.kill.lawful import LAWFUL, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES
 
-from icecheck.assembly.collect import collect
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.core.context import Registries
-from icecheck.passive import observe, passive_verdicts
-from icecheck.verdict import Group, Outcome, Verdict
+from icecheck.run.collect import collect
 
 EVERY = {**LAWFUL, **LAWFUL_TABLES}
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)

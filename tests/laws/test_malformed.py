@@ -8,12 +8,12 @@ import pytest
 from tests.kill.killing import mock_session
 from tests.laws.test_faithful import EVERY_CELL
 
-from icecheck.assembly.collect import collect
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.verdict import Group, Outcome
+from icecheck.judging.judge import judge
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.verdict import Group, Outcome
+from icecheck.run.collect import collect
 
 Alter = Callable[[Any], Any]
 CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), load())

@@ -15,19 +15,19 @@ import pytest
 from tests.access.gateway import Sent, gateway
 from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
 
-from icecheck.assembly.collect import collect
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.connection import TargetUnusable
 from icecheck.contract import load
+from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.reports import run_json
-from icecheck.target import Target
-from icecheck.verdict import Group
+from icecheck.run.collect import collect
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import TargetUnusable
 
 SECONDS_MAX = 300
 ALONE = ("-p", "no:randomly", "-p", "no:xdist")
@@ -289,7 +289,7 @@ def test_a_catalog_that_deletes_nothing_is_told_in_a_line_for_each_check(tmp_pat
 
 FULL_DISK = """
 import errno, os
-from icecheck import ledger_file
+from icecheck.ownership import ledger_file
 
 class Full:
     written = 0

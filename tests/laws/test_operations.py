@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.conformance import freed_names, guarded_routes, test_generated, whereabouts
 from icecheck.conformance.every_route import own_objects, reads, writes
 from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef, load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.registry import registered
-from icecheck.opening import open_session
-from icecheck.target import Target
+from icecheck.target.target import Target
 
 CONTRACT = load()
 
@@ -41,7 +41,7 @@ def _lacking(operation: Operation) -> Iterator[str]:
     except UnknownRef:
         yield "no release in releases.toml"
     if not hasattr(Catalog, method_of(id_)):
-        yield f"no method {method_of(id_)} of icecheck.client.Catalog"
+        yield f"no method {method_of(id_)} of icecheck.client.catalog.Catalog"
     if id_ not in registered():
         yield "no function in mock_server/operations"
     if id_ not in guarded_routes.REQUESTS and id_ not in TOKEN:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from tests.laws.golden import expect_golden
 
-from icecheck.assembly.collect import collect
 from icecheck.cli.requirements_page import requirements_page
 from icecheck.contract import load
-from icecheck.passive import Observed, passive_checks, passive_verdicts
-from icecheck.verdict import Group
+from icecheck.findings.verdict import Group
+from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+from icecheck.run.collect import collect
 
 CONTRACT = load()
 

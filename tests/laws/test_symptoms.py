@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.laws.golden import expect_golden
 
-from icecheck.assembly.known_symptoms import known_symptoms
-from icecheck.symptoms import Severity
+from icecheck.findings.symptoms import Severity
+from icecheck.run.known_symptoms import known_symptoms
 
 ROOT = Path(__file__).parents[2]
 KNOWN = dict(known_symptoms())

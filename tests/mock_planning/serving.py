@@ -14,7 +14,7 @@ from icecheck.mock_server.planning.filters.expressions import (
     parse_expression,
 )
 from icecheck.mock_server.planning.plans import PlanningSettings
-from icecheck.schema import schema_judge
+from icecheck.replies.schema import schema_judge
 
 
 def planning_server(

@@ -20,13 +20,13 @@ from tests.mock_rows.world import (
     token_request,
 )
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.conformance.manifest_files import PlannedFile, given_files
 from icecheck.contract.model import Response
 from icecheck.mock_server import MockCatalog, PlanningSettings
-from icecheck.opening import open_session
-from icecheck.schema import schema_judge
-from icecheck.target import Target
+from icecheck.replies.schema import schema_judge
+from icecheck.target.target import Target
 
 ROWS = {row.id: row for operation in OPERATIONS.values() for row in operation.responses.values()}
 FAULTY = {"500": 500, "502": 502, "503": 503, "504": 504, "5XX": 507}

@@ -20,7 +20,7 @@ SCHEMA = Schema(NestedField(1, "id", LongType()))
 
 # What other packages bring along takes seconds to load, and has nothing to do with this.
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-COMMAND = ("-m", "pytest", "-q", "-p", "icecheck.pytest_plugin", "-p", "xdist.plugin")
+COMMAND = ("-m", "pytest", "-q", "-p", "icecheck.pytest.plugin", "-p", "xdist.plugin")
 
 
 def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

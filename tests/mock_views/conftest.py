@@ -11,7 +11,7 @@ from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Operation
 from icecheck.mock_server.operations import registry
-from icecheck.schema import schema_judge
+from icecheck.replies.schema import schema_judge
 
 NOW_MS = 1_700_000_000_000
 SCHEMA = {

@@ -20,9 +20,9 @@ from tests.reference.catalogs import CATALOGS, ReferenceCatalog
 from tests.reference.packages import Unavailable
 from tests.reference.starting import NotReady, running
 
-from icecheck.comparison import compare
-from icecheck.expectations import entry_for
-from icecheck.expected import ExpectationKind
+from icecheck.findings.comparison import compare
+from icecheck.findings.expectations import entry_for
+from icecheck.findings.expected_failures import ExpectationKind
 from icecheck.reports.compared import as_text
 
 RUN_TIMEOUT_SECONDS = 1200.0

@@ -5,8 +5,8 @@ from typing import Any
 
 from tests.reference import recording
 
-from icecheck.expectations import entry_for
-from icecheck.expected import Expectation
+from icecheck.findings.expectations import entry_for
+from icecheck.findings.expected_failures import Expectation
 
 __all__ = ["page_of", "write"]
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from icecheck.expectations import parse
-from icecheck.expected import Expectation
+from icecheck.findings.expectations import parse
+from icecheck.findings.expected_failures import Expectation
 
 __all__ = ["DIRECTORY", "RUN", "SPARK_RUN", "entries", "read", "reduced", "write"]
 

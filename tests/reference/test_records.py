@@ -7,10 +7,10 @@ from tests.reference import recording, witnessing
 from tests.reference.catalogs import CATALOGS
 from tests.reference.pages import page_of
 
-from icecheck.comparison import compare, read_run
 from icecheck.contract import Level
 from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
-from icecheck.expectations import entry_for
+from icecheck.findings.comparison import compare, read_run
+from icecheck.findings.expectations import entry_for
 
 NAMES = [catalog.name for catalog in CATALOGS]
 WITHOUT_SPARK = {"seaweedfs-4.48-open"}

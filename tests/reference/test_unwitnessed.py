@@ -5,7 +5,7 @@ from typing import Any
 from tests.reference.unwitnessed import Records, newer_than_the_records, reasons, text_of
 
 from icecheck.contract import load
-from icecheck.expected import Expectation, ExpectationKind
+from icecheck.findings.expected_failures import Expectation, ExpectationKind
 
 REFUSED = "createTable.malformed-refused"
 UNCLAIMED = {"kind": "not-declared", "reason": "the catalog's config does not claim createTable"}

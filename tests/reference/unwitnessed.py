@@ -15,8 +15,8 @@ from tests.reference.catalogs import CATALOGS
 
 from icecheck.cli.catalogue import CheckRow, check_rows
 from icecheck.contract import Contract, Level, load
-from icecheck.expectations import entry_for
-from icecheck.expected import Expectation
+from icecheck.findings.expectations import entry_for
+from icecheck.findings.expected_failures import Expectation
 
 __all__ = ["FILE", "Records", "newer_than_the_records", "read_records", "reasons", "text_of"]
 

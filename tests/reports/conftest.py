@@ -6,7 +6,7 @@ import pytest
 from tests.findings import a_finding
 from tests.finished_runs import finished, verdict
 
-from icecheck.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
+from icecheck.findings.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e|`\x00\x1f]]>&\ud800"
 

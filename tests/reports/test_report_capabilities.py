@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
+from icecheck.findings.verdict import Capability
 from icecheck.reports import html, run_json, summary
-from icecheck.verdict import Capability
 
 LACKING = Capability(
     "capability:branches", None, "absent", "not-supported", ("update.ref",), "no CREATE BRANCH"

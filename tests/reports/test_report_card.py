@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from icecheck.card import card_of, describe, legible, one_line, witness_of
 from icecheck.contract import load
+from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
 
 
 def test_a_card_has_all_its_parts(runs):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from icecheck.assembly.output import FORMATS, Output, ReportInvalid, write_report
-from icecheck.exchange import Exchange, Step
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
-from icecheck.target import UsageError
+from icecheck.run.output import FORMATS, Output, ReportInvalid, write_report
+from icecheck.target.target import UsageError
+from icecheck.wire.exchange import Exchange, Step
 
 SET = {*FORMATS, "exchanges.jsonl.zst"}
 

@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 
 import icecheck.reports
-from icecheck.assembly.output import FORMATS
+from icecheck.findings.verdict import Outcome, totals_of
 from icecheck.reports import html, junit, run_json, summary
-from icecheck.verdict import Outcome, totals_of
+from icecheck.run.output import FORMATS
 
 DRAFT = Path(__file__).parent / "required_blocks.schema.json"
 MODULES = [

@@ -76,7 +76,7 @@ def test_the_wheel_registers_the_command_and_the_plugin(distributions):
         (name,) = (n for n in wheel.namelist() if n.endswith("entry_points.txt"))
         entry_points = wheel.read(name).decode()
     assert "icecheck = icecheck.cli:main" in entry_points
-    assert "icecheck = icecheck.pytest_plugin" in entry_points
+    assert "icecheck = icecheck.pytest.plugin" in entry_points
 
 
 def test_the_wheel_works_without_the_repository(distributions, tmp_path):
@@ -84,9 +84,9 @@ def test_the_wheel_works_without_the_repository(distributions, tmp_path):
         wheel.extractall(tmp_path / "site")  # noqa: S202 - our own wheel
     code = (
         "import icecheck.conformance, icecheck.contract, icecheck.reports\n"
-        "from icecheck.assembly.collect import collect\n"
+        "from icecheck.run.collect import collect\n"
         "from icecheck.contract import load\n"
-        "from icecheck.verdict import Group\n"
+        "from icecheck.findings.verdict import Group\n"
         "print(icecheck.conformance.__file__, len(collect([Group.CHECKS], load())))\n"
     )
     done = subprocess.run(

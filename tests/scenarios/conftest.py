@@ -2,10 +2,10 @@
 
 import pytest
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
-from icecheck.target import Target
+from icecheck.target.target import Target
 
 
 @pytest.fixture

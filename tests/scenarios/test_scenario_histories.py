@@ -7,14 +7,13 @@ import msgspec
 import pytest
 from tests.findings import told
 
-from icecheck.check import check_of
-from icecheck.client import Catalog
-from icecheck.connection import Connection
+from icecheck.client.catalog import Catalog
 from icecheck.contract import load
-from icecheck.expect import Violation
-from icecheck.judge import judge
+from icecheck.judging.check import check_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
+from icecheck.replies.expect import Violation
 from icecheck.scenarios.machine import play
 from icecheck.scenarios.replaying import SHRINKING_REQUESTS_MAX, replay
 from icecheck.scenarios.steps import (
@@ -39,7 +38,8 @@ from icecheck.scenarios.steps import (
 from icecheck.scenarios.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
-from icecheck.unreachable import Unreachable
+from icecheck.wire.connection import Connection
+from icecheck.wire.unreachable import Unreachable
 
 CHECK = check_of(scenario, load())
 TOUR = (
@@ -288,8 +288,8 @@ def test_a_network_problem_is_no_failure_of_the_catalog(open_catalog, monkeypatc
 
 
 def test_a_check_without_an_answer_is_blocked_by_the_target(mock):
-    from icecheck.opening import open_session
-    from icecheck.target import Target
+    from icecheck.client.opening import open_session
+    from icecheck.target.target import Target
 
     inner = mock.httpx_transport()
     count, slept = [], []

@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.findings import told
 
-from icecheck.expect import Violation
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
+from icecheck.replies.expect import Violation
 from icecheck.scenarios.machine import play
 from icecheck.scenarios.replaying import replay
 from icecheck.scenarios.steps import (

@@ -7,13 +7,13 @@ from functools import partial
 
 import httpx
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.breaker import Breaker
-from icecheck.connection import Connection
+from icecheck.findings.verdict import Group, Level, Outcome, Run
+from icecheck.judging.breaker import Breaker
 from icecheck.mock_server import MockCatalog
-from icecheck.target import Target
-from icecheck.verdict import Group, Level, Outcome, Run
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
+from icecheck.wire.connection import Connection
 
 WAREHOUSE = "sick"
 TOKEN = "sick-token"
@@ -96,9 +96,9 @@ def run_through(
     """A run through a door; whoever waits waits by the clock."""
     clock = clock or Clock()
     connection = partial(Connection, sleep=clock.sleep, now=clock.now)
-    monkeypatch.setattr("icecheck.session.Connection", connection)
+    monkeypatch.setattr("icecheck.client.session.Connection", connection)
     breaker = partial(Breaker, sleep=clock.sleep, now=clock.now)
-    monkeypatch.setattr("icecheck.assembly.check_runner.Breaker", breaker)
+    monkeypatch.setattr("icecheck.run.check_runner.Breaker", breaker)
     target = {"warehouse": WAREHOUSE, "token": TOKEN, **options.pop("target", {})}
     if "credential" in target:
         target["token"] = None

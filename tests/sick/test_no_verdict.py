@@ -18,11 +18,11 @@ from tests.sick.chaos import (
     run_through,
 )
 
-from icecheck.connection import TargetUnusable
+from icecheck.findings.verdict import Outcome, Run
 from icecheck.mock_server import Client, OAuth2Settings
 from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.mock_server.core.context import Outcome as Answer
-from icecheck.verdict import Outcome, Run
+from icecheck.wire.connection import TargetUnusable
 
 
 def expect_no_verdict(run: Run, words: str) -> None:

@@ -10,10 +10,10 @@ import pytest
 from tests.sick.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
 from tests.sick.naming import OWNER, strays
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
-from icecheck.target import Given, Target
-from icecheck.verdict import Group, Outcome, Run
+from icecheck.findings.verdict import Group, Outcome, Run
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Given, Target
 
 PARENT = "theirs"
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)

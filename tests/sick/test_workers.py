@@ -21,13 +21,13 @@ from tests.sick.chaos import (
     run_through,
 )
 
-from icecheck.assembly.options import RunOptions
-from icecheck.assembly.run import run_checks
 from icecheck.cli.workers import Workers
-from icecheck.ledger_file import LEDGER_FILE
+from icecheck.findings.verdict import Group, Outcome
 from icecheck.mock_server import MockCatalog
-from icecheck.target import Target
-from icecheck.verdict import Group, Outcome
+from icecheck.ownership.ledger_file import LEDGER_FILE
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.target import Target
 
 SECONDS_MAX = 120
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from icecheck.expect import NotOffered, Violation
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import NotOffered, Violation
 from icecheck.spark_tests.failures import read_failure
 from icecheck.spark_tests.running import failure_outcome
-from icecheck.unreachable import Unreachable
-from icecheck.verdict import SkipKind
+from icecheck.wire.unreachable import Unreachable
 
 
 class FakeThrowable:

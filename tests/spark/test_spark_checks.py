@@ -4,12 +4,12 @@ from pathlib import Path
 from types import ModuleType
 
 import icecheck.spark_tests
-from icecheck.check import Check, check_of
 from icecheck.contract import Level, load
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import Check, check_of
 from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
-from icecheck.verdict import Group
 
 SCRIPTS = Path(icecheck.spark_tests.__file__).parent / "scripts"
 

@@ -7,23 +7,23 @@ import pytest
 from tests.laws.golden import reviewed
 from tests.sick.naming import strays
 
-from icecheck.check import Check, check_of
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.contract import load
-from icecheck.judge import judge
+from icecheck.findings.verdict import Outcome
+from icecheck.judging.check import Check, check_of
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.core.context import Outcome as Answered
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.opening import open_session
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
-from icecheck.target import Target
-from icecheck.verdict import Outcome
+from icecheck.target.target import Target
 
 KILLED_BY = dict(line.split(" | ") for line in reviewed("spark_kills.txt"))
 

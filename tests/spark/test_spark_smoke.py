@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.expect import Violation
+from icecheck.replies.expect import Violation
 from icecheck.spark import SparkUnavailable, SparkWorkbench
 from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import parse_script
-from icecheck.target import Target
+from icecheck.target.target import Target
 
 pytestmark = pytest.mark.spark
 

@@ -7,11 +7,11 @@ from cryptography.hazmat.primitives import serialization
 from tests.access.certificates import Authority, Certified
 from tests.access.gateway import gateway
 
-from icecheck.client import Catalog
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
-from icecheck.opening import open_session
 from icecheck.spark import SparkUnavailable, SparkWorkbench
-from icecheck.target import Target
+from icecheck.target.target import Target
 
 pytestmark = pytest.mark.spark
 

@@ -25,8 +25,8 @@ class CheckRow:
 
 def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, ...]:
     """Return every check, or those of one group, in the order in which a run meets them."""
-    from icecheck.assembly.collect import collect
-    from icecheck.verdict import Group
+    from icecheck.findings.verdict import Group
+    from icecheck.run.collect import collect
 
     groups = tuple(Group) if group is None else (Group(group),)
     rows = [
@@ -48,7 +48,7 @@ def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, 
 
 
 def _passive_rows(contract: Contract) -> tuple[CheckRow, ...]:
-    from icecheck.passive import Observed, passive_checks, passive_verdicts
+    from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 
     # What a run that saw everything once would judge: the passive checks in full.
     seen = {check_id: Observed(seen=1) for check_id in passive_checks(contract)}

@@ -29,9 +29,9 @@ def command(ledger: Path, **options: Any) -> int:
     after it was found to be there. The exit code is 6 when something stays.
     """
     with LastResort() as last_resort:
-        from icecheck.cleaning import clean
-        from icecheck.ledger_file import read_ledger
-        from icecheck.redaction import Redactor
+        from icecheck.client.cleaning import clean
+        from icecheck.ownership.ledger_file import read_ledger
+        from icecheck.wire.redaction import Redactor
 
         written = read_ledger(ledger)
         target = target_of(options, warehouse=written.warehouse, prefix=written.prefix)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from icecheck.assembly.closing import residue_lines, unmet_lines
-from icecheck.card import Card, describe, one_line
-from icecheck.ledger_file import LEDGER_FILE
+from icecheck.findings.finding_card import Card, describe, one_line
+from icecheck.findings.verdict import Cause, Run
+from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.reports.joined import contract_of, counts_words, excused_words, expected_causes
-from icecheck.verdict import Cause, Run
+from icecheck.run.closing import residue_lines, unmet_lines
 
 __all__ = ["closing_lines", "say_conclusion"]
 

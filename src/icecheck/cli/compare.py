@@ -28,7 +28,7 @@ def command(old: Path, new: Path, form: str) -> int:
     Exit codes: 0 nothing was lost, 1 a check that passed in OLD fails, is blocked or is no longer
     offered in NEW (or NEW is incomplete), 2 they cannot be compared.
     """
-    from icecheck.comparison import compare
+    from icecheck.findings.comparison import compare
     from icecheck.reports.compared import as_json, as_markdown, as_text
 
     renderings = {"text": as_text, "markdown": as_markdown, "json": as_json}

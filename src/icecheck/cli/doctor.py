@@ -21,9 +21,9 @@ def command(**options: Any) -> int:
     not verify anything, else 0: what a catalog does wrong is for a run to say.
     """
     with LastResort() as last_resort:
-        from icecheck.card import one_line
-        from icecheck.doctor import examine
-        from icecheck.redaction import Redactor
+        from icecheck.client.doctor import examine
+        from icecheck.findings.finding_card import one_line
+        from icecheck.wire.redaction import Redactor
 
         target = target_of(options)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 if TYPE_CHECKING:
-    from icecheck.redaction import Redactor
+    from icecheck.wire.redaction import Redactor
 
 __all__ = ["LastResort", "fail", "left_behind"]
 
@@ -21,7 +21,7 @@ _MESSAGE_CHARACTERS_MAX = 600
 
 def fail(message: str, code: int) -> NoReturn:
     """Say one line on stderr and exit."""
-    from icecheck.card import one_line
+    from icecheck.findings.finding_card import one_line
 
     sys.stderr.write(f"icecheck: {one_line(message, _MESSAGE_CHARACTERS_MAX)}\n")
     sys.exit(code)
@@ -32,8 +32,8 @@ def left_behind(directory: Path, owner: str) -> str:
 
     The ledger of another run says nothing of this one.
     """
-    from icecheck.ledger_file import LEDGER_FILE, clean_command, read_ledger
-    from icecheck.target import UsageError
+    from icecheck.ownership.ledger_file import LEDGER_FILE, clean_command, read_ledger
+    from icecheck.target.target import UsageError
 
     path = directory / LEDGER_FILE
     try:
@@ -90,11 +90,11 @@ class LastResort:
                 sys.stderr.write(f"icecheck: {hint}\n" if hint else "")
 
     def _fail(self, error: Exception) -> NoReturn:
-        from icecheck.connection import TargetUnusable
-        from icecheck.redaction import Redactor
         from icecheck.spark.unavailable import SparkUnavailable
-        from icecheck.target import UsageError
-        from icecheck.unwritable import Unwritable
+        from icecheck.target.target import UsageError
+        from icecheck.target.unwritable import Unwritable
+        from icecheck.wire.connection import TargetUnusable
+        from icecheck.wire.redaction import Redactor
 
         redactor = self.redactor or Redactor()
         match error:

@@ -26,7 +26,6 @@ def command(id_: str) -> None:
     ID is a check, a requirement, an operation (its operationId), a defect of the mock, or a symptom
     that a report names.
     """
-    from icecheck.assembly.known_symptoms import known_symptoms
     from icecheck.cli.catalogue import check_rows
     from icecheck.cli.explanations import (
         explain_check,
@@ -36,8 +35,9 @@ def command(id_: str) -> None:
         explain_symptom,
     )
     from icecheck.contract import load
+    from icecheck.findings.symptoms import symptom_named
     from icecheck.mock_server.defects import defects
-    from icecheck.symptoms import symptom_named
+    from icecheck.run.known_symptoms import known_symptoms
 
     contract = load()
     rows = check_rows(contract)

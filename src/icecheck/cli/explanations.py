@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from icecheck.cli.catalogue import CheckRow
 from icecheck.contract import Contract, Operation, Requirement
-from icecheck.symptoms import Severity, Symptom
+from icecheck.findings.symptoms import Severity, Symptom
 
 if TYPE_CHECKING:
     from icecheck.mock_server.defects import Defect
@@ -77,13 +77,13 @@ def explain_check(row: CheckRow, contract: Contract) -> Iterator[str]:
 
 
 def _witnesses(row: CheckRow) -> Iterator[str]:
-    from icecheck.card import UNWITNESSED
     from icecheck.contract import Level
     from icecheck.contract.witnesses import (
         is_unwitnessed,
         reasons_without_witness,
         witnesses_of,
     )
+    from icecheck.findings.finding_card import UNWITNESSED
 
     if is_unwitnessed(row.id, Level(row.level)):
         yield UNWITNESSED

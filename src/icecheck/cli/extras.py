@@ -1,7 +1,7 @@
 """Which extra a command needs: said in one line, before anything else happens."""
 
 from icecheck.cli.ending import fail
-from icecheck.extras import SPARK, SUITE, how_to_install
+from icecheck.run.extras import SPARK, SUITE, how_to_install
 
 __all__ = ["require_spark", "require_suite"]
 

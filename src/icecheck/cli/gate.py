@@ -10,11 +10,11 @@ import click
 from icecheck.cli.option_groups import adding
 
 if TYPE_CHECKING:
-    from icecheck.assembly.options import RunOptions
     from icecheck.contract import Contract
-    from icecheck.expectations import Selection
-    from icecheck.expected import Expectation, ExpectationFile
-    from icecheck.verdict import Run
+    from icecheck.findings.expectations import Selection
+    from icecheck.findings.expected_failures import Expectation, ExpectationFile
+    from icecheck.findings.verdict import Run
+    from icecheck.run.options import RunOptions
 
 __all__ = ["Gate", "gate_options"]
 
@@ -57,8 +57,8 @@ class Gate:
     @classmethod
     def read(cls, options: dict[str, Any], contract: "Contract") -> "Gate":
         """Find and read the file; raises UsageError for one that cannot be used."""
-        from icecheck.assembly.expecting import expectations_from
-        from icecheck.expectations import DEFAULT_FILE, read_text
+        from icecheck.findings.expectations import DEFAULT_FILE, read_text
+        from icecheck.run.expectations import expectations_from
 
         named = options["expectations"] or options["config"]
         update = options["update_expectations"]
@@ -71,13 +71,13 @@ class Gate:
     @property
     def foreseen(self) -> "tuple[Expectation, ...]":
         """The entries that hold today: what ends no run that is to end at the first failure."""
-        from icecheck.expectations import in_force
+        from icecheck.findings.expectations import in_force
 
         return in_force(self.file, datetime.now(UTC).date())
 
     def concluded(self, run: "Run", wanted: "RunOptions") -> "Run":
         """Return the run with its exit code decided, after an update by the file as it is then."""
-        from icecheck.assembly.expecting import gated, selection_of
+        from icecheck.run.expectations import gated, selection_of
 
         if self.file is None and not self.update:
             return run
@@ -90,15 +90,15 @@ class Gate:
         return judged if text is None else gated(run, self._read_again(text), selection)
 
     def _read_again(self, text: str) -> "ExpectationFile | None":
-        from icecheck.assembly.expecting import expectations_from
+        from icecheck.run.expectations import expectations_from
 
         return expectations_from(text, self.path, self.contract)
 
     def _updated(self, run: "Run", selection: "Selection") -> str | None:
         """Write the file anew and return its text; None, after a line of why, when it stays."""
-        from icecheck.assembly.expectations_update import refusal_of, update
-        from icecheck.assembly.expecting import known_checks
-        from icecheck.target import UsageError
+        from icecheck.run.expectations import known_checks
+        from icecheck.run.expectations_update import refusal_of, update
+        from icecheck.target.target import UsageError
 
         refusal = refusal_of(run)
         try:

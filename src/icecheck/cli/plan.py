@@ -10,8 +10,8 @@ from icecheck.cli.extras import require_suite
 from icecheck.cli.target_options import target_of, target_options
 
 if TYPE_CHECKING:
-    from icecheck.assembly.forecast import Forecast
-    from icecheck.target import Target
+    from icecheck.cli.forecast import Forecast
+    from icecheck.target.target import Target
 
 __all__ = ["command"]
 
@@ -36,10 +36,10 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     """
     require_suite()
     with LastResort() as last_resort:
-        from icecheck.assembly.forecast import forecast
-        from icecheck.assembly.options import RunOptions
-        from icecheck.redaction import Redactor
-        from icecheck.verdict import Group
+        from icecheck.cli.forecast import forecast
+        from icecheck.findings.verdict import Group
+        from icecheck.run.options import RunOptions
+        from icecheck.wire.redaction import Redactor
 
         target = target_of(options)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)

@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from icecheck.card import card_of, legible, one_line
-from icecheck.verdict import Level, Outcome, Verdict
+from icecheck.findings.finding_card import card_of, legible, one_line
+from icecheck.findings.verdict import Level, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from icecheck.check import Check
-    from icecheck.session import Session
+    from icecheck.client.session import Session
+    from icecheck.judging.check import Check
 
 __all__ = ["LiveProgress", "PlainProgress", "progress_for"]
 

@@ -20,13 +20,13 @@ from icecheck.cli.target_options import (
     target_options,
 )
 from icecheck.cli.workers import Workers
-from icecheck.target_options import TARGET_OPTIONS
+from icecheck.target.options import TARGET_OPTIONS
 
 if TYPE_CHECKING:
-    from icecheck.assembly.options import RunOptions
-    from icecheck.assembly.output import Output
-    from icecheck.target import Target
-    from icecheck.verdict import Run
+    from icecheck.findings.verdict import Run
+    from icecheck.run.options import RunOptions
+    from icecheck.run.output import Output
+    from icecheck.target.target import Target
 
 __all__ = ["command"]
 
@@ -90,12 +90,12 @@ def command(output: Path, **options: Any) -> int:
     if "spark" in groups:
         require_spark()
     with LastResort(output) as last_resort, contextlib.ExitStack() as stack:
-        from icecheck.assembly.options import RunOptions
         from icecheck.cli.shown_command import shown_command
         from icecheck.contract import contract_for
-        from icecheck.ledger_file import LEDGER_FILE
-        from icecheck.redaction import Redactor
-        from icecheck.verdict import Group
+        from icecheck.findings.verdict import Group
+        from icecheck.ownership.ledger_file import LEDGER_FILE
+        from icecheck.run.options import RunOptions
+        from icecheck.wire.redaction import Redactor
 
         target = _target(options, stack)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
@@ -124,10 +124,10 @@ def command(output: Path, **options: Any) -> int:
 
 
 def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: Gate) -> int:
-    from icecheck.assembly.output import Output
     from icecheck.cli.closing import say_conclusion
     from icecheck.cli.interrupts import one_interrupt
     from icecheck.cli.progress import progress_for
+    from icecheck.run.output import Output
 
     output = Output(directory)
     progress = progress_for(sys.stdout, quiet=options["quiet"], verbose=options["verbose"])
@@ -143,8 +143,8 @@ def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
 
     After a misuse the report of an earlier run is there as before: nothing was run since.
     """
-    from icecheck.assembly.run import run_checks
-    from icecheck.target import UsageError
+    from icecheck.run.runner import run_checks
+    from icecheck.target.target import UsageError
 
     with contextlib.ExitStack() as undo:
         undo.push(lambda kind, *_: output.abandon(as_it_was=_is_a(kind, UsageError)))
@@ -165,8 +165,8 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
 
 
 def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
-    from icecheck.target import Target, UsageError
-    from icecheck.target_sources import from_file
+    from icecheck.target.sources import from_file
+    from icecheck.target.target import Target, UsageError
 
     if not options["mock"]:
         return target_of(options, or_else=" or --mock")
@@ -193,7 +193,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         VendingSettings,
     )
     from icecheck.mock_server.core.clock import VirtualClock
-    from icecheck.target import Principal
+    from icecheck.target.target import Principal
 
     seed = options["seed"]
     spark = "spark" in _groups(options["only"], spark=options["spark"])
@@ -228,7 +228,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
 
 
 def _spark_options(options: dict[str, Any]) -> dict[str, str]:
-    from icecheck.target import UsageError
+    from icecheck.target.target import UsageError
 
     given = {"jar": options["iceberg_jar"], "packages": options["iceberg_packages"]}
     if all(given.values()):
@@ -238,8 +238,8 @@ def _spark_options(options: dict[str, Any]) -> dict[str, str]:
 
 def _find_spark(wanted: "RunOptions") -> None:
     """Say what Spark lacks before anything is created on the catalog."""
+    from icecheck.findings.verdict import Group
     from icecheck.spark import find_installation
-    from icecheck.verdict import Group
 
     if Group.SPARK in wanted.groups:
         given = wanted.spark_options

@@ -42,7 +42,7 @@ selection_options = adding(_OPTIONS)
 
 def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
     """Return the globs that choose the checks; UsageError when the options contradict."""
-    from icecheck.target import UsageError
+    from icecheck.target.target import UsageError
 
     if sum(bool(options[name]) for name in ("globs", "smoke", "last_failed")) > 1:
         raise UsageError("choose in one way: by --check, --smoke or --last-failed")
@@ -58,14 +58,14 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
 
 def held_to(options: Mapping[str, Any]) -> str:
     """Return the release whose document the run holds to; UsageError for one it cannot."""
-    from icecheck.assembly.demands import release_to_hold_to
     from icecheck.contract import DEFAULT_SPEC_VERSION
+    from icecheck.run.demands import release_to_hold_to
 
     return release_to_hold_to(options["spec"] or DEFAULT_SPEC_VERSION)
 
 
 def _failed_in(report: Path) -> tuple[str, ...]:
-    from icecheck.target import UsageError
+    from icecheck.target.target import UsageError
 
     try:
         checks = stored_run(report)["checks"]

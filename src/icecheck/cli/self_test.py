@@ -9,8 +9,8 @@ import click
 from icecheck.cli.extras import require_suite
 
 if TYPE_CHECKING:
-    from icecheck.check import Check
     from icecheck.contract import Contract
+    from icecheck.judging.check import Check
     from icecheck.mock_server.defects import Defect
 
 __all__ = ["command"]
@@ -35,10 +35,10 @@ def command(globs: tuple[str, ...], *, quiet: bool) -> int:
     blamed.
     """
     require_suite()
-    from icecheck.assembly.collect import collect
-    from icecheck.assembly.kill_matrix import GROUPS, aimed_at
     from icecheck.cli.defect_names import named_defects
     from icecheck.contract import load
+    from icecheck.proof.kill_matrix import GROUPS, aimed_at
+    from icecheck.run.collect import collect
 
     started = time.monotonic()
     planted = named_defects(globs or ("*",))
@@ -69,8 +69,8 @@ def _closing(planted: int, missed: int, aimed: int, blamed: int) -> str:
 
 def _blamed(checks: "Sequence[Check]") -> int:
     """Say which checks do not pass on a mock without defects, and return how many."""
-    from icecheck.assembly.kill_matrix import judged_with
-    from icecheck.verdict import Outcome
+    from icecheck.findings.verdict import Outcome
+    from icecheck.proof.kill_matrix import judged_with
 
     wrong = [v for v in judged_with((), checks) if v.outcome is not Outcome.PASS]
     for verdict in wrong:
@@ -80,7 +80,7 @@ def _blamed(checks: "Sequence[Check]") -> int:
 
 def _noticed(defect: "Defect", checks: "Sequence[Check]", contract: "Contract") -> tuple[str, bool]:
     """Return what became of a defect, in a line, and whether it was caught as it should."""
-    from icecheck.assembly.kill_matrix import kills, misses
+    from icecheck.proof.kill_matrix import kills, misses
 
     failed = kills(defect, checks)
     if wrong := misses(defect, failed, contract):

@@ -13,8 +13,8 @@ def stored_run(path: Path) -> dict[str, Any]:
 
     Raises UsageError in one line for anything else.
     """
-    from icecheck.comparison import read_run
-    from icecheck.target import UsageError
+    from icecheck.findings.comparison import read_run
+    from icecheck.target.target import UsageError
 
     try:
         content = (path / _FILE if path.is_dir() else path).read_bytes()

@@ -18,7 +18,7 @@ from icecheck.spark.unavailable import SparkUnavailable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from icecheck.target import Target
+    from icecheck.target.target import Target
 
 __all__ = ["CATALOG_NAME", "HasTarget", "SparkWorkbench", "spark_conf"]
 
@@ -28,7 +28,7 @@ EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
 class HasTarget(Protocol):
-    """Anything that knows the catalog under test, such as ``icecheck.client.Catalog``."""
+    """Anything that knows the catalog under test, such as ``icecheck.client.catalog.Catalog``."""
 
     @property
     def target(self) -> "Target":

@@ -1,0 +1,131 @@
+"""What a run would do to a catalog, found out on the mock: requests, objects, names."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from icecheck.client.bodies import DEFAULT_SCHEMA, create_table_body
+from icecheck.client.opening import preflight
+from icecheck.contract import Action
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
+from icecheck.run.options import RunOptions
+from icecheck.run.runner import run_checks
+from icecheck.target.offer import Offer
+from icecheck.target.target import Principal, Target
+from icecheck.wire.exchange import Exchange
+
+__all__ = ["Forecast", "forecast"]
+
+_TOKEN = "rehearsal"  # noqa: S105 - of a mock that nobody else can reach
+_NOBODY = Client("nobody", "rehearsal-of-nobody", permissions=Permissions.nothing())
+_MAKING = frozenset({Action.CREATE, Action.REGISTER})
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How many checks a run makes, requests by operationId, objects made by kind, and what the
+    catalog does not claim. ``prefix`` begins with a slash, or is empty.
+    """
+
+    checks: int
+    requests: Mapping[str, int]
+    made: Mapping[str, int]
+    unclaimed: tuple[str, ...]
+    owner: str
+    prefix: str
+
+
+def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) -> Forecast:
+    """Ask the catalog for its config, once, and rehearse the run on a mock that offers the same.
+
+    Nothing is made on the catalog itself. What it does otherwise than the mock changes the run:
+    a capability that it lacks makes it shorter. Raises TargetUnusable and UsageError as a run does.
+    """
+    contract = options.contract
+    offer = Offer.read(preflight(options.target, transport, options.redactor), options.target)
+    unclaimed = tuple(id_ for id_ in contract.operations if not offer.claims(id_, contract))
+    requests: Counter[str] = Counter()
+    made: Counter[str] = Counter()
+
+    def count(exchange: Exchange) -> None:
+        operation_id = exchange.operation or f"{exchange.method} outside the contract"
+        requests[operation_id] += 1
+        asked = contract.operations.get(operation_id)
+        done = 200 <= (exchange.status or 0) < 300
+        if done and asked is not None and asked.facts.action in _MAKING:
+            made[f"{asked.facts.object}s"] += 1
+
+    target = _like(options.target)
+    hidden = [id_ for id_ in unclaimed if id_ not in contract.before_config]
+    mock = MockCatalog(
+        seed=options.seed,
+        token=target.token,
+        hidden=hidden,
+        oauth2=OAuth2Settings(clients=(_NOBODY,)) if target.second else None,
+    )
+    try:
+        _make_given(target, mock.httpx_transport())
+        rehearsed = replace(options, target=target, ledger=None)
+        run = run_checks(rehearsed, transport=mock.httpx_transport(), on_exchange=count)
+    finally:
+        mock.stop()
+    return Forecast(
+        checks=run.facts["suite"]["checks_total"],
+        requests=dict(requests.most_common()),
+        made=dict(made),
+        unclaimed=unclaimed,
+        owner=f"icecheck_{options.run_id}",
+        prefix=f"/{offer.prefix}" if offer.prefix else "",
+    )
+
+
+def _like(target: Target) -> Target:
+    """A target that is worked on in the same way, with credentials for the mock."""
+    # The second principal's tokens make the mock ask everybody for one.
+    entering = target.token or target.credential or target.second is not None
+    return Target(
+        "http://rehearsal.invalid",
+        token=_TOKEN if entering else None,
+        second=Principal(credential=f"{_NOBODY.id}:{_NOBODY.secret}") if target.second else None,
+        isolation="auto" if target.isolation == "parent" else target.isolation,
+        accept_residue=target.accept_residue,
+        read_only=target.read_only,
+        given=target.given,
+        disruptive=target.disruptive,
+        race_rounds=target.race_rounds,
+    )
+
+
+def _view_body(name: str) -> dict[str, Any]:
+    text = {"type": "sql", "sql": "SELECT 1 AS id", "dialect": "spark"}
+    version = {
+        "version-id": 1,
+        "timestamp-ms": 1,
+        "schema-id": 0,
+        "summary": {},
+        "default-namespace": [],
+        "representations": [text],
+    }
+    return {"name": name, "schema": DEFAULT_SCHEMA, "view-version": version, "properties": {}}
+
+
+def _make_given(target: Target, transport: httpx.BaseTransport) -> None:
+    """Make on the mock what the user's catalog has; what it refuses is not there to be read."""
+    given = target.given
+    named = [(given.table, "tables", create_table_body), (given.view, "views", _view_body)]
+    places = [given.namespace, *(what[0] for what, _, _ in named if what is not None)]
+    headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+    with httpx.Client(transport=transport, base_url=target.base_url, headers=headers) as client:
+        config = Offer.read(client.get("/v1/config").json(), target)
+        root = f"/v1/{config.prefix}/namespaces" if config.prefix else "/v1/namespaces"
+        for place in places:
+            for depth in range(1, len(place) + 1):
+                client.post(root, json={"namespace": place[:depth]})
+        for what, collection, body in named:
+            if what is not None:
+                parent = quote("\x1f".join(what[0]), safe="")
+                client.post(f"{root}/{parent}/{collection}", json=body(what[1]))

@@ -1,0 +1,360 @@
+"""The catalog as a check sees it: one method per operation, arrange steps, everything ledgered."""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from icecheck.client import bodies
+from icecheck.client.sender import NO_BODY, Headers, Json, Names, Query, Sender
+from icecheck.client.session import Session
+from icecheck.client.shared_objects import SharedObject
+from icecheck.client.table import Table
+from icecheck.contract import Contract
+from icecheck.ownership.ledger import Entry
+from icecheck.ownership.removal import remove_all
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace, Target
+from icecheck.wire.exchange import Exchange, Step
+
+__all__ = ["NO_BODY", "Catalog", "Query", "Table"]
+
+_NAMES_PER_ATTEMPT = 100_000
+
+
+class Catalog:
+    """The catalog under test, for one check: says things and records them, never judges.
+
+    Names are the run's token, a key made from the check's id, and a counter: the same run id and
+    seed give the same requests in any order and on any worker. Every object that a request may
+    create is entered in the ledger before it is sent; ``undo`` removes them, newest first.
+    """
+
+    def __init__(self, session: Session, check_id: str, attempt: int = 1) -> None:
+        self.session = session
+        self.check_id = check_id
+        self.sender = Sender(session, check_id)
+        self.ledger = self.sender.ledger
+        self.exchanges = self.sender.exchanges
+        self.handed_out = self.sender.handed_out
+        self.groundwork: list[Exchange] = []
+        self.borrowed: dict[str, SharedObject] = {}
+        self.doubted = False
+        self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
+        self._names = _NAMES_PER_ATTEMPT * (attempt - 1)
+
+    @property
+    def target(self) -> Target:
+        """The target as the user described it."""
+        return self.session.target
+
+    @property
+    def contract(self) -> Contract:
+        """The specification that the run holds to."""
+        return self.session.contract
+
+    @property
+    def keeps_full_namespaces(self) -> bool:
+        """Whether the catalog was seen to refuse to drop a namespace that holds something."""
+        return self.session.keeps_full_namespaces
+
+    def apart(self, check_id: str) -> "Catalog":
+        """Return one who speaks to the same catalog, with names and a ledger of its own."""
+        return Catalog(self.session, check_id)
+
+    # ---- names
+
+    def new_name(self, hint: str = "") -> str:
+        """Return a name that this run has not used; ``hint`` is put at its end, verbatim.
+
+        They come by threes: two begin with the first, and differ in their last character. Who looks
+        for the beginning of a name, or for a pattern, mixes them up.
+        """
+        self._names += 1
+        first = self._names - (self._names - 1) % 3
+        number = first if first == self._names else f"{first}_{self._names}"
+        return f"{self.session.owner}_{self._key}_{number}{hint}"
+
+    def new_namespace_name(self, hint: str = "") -> Namespace:
+        """Return the path of a namespace that does not exist yet."""
+        return (*self.session.isolation.base, self.new_name(hint))
+
+    def claims(self, operation_id: str) -> bool:
+        """Whether the catalog's config claims to serve the operation."""
+        return self.session.offer.claims(operation_id, self.contract)
+
+    # ---- the wire
+
+    def call(
+        self,
+        operation_id: str,
+        names: Names | None = None,
+        *,
+        query: Query = (),
+        body: Json = NO_BODY,
+        headers: Headers | None = None,
+        path: str | None = None,
+        method: str | None = None,
+    ) -> Reply:
+        """Send one request; see ``Sender.call``."""
+        return self.sender.call(
+            operation_id, names, query=query, body=body, headers=headers, path=path, method=method
+        )
+
+    def location_for(self, namespace: Namespace, name: str) -> str | None:
+        """Return where a new table or view is put, or None where the catalog chooses."""
+        ordinal = len(self.exchanges) + 1
+        return self.session.accommodations.location(namespace, name, ordinal)
+
+    # ---- configuration
+
+    def get_config(self, warehouse: str | None = None) -> Reply:
+        """GET /v1/config."""
+        return self.call("getConfig", query=() if warehouse is None else [("warehouse", warehouse)])
+
+    # ---- namespaces
+
+    def list_namespaces(self, parent: Namespace | None = None, query: Query = ()) -> Reply:
+        """GET namespaces; ``parent`` is joined by the separator the catalog uses."""
+        asked = [] if parent is None else [("parent", self.session.offer.parent_parameter(parent))]
+        return self.call("listNamespaces", query=[*asked, *query])
+
+    def create_namespace(
+        self, namespace: Namespace, properties: Mapping[str, str] | None = None
+    ) -> Reply:
+        """POST namespaces, as the Java client sends it: properties always present."""
+        body = {"namespace": [*namespace], "properties": dict(properties or {})}
+        return self.call("createNamespace", body=body)
+
+    def load_namespace_metadata(self, namespace: Namespace) -> Reply:
+        """GET one namespace."""
+        return self.call("loadNamespaceMetadata", {"namespace": namespace})
+
+    def namespace_exists(self, namespace: Namespace) -> Reply:
+        """HEAD one namespace."""
+        return self.call("namespaceExists", {"namespace": namespace})
+
+    def drop_namespace(self, namespace: Namespace) -> Reply:
+        """DELETE one namespace."""
+        return self.call("dropNamespace", {"namespace": namespace})
+
+    def update_properties(
+        self,
+        namespace: Namespace,
+        *,
+        updates: Mapping[str, str] | None = None,
+        removals: Sequence[str] | None = None,
+    ) -> Reply:
+        """POST a namespace's properties."""
+        body = {"removals": [*(removals or ())], "updates": dict(updates or {})}
+        return self.call("updateProperties", {"namespace": namespace}, body=body)
+
+    # ---- tables
+
+    def list_tables(self, namespace: Namespace, query: Query = ()) -> Reply:
+        """GET the tables of a namespace."""
+        return self.call("listTables", {"namespace": namespace}, query=query)
+
+    def create_table(
+        self,
+        namespace: Namespace,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """POST a table; ``bodies.create_table_body`` makes the usual body."""
+        return self.call("createTable", {"namespace": namespace}, body=dict(body), headers=headers)
+
+    def load_table(
+        self,
+        namespace: Namespace,
+        name: str,
+        query: Query = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """GET a table."""
+        names: dict[str, str | Namespace] = {"namespace": namespace, "table": name}
+        return self.call("loadTable", names, query=query, headers=headers)
+
+    def table_exists(self, namespace: Namespace, name: str) -> Reply:
+        """HEAD a table."""
+        return self.call("tableExists", {"namespace": namespace, "table": name})
+
+    def update_table(
+        self,
+        namespace: Namespace,
+        name: str,
+        updates: Sequence[Json],
+        requirements: Sequence[Json] = (),
+    ) -> Reply:
+        """POST a commit to a table; the identifier is sent too, which a client may leave out."""
+        names: Names = {"namespace": namespace, "table": name}
+        return self.call("updateTable", names, body=_commit(namespace, name, updates, requirements))
+
+    def drop_table(self, namespace: Namespace, name: str, query: Query = ()) -> Reply:
+        """DELETE a table; the purge flag is only sent when asked for."""
+        return self.call("dropTable", {"namespace": namespace, "table": name}, query=query)
+
+    def rename_table(
+        self, source: tuple[Namespace, str], destination: tuple[Namespace, str]
+    ) -> Reply:
+        """POST tables/rename."""
+        return self.call("renameTable", body=bodies.rename_body(source, destination))
+
+    def register_table(
+        self, namespace: Namespace, name: str, metadata_location: str, **members: Any
+    ) -> Reply:
+        """POST register; ``members`` takes overwrite."""
+        body = {"name": name, "metadata-location": metadata_location, **members}
+        return self.call("registerTable", {"namespace": namespace}, body=body)
+
+    def report_metrics(self, namespace: Namespace, name: str, report: Json) -> Reply:
+        """POST a metrics report."""
+        return self.call("reportMetrics", {"namespace": namespace, "table": name}, body=report)
+
+    def load_credentials(self, namespace: Namespace, name: str) -> Reply:
+        """GET the credentials for a table's files."""
+        return self.call("loadCredentials", {"namespace": namespace, "table": name})
+
+    # ---- scans
+
+    def plan_table_scan(self, table: Table, **members: Json) -> Reply:
+        """POST a scan to be planned; ``members`` are those of the body, with underscores."""
+        body = {key.replace("_", "-"): value for key, value in members.items()}
+        return self.call("planTableScan", _of_table(table), body=body)
+
+    def fetch_planning_result(self, table: Table, plan_id: str) -> Reply:
+        """GET what became of a plan."""
+        return self.call("fetchPlanningResult", {**_of_table(table), "plan-id": plan_id})
+
+    def cancel_planning(self, table: Table, plan_id: str) -> Reply:
+        """DELETE a plan."""
+        return self.call("cancelPlanning", {**_of_table(table), "plan-id": plan_id})
+
+    def fetch_scan_tasks(self, table: Table, plan_task: str) -> Reply:
+        """POST a plan task, to get its file scan tasks."""
+        return self.call("fetchScanTasks", _of_table(table), body={"plan-task": plan_task})
+
+    # ---- transactions
+
+    def commit_transaction(self, changes: Sequence[Json]) -> Reply:
+        """POST changes of several tables, each with identifier, requirements and updates."""
+        return self.call("commitTransaction", body={"table-changes": [*changes]})
+
+    # ---- views
+
+    def list_views(self, namespace: Namespace, query: Query = ()) -> Reply:
+        """GET the views of a namespace."""
+        return self.call("listViews", {"namespace": namespace}, query=query)
+
+    def create_view(self, namespace: Namespace, body: Json) -> Reply:
+        """POST a view; a body that is none may be sent too."""
+        return self.call("createView", {"namespace": namespace}, body=body)
+
+    def load_view(self, namespace: Namespace, name: str) -> Reply:
+        """GET a view."""
+        return self.call("loadView", {"namespace": namespace, "view": name})
+
+    def view_exists(self, namespace: Namespace, name: str) -> Reply:
+        """HEAD a view."""
+        return self.call("viewExists", {"namespace": namespace, "view": name})
+
+    def replace_view(
+        self,
+        namespace: Namespace,
+        name: str,
+        updates: Sequence[Json],
+        requirements: Sequence[Json] = (),
+    ) -> Reply:
+        """POST a commit to a view; the identifier is sent too, which a client may leave out."""
+        names: Names = {"namespace": namespace, "view": name}
+        return self.call("replaceView", names, body=_commit(namespace, name, updates, requirements))
+
+    def drop_view(self, namespace: Namespace, name: str) -> Reply:
+        """DELETE a view."""
+        return self.call("dropView", {"namespace": namespace, "view": name})
+
+    def rename_view(
+        self, source: tuple[Namespace, str], destination: tuple[Namespace, str]
+    ) -> Reply:
+        """POST views/rename."""
+        return self.call("renameView", body=bodies.rename_body(source, destination))
+
+    # ---- tokens
+
+    def get_token(
+        self, form: Mapping[str, str], headers: Headers | None = None, *, blank: str = "+"
+    ) -> Reply:
+        """POST a form to the token endpoint, with no token in the header unless one is given.
+
+        ``blank`` is how a blank is written in it.
+        """
+        sent = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": ""}
+        body = urlencode(form).replace("+", blank).encode()
+        return self.call("getToken", body=body, headers={**sent, **(headers or {})})
+
+    # ---- arrange steps
+
+    def stand_on(self, made: Sequence[Exchange]) -> None:
+        """Remember how something was made that this check uses and has not made itself."""
+        self.groundwork += [exchange for exchange in made if exchange not in self.groundwork]
+
+    def borrows(self, thing: object) -> bool:
+        """Whether a table or view is one that checks share, as the last load showed it."""
+        return any(shared.thing is thing for shared in self.borrowed.values())
+
+    @contextlib.contextmanager
+    def arranging(self) -> Iterator[None]:
+        """Mark what is sent inside as a means to the check's end."""
+        before, self.sender.step = self.sender.step, Step.GIVEN
+        try:
+            yield
+        finally:
+            self.sender.step = before
+
+    # ---- cleaning up
+
+    def ledger_table(self, namespace: Namespace, name: str) -> None:
+        """Enter a table that something else (an engine) is about to create for this check."""
+        self.ledger.add(Entry("table", namespace, name))
+
+    def ledger_view(self, namespace: Namespace, name: str) -> None:
+        """Enter a view that something else is about to create for this check."""
+        self.ledger.add(Entry("view", namespace, name))
+
+    def ledger_namespace(self, namespace: Namespace) -> None:
+        """Enter a namespace that something else is about to create for this check."""
+        self.ledger.add(Entry("namespace", namespace))
+
+    def undo(self) -> None:
+        """Remove everything this check made, newest first; what stays is residue, never raised."""
+        self.sender.step = Step.UNDO
+        if self.target.read_only:
+            # What was entered beforehand was then not asked for.
+            for entry in self.ledger:
+                self.ledger.forget(entry, deleted=False)
+        self._hand_on()
+        remove_all(self)
+        self.session.absorb(self.ledger)
+
+    def _hand_on(self) -> None:
+        """Leave to other checks what this one had, unless it failed or may have changed it."""
+        for shared in self.borrowed.values():
+            operations = self.contract.operations
+            if not self.doubted and not shared.may_be_changed_by(self.exchanges, operations):
+                shared.hand_on(shared)
+        self.borrowed.clear()
+
+
+def _of_table(table: Table) -> Names:
+    return {"namespace": table.namespace, "table": table.name}
+
+
+def _commit(
+    namespace: Namespace, name: str, updates: Sequence[Json], requirements: Sequence[Json]
+) -> Json:
+    return {
+        "identifier": {"namespace": [*namespace], "name": name},
+        "requirements": [*requirements],
+        "updates": [*updates],
+    }

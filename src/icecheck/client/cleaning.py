@@ -1,0 +1,104 @@
+"""Removes what a run has left behind: exactly what its ledger names, after a look at each."""
+
+from dataclasses import dataclass, replace
+
+import httpx
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.isolation import OWNER
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.ownership.ledger import Entry
+from icecheck.ownership.ledger_file import WrittenLedger
+from icecheck.ownership.removal import look_at, says_gone
+from icecheck.replies.expect import Reply, Violation
+from icecheck.target.target import Target, UsageError
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["Cleaned", "clean", "salvage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """How many objects were deleted, how many were gone already, and what stays."""
+
+    deleted: int
+    missing: int
+    residue: tuple[str, ...]
+
+
+def clean(
+    target: Target,
+    written: WrittenLedger,
+    transport: httpx.BaseTransport | None = None,
+    redactor: Redactor | None = None,
+) -> Cleaned:
+    """Remove what a ledger names, newest first.
+
+    An object whose name does not bear the run's token is never touched, whatever the file says,
+    nor a namespace that names another run as its owner.
+    Raises UsageError for the ledger of another catalog, TargetUnusable when there is none.
+    """
+    if written.url != target.base_url:
+        raise UsageError(
+            f"this ledger is of {written.url}, not of {target.base_url}: "
+            "give the URL as it was given to the run"
+        )
+    # Flat: nothing is made to find out how to work here.
+    session = open_session(
+        replace(target, isolation="flat", namespace=()),
+        run_id=written.run_id,
+        transport=transport,
+        redactor=redactor,
+    )
+    try:
+        missing = _remove_each(session, written.entries)
+    finally:
+        session.close()
+    left = session.summary()
+    return Cleaned(session.deleted, missing, tuple(left.residue + left.foreign))
+
+
+def salvage(session: Session) -> None:
+    """Try once more to remove what the checks of a run had to leave: the weather may be better."""
+    if session.target.accept_residue or not session.stranded:
+        return
+    catalog = Catalog(session, session.probe_id("salvage"))
+    for entry in session.stranded:
+        catalog.ledger.add(entry)
+    session.created -= len(catalog.ledger)
+    session.stranded.clear()
+    catalog.undo()
+
+
+def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:
+    """Look at each object, newest first, and remove it; return how many were gone already."""
+    missing = 0
+    left = list(entries)
+    try:
+        while left:
+            catalog = Catalog(session, "clean")
+            catalog.ledger.add(left[-1])
+            for entry in catalog.ledger:
+                found = look_at(catalog, entry)
+                if found is not None and says_gone(found):
+                    catalog.ledger.forget(entry, deleted=False)
+                    missing += 1
+                elif found is not None and _is_anothers(found, session.owner):
+                    catalog.ledger.forget(entry, deleted=False)
+                    session.foreign.append(str(entry))
+            catalog.undo()
+            left.pop()
+    except Unreachable:
+        session.stranded += left
+    return missing
+
+
+def _is_anothers(reply: Reply, owner: str) -> bool:
+    """Whether a namespace says that it belongs to another run; most say nothing."""
+    try:
+        said = reply.member("properties", OWNER)
+    except Violation:
+        return False
+    return bool(said != owner)

@@ -1,0 +1,157 @@
+"""Found out on one object before a run makes many: does the catalog delete what it is told to?"""
+
+from icecheck.client.adapting import FirstTable, accommodate, first_table
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.client.isolation import exists_already
+from icecheck.client.session import Session
+from icecheck.contract import Action, Object
+from icecheck.ownership.effects import effect_of
+from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation
+from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.retry import foreign_words
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["refuse_to_litter", "try_deleting_table"]
+
+_HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
+
+
+def refuse_to_litter(session: Session) -> None:
+    """Make one namespace and one table, drop them, and look (verdict-rules 13).
+
+    What the catalog needs for them is found out on the way, and remembered (rule 8).
+    Raises TargetUnusable when something that was dropped is evidently still there, or when the
+    catalog does not claim to drop what a run makes, when it does not know who asks, or when
+    nothing but the config is answered by a catalog. What cannot be made says nothing.
+    """
+    if session.target.read_only or session.target.accept_residue:
+        if session.target.accept_residue and not session.target.read_only:
+            accommodate(session)
+        _expect_a_catalog(Catalog(session, session.probe_id("deletion")))
+        return
+    for kind in (Object.NAMESPACE, Object.TABLE, Object.VIEW):
+        pair = (Action.CREATE, Action.DROP)
+        creates, drops = (session.contract.operation_that(action, kind) for action in pair)
+        claimed = [session.offer.claims(id_, session.contract) for id_ in (creates, drops)]
+        if claimed == [True, False]:
+            raise TargetUnusable(
+                f"the catalog claims {creates} and not {drops}: what a run makes would stay, so "
+                f"it stops before it litters{_HOW_TO_GO_ON}"
+            )
+    catalog = Catalog(session, session.probe_id("deletion"))
+    try:
+        _try_deleting(catalog)
+    except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        _expect_a_catalog(catalog)
+        _expect_to_be_first(catalog)
+        _expect_to_be_allowed(catalog)
+        _expect_to_be_known(catalog)  # other trouble the checks meet too, and say whose it is
+    finally:
+        catalog.undo()
+
+
+def _expect_a_catalog(catalog: Catalog) -> None:
+    """Raise TargetUnusable if nothing but the config is answered as a catalog answers it."""
+    asked = catalog.exchanges[:1]
+    if asked and not foreign_words(asked[0]):
+        return
+    for operation_id in ("listNamespaces", "loadNamespaceMetadata"):
+        if catalog.claims(operation_id):
+            missing = catalog.new_namespace_name()
+            names = {} if operation_id == "listNamespaces" else {"namespace": missing}
+            try:
+                asked = [*asked, catalog.call(operation_id, names).exchange]
+            except Unreachable:
+                return
+            if not foreign_words(asked[-1]):
+                return
+    if len(asked) < 2:
+        return
+    said: dict[str, list[str]] = {}
+    for exchange in asked:
+        # Redacted before it is abbreviated.
+        shown = foreign_words(catalog.session.connection.redactor.exchange(exchange))
+        said.setdefault(shown, []).append(str(exchange.operation))
+    words = "; ".join(f"{', '.join(ids)}: {answer}" for answer, ids in said.items())
+    raise TargetUnusable(
+        f"the config is there, and nothing that it leads to is answered by a catalog ({words}); "
+        "look into the catalog's log, at the prefix, and at what stands before it (a login?)"
+    )
+
+
+def _expect_to_be_allowed(catalog: Catalog) -> None:
+    """Raise TargetUnusable if whoever asks may create nothing at all."""
+    asked = catalog.exchanges[:1]
+    if asked and (asked[0].operation, asked[0].status) == ("createNamespace", 403):
+        raise TargetUnusable(
+            "createNamespace is answered 403: give credentials that may create, name a namespace "
+            "under which they may with --namespace, or look without writing with --read-only"
+        )
+
+
+def _expect_to_be_known(catalog: Catalog) -> None:
+    """Raise TargetUnusable if nobody knows who asks, where the config is open to everybody."""
+    asked = catalog.exchanges[-1:]
+    if not catalog.target.authenticates or not asked or asked[0].status != 401:
+        return
+    if catalog.list_namespaces().status == 401:
+        raise TargetUnusable(
+            f"{asked[0].operation} and listNamespaces are answered 401: the credentials are not "
+            "accepted, or have expired; give fresh ones with --token or --credential"
+        )
+
+
+def _expect_to_be_first(catalog: Catalog) -> None:
+    """Raise TargetUnusable if the first name of this run is somebody's already."""
+    asked = catalog.exchanges[:1]
+    if not asked or (asked[0].operation, asked[0].status) != ("createNamespace", 409):
+        return
+    create = catalog.session.contract.operations["createNamespace"]
+    (namespace,) = effect_of(create, {}, asked[0].request_body).creates
+    if catalog.load_namespace_metadata(namespace.namespace).status == 200:
+        raise TargetUnusable(exists_already(namespace.namespace))
+
+
+def _try_deleting(catalog: Catalog) -> None:
+    if catalog.claims("createTable"):
+        made = first_table(catalog)
+        if not made.reply.ok:
+            return
+        namespace = made.namespace
+        try_deleting_table(catalog, made)
+        if namespace == catalog.session.accommodations.only_in:
+            return  # it is the user's
+    else:
+        namespace = given_namespace(catalog)
+    dropped = catalog.drop_namespace(namespace)
+    if catalog.claims("loadNamespaceMetadata"):
+        again = catalog.load_namespace_metadata(namespace)
+        if again.status == 200 and again.member("namespace") == [*namespace]:
+            raise _still_there("namespace", ".".join(namespace), dropped.status)
+
+
+def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
+    """Drop the run's first table; raises TargetUnusable if it is still there.
+
+    Its namespace is dropped before it: a catalog that refuses that keeps what others have put into
+    a namespace, and the session remembers it.
+    """
+    refused = False
+    if made.namespace != catalog.session.accommodations.only_in:
+        refused = 400 <= catalog.drop_namespace(made.namespace).status < 500
+    uuid = made.reply.member("metadata", "table-uuid")
+    dropped = catalog.drop_table(made.namespace, made.name)
+    if catalog.claims("loadTable"):
+        again = catalog.load_table(made.namespace, made.name)
+        if again.status == 200 and again.member("metadata", "table-uuid") == uuid:
+            raise _still_there("table", ".".join((*made.namespace, made.name)), dropped.status)
+    # What can still be dropped was not dropped with its namespace.
+    catalog.session.keeps_full_namespaces = refused and dropped.ok
+
+
+def _still_there(kind: str, name: str, status: int) -> TargetUnusable:
+    return TargetUnusable(
+        f"the {kind} {name} was made, its drop was answered {status}, and it is still there: the "
+        f"run stops before it litters{_HOW_TO_GO_ON}"
+    )

@@ -1,0 +1,336 @@
+"""A handful of requests that tell what would go wrong in a run, and which options would help."""
+
+import contextlib
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx
+
+from icecheck.client.adapting import first_table
+from icecheck.client.catalog import Catalog
+from icecheck.client.deletion_probe import try_deleting_table
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.target.offer import encode_segment
+from icecheck.target.target import Given, Namespace, Target
+from icecheck.wire.connection import Connection, TargetUnusable, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.json_text import read_json
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["Advice", "examine"]
+
+_RUN_ID = "doctor"
+_USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
+_OTHERWISE = "--location-root URI, if it shall be elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing that was looked at: whether it is well, what was found, what would help."""
+
+    well: bool
+    what: str
+    help: str = ""
+
+
+def examine(
+    target: Target,
+    transport: httpx.BaseTransport | None = None,
+    redactor: Redactor | None = None,
+) -> Iterator[Advice]:
+    """Look at a catalog as a run would meet it; the first thing that stops a run is the last said.
+
+    What is made on the catalog (one namespace, one table) is removed again. Six requests where all
+    is well: the config (where is it, what does it claim), a list, without credentials if there are
+    some (the prefix, who is let in), a namespace (what credentials may do, where namespaces go), a
+    table (what it needs, where its files are), and a drop of each (does it delete). One more for a
+    parent namespace, and for a second principal; others where something is wrong, to say what.
+    ``redactor`` is told the secrets that come up: what is yielded may still have some.
+    """
+    known = redactor or Redactor()
+    try:
+        session = open_session(
+            _unrooted(target), run_id=_RUN_ID, transport=transport, redactor=known
+        )
+    except TargetUnusable as unusable:
+        other = unusable.other_url
+        help_ = f"give {other}" if other else _help_to_reach(target, transport, known)
+        yield Advice(False, str(unusable), help_)
+        return
+    try:
+        yield from _of_config(session)
+        listed = yield from _of_entering(session)
+        yield from _of_second(session)
+        yield from _of_given(session) if target.read_only else _of_writing(session, listed=listed)
+    except Unreachable as trouble:
+        yield Advice(False, str(trouble), "the catalog stopped answering: try --rate-limit")
+    finally:
+        session.close()
+
+
+def _unrooted(target: Target) -> Target:
+    """The same target, opened without making anything."""
+    return target if target.namespace else replace(target, isolation="flat")
+
+
+def _help_to_reach(
+    target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
+) -> str:
+    """Ask once more, without following anybody's rules, and say what the answer looks like."""
+    found = _asked(target.base_url, target, transport, redactor)
+    status = found.status or 0
+    if not status:
+        return "check the host, the port and the scheme; for a private authority: --ca-bundle FILE"
+    if status in {401, 403}:
+        return (
+            "give --token, or --credential ID:SECRET with --oauth2-server-uri if it is elsewhere; "
+            "AWS wants --sigv4 REGION/SERVICE"
+        )
+    if 300 <= status < 400:
+        return f"it redirects to {found.header('location')}: give that URL"
+    if status in {400, 404} and target.warehouse is None and found.claims_json:
+        return "many catalogs serve no config without a warehouse: --warehouse NAME"
+    for url in _elsewhere(target.base_url):
+        if _is_config(answer := _asked(url, target, transport, redactor)):
+            return f"a catalog answers at {url}: give that URL"
+        if answer.status == 401:
+            return f"something that wants credentials answers at {url}: give that URL and --token"
+    if status in {400, 404} and target.warehouse is None:
+        return "many catalogs serve no config without a warehouse: --warehouse NAME"
+    if b"<html" in found.response_body[:2000].lower():
+        return "a web page answers here: give the part of the URL before /v1"
+    return "give the part of the URL before /v1, without /v1 itself"
+
+
+def _asked(
+    url: str, target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
+) -> Exchange:
+    """Ask for a config below a URL of the same host; return the last thing that came."""
+    exchanges: list[Exchange] = []
+    connection = Connection(target, transport, redactor=redactor)
+    asked = f"{url}{target.config_path}"
+    wire = Wire("", 1, Step.PROBE, "getConfig", "GET", asked, {}, None)
+    with contextlib.suppress(Unreachable, TargetUnusable):
+        connection.send(wire, exchanges.append)
+    connection.close()
+    return exchanges[-1] if exchanges else Exchange("", 1, Step.PROBE, None, "GET", asked, (), None)
+
+
+def _elsewhere(url: str) -> Iterator[str]:
+    """Yield where a catalog may be if it is not where the user says: above, or at a usual path."""
+    parts = httpx.URL(url)
+    path = parts.path.rstrip("/")
+    if path.endswith(("/v1", "/v1/config")):
+        yield str(parts.copy_with(path=path.removesuffix("/config").removesuffix("/v1"))).rstrip(
+            "/"
+        )
+        return
+    if not path:
+        for usual in _USUAL_PATHS:
+            yield f"{url}{usual}"
+
+
+def _is_config(exchange: Exchange) -> bool:
+    if exchange.status != 200:
+        return False
+    try:
+        return isinstance(read_json(exchange.response_body), dict)
+    except ValueError:
+        return False
+
+
+def _of_config(session: Session) -> Iterator[Advice]:
+    offer = session.offer
+    claimed = sum(offer.claims(id_, session.contract) for id_ in session.contract.operations)
+    total = len(session.contract.operations)
+    if offer.endpoints is None:
+        yield Advice(
+            False,
+            "the config lists no endpoints: clients assume the "
+            f"{len(session.contract.default_endpoints)} default ones",
+            "what else it serves is judged with --claim OPERATION",
+        )
+    else:
+        yield Advice(True, f"the config claims {claimed} of {total} operations")
+    if offer.prefix:
+        yield Advice(True, f"the prefix is {offer.prefix}")
+    if session.target.warehouse is None:
+        yield Advice(True, "no --warehouse was given, and none was asked for")
+
+
+def _of_entering(session: Session) -> Generator[Advice, None, bool]:
+    """Look who is let in, and return whether a list has shown that the routes are there.
+
+    That credentials are good is seen where something is made with them, or listed otherwise.
+    """
+    catalog = Catalog(session, _RUN_ID)
+    if not session.target.authenticates:
+        yield from _of_listing(session, catalog.list_namespaces())
+        return True
+    if session.target.read_only:
+        yield from _of_listing(session, catalog.list_namespaces())
+    bare = catalog.call("listNamespaces", headers={"Authorization": ""})
+    if bare.ok:
+        yield Advice(True, "the catalog answers without credentials too")
+    if session.target.read_only:
+        return True
+    if bare.status in {401, 403}:
+        yield Advice(True, "the catalog wants credentials")
+        return False
+    yield from _of_listing(session, bare if bare.ok else catalog.list_namespaces())
+    return True
+
+
+def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
+    match reply.status:
+        case 200:
+            yield Advice(True, "namespaces can be listed")
+        case 401 | 403:
+            yield Advice(
+                False,
+                f"listing namespaces is answered {reply.status}",
+                "these credentials may not read: give others, or another --scope",
+            )
+        case 404:
+            prefix = _prefix_that_works(session)
+            yield Advice(
+                False,
+                "listing namespaces is answered 404",
+                "the routes are under a prefix that the config does not announce: "
+                f"--prefix {prefix or 'TEXT'}",
+            )
+        case status:
+            yield Advice(False, f"listing namespaces is answered {status}{_words(session, reply)}")
+
+
+def _of_second(session: Session) -> Iterator[Advice]:
+    catalog = Catalog(session, _RUN_ID)
+    if (token := session.connection.second_token()) is not None:
+        second = catalog.call("listNamespaces", headers={"Authorization": f"Bearer {token}"})
+        if second.status == 401:
+            yield Advice(
+                False,
+                "the second principal is answered 401",
+                "--second-token or --second-credential of somebody whom the catalog knows",
+            )
+
+
+def _prefix_that_works(session: Session) -> str | None:
+    """Return a prefix under which namespaces are listed although the config announces none."""
+    warehouse = session.target.warehouse
+    if session.target.prefix is not None or session.offer.prefix or not warehouse:
+        return None
+    catalog = Catalog(session, _RUN_ID)
+    for prefix in dict.fromkeys(
+        (encode_segment(warehouse), f"catalogs/{encode_segment(warehouse)}")
+    ):
+        if catalog.call("listNamespaces", path=f"/v1/{prefix}/namespaces").status == 200:
+            return prefix
+    return None
+
+
+def _of_given(session: Session) -> Iterator[Advice]:
+    """Look at what a run that may only read is given."""
+    catalog, given = Catalog(session, _RUN_ID), session.target.given
+    yield Advice(True, "whether anything can be made was not tried, as a run may only read here")
+    if given == Given():
+        yield Advice(
+            False,
+            "nothing is given to read: tables and views are then not looked at",
+            "--given-table A.B.T, and --given-view A.B.V",
+        )
+    looks: list[tuple[str, str, dict[str, str | Namespace]]] = []
+    if given.namespace:
+        looks.append(("namespace", "loadNamespaceMetadata", {"namespace": given.namespace}))
+    for kind, operation_id, named in (
+        ("table", "loadTable", given.table),
+        ("view", "loadView", given.view),
+    ):
+        if named is not None:
+            looks.append((kind, operation_id, {"namespace": named[0], kind: named[1]}))
+    for kind, operation_id, names in looks:
+        reply = catalog.call(operation_id, names)
+        if reply.ok:
+            yield Advice(True, f"the given {kind} can be read")
+        else:
+            what = f"the given {kind} is answered {reply.status}{_words(session, reply)}"
+            yield Advice(False, what, f"--given-{kind} of one that these credentials may read")
+
+
+def _of_writing(session: Session, *, listed: bool) -> Iterator[Advice]:
+    catalog = Catalog(session, _RUN_ID)
+    try:
+        yield from _of_first_table(session, catalog)
+        made = catalog.exchanges and (catalog.exchanges[0].status or 0) < 400
+        if not listed and not made:
+            yield from _of_listing(session, catalog.list_namespaces())
+    finally:
+        catalog.undo()
+        if session.residue:
+            left = ", ".join(session.residue)
+            yield Advice(False, f"dropped and still there: {left}", "--accept-residue")
+
+
+def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
+    try:
+        made = first_table(catalog)
+    except (Blocked, NotOffered) as refused:
+        if not catalog.exchanges:
+            yield Advice(
+                False, refused.reason, "--claim createNamespace, if it is served all the same"
+            )
+            return
+        reply = Reply(catalog.exchanges[-1], session.schemas)
+        yield _unmade(
+            session, "namespace", reply, "--namespace PARENT, if only some parents take any"
+        )
+        return
+    if made.namespace != session.accommodations.only_in:
+        yield Advice(True, "a namespace can be created")
+    if not made.reply.ok:
+        otherwise = "--namespace PARENT, if tables live under given ones; --location-root URI"
+        yield _unmade(session, "table", made.reply, otherwise)
+        return
+    for words in session.accommodations.records:
+        placed = session.accommodations.location_root is not None
+        yield Advice(True, f"a run will make do: {words}", _OTHERWISE if placed else "")
+    try:
+        try_deleting_table(catalog, made)
+    except TargetUnusable as kept:
+        yield Advice(False, str(kept).partition(":")[0], "--accept-residue")
+    except (Unreachable, Violation) as trouble:
+        yield Advice(False, f"whether a table can be dropped is not known: {trouble}")
+    location = _location(made.reply)
+    yield Advice(True, f"a table can be created; the catalog puts it at {location}")
+    if not location.startswith("file:"):
+        yield Advice(
+            True,
+            "its files are not on this machine: what scans contain is judged with --spark only",
+        )
+
+
+def _unmade(session: Session, kind: str, reply: Reply, otherwise: str) -> Advice:
+    what = f"creating a {kind} is answered {reply.status}{_words(session, reply)}"
+    if reply.status in {401, 403}:
+        return Advice(False, what, "these credentials may not write: give others")
+    return Advice(False, what, otherwise)
+
+
+def _location(reply: Reply) -> str:
+    try:
+        return str(read_json(reply.exchange.response_body)["metadata"]["location"])
+    except (ValueError, KeyError, TypeError):
+        return "a place that it does not tell"
+
+
+def _words(session: Session, reply: Reply) -> str:
+    try:
+        body: Any = read_json(reply.exchange.response_body)
+        message = session.connection.redactor.text(str(body["error"]["message"]))
+        return f" ({message[:160]})"
+    except (ValueError, KeyError, TypeError):
+        return ""

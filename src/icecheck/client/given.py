@@ -1,0 +1,222 @@
+"""What a check needs to be there before it begins, made as an ordinary client would make it.
+
+Each function takes the catalog first, and raises NotOffered or Blocked without success.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.shared_objects import Named
+from icecheck.client.shared_setup import shared_setup
+from icecheck.client.table import Table
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "arrange",
+    "given_commit",
+    "given_dropped",
+    "given_home",
+    "given_loaded",
+    "given_namespace",
+    "given_snapshot",
+    "given_table",
+    "given_transaction",
+    "reloaded",
+    "shared_object",
+    "shared_table",
+    "some_home",
+    "some_namespace",
+    "some_table",
+]
+
+Json = Any
+T = TypeVar("T", bound=Named)
+
+
+def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> Reply:
+    """Send what is a means to the check's end; raise NotOffered or Blocked without success."""
+    if not catalog.claims(operation_id):
+        raise NotOffered(f"the catalog does not claim {operation_id}, which this check needs")
+    with catalog.arranging():
+        reply = send()
+    if reply.status == 403:
+        raise NotOffered(f"{operation_id} answered 403: run with credentials that may do this")
+    if reply.status == 406:
+        raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
+    if operation_id == "createNamespace" and not reply.ok and _works_in_parent(catalog):
+        raise NotOffered(f"the catalog creates no namespaces here: it answers {reply.status}")
+    if not reply.ok:
+        reason = f"{operation_id} answered {reply.status} to an ordinary request"
+        responses = catalog.session.contract.operations[operation_id].responses
+        due = next(row.id for status, row in responses.items() if status.startswith("2"))
+        raise Blocked(due, reason, exchange=reply.exchange.ordinal)
+    return reply
+
+
+def _works_in_parent(catalog: Catalog) -> bool:
+    return catalog.session.accommodations.only_in is not None
+
+
+# -------------------------------------------------------------------------- namespaces
+
+
+def given_home(catalog: Catalog) -> Namespace:
+    """Return the namespace in which the tables and views of many checks are, each for a while.
+
+    It is made when a check first asks for it. Whoever lists, changes or drops a namespace, or
+    judges what is in it, makes one of its own (``given_namespace``).
+    """
+    only_in = catalog.session.accommodations.only_in
+    return shared_setup(catalog).enter(catalog, _make_home) if only_in is None else only_in
+
+
+def _make_home(speaker: Catalog, namespace: Namespace) -> None:
+    try:
+        arrange(speaker, "createNamespace", lambda: speaker.create_namespace(namespace))
+    except Blocked:
+        # An attempt whose answer was lost has made it; its name is nobody else's.
+        if speaker.exchanges[-1].status != 409:
+            raise
+        speaker.ledger_namespace(namespace)
+
+
+def given_namespace(
+    catalog: Catalog,
+    properties: Mapping[str, str] | None = None,
+    *,
+    under: Namespace | None = None,
+    hint: str = "",
+) -> Namespace:
+    """Create a namespace of the run's own, nested under another if asked, and return it."""
+    base = catalog.session.isolation.base if under is None else under
+    namespace = (*base, catalog.new_name(hint))
+    arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace, properties))
+    return namespace
+
+
+def some_namespace(catalog: Catalog) -> Namespace:
+    """Return a namespace to look at: one of the run's own, or where it may only read, theirs.
+
+    What else is in it, and what it is called, is nobody's business.
+    """
+    return _theirs(catalog) if catalog.target.read_only else given_namespace(catalog)
+
+
+def some_home(catalog: Catalog) -> Namespace:
+    """Return a namespace to look for something in: the run's home, or as above, theirs."""
+    return _theirs(catalog) if catalog.target.read_only else given_home(catalog)
+
+
+def _theirs(catalog: Catalog) -> Namespace:
+    theirs = catalog.target.given
+    if theirs.namespace:
+        return theirs.namespace
+    if theirs.table is None:
+        raise NotOffered("name a namespace to read with --given-table", SkipKind.SAFETY_LEVEL)
+    return theirs.table[0]
+
+
+# ------------------------------------------------------------------------------ tables
+
+
+def given_table(
+    catalog: Catalog, namespace: Namespace | None = None, *, hint: str = "", **members: Any
+) -> Table:
+    """Create a table, in the run's home unless a namespace is given, and return it.
+
+    ``members`` are those of ``bodies.create_table_body``.
+    """
+    where = given_home(catalog) if namespace is None else namespace
+    name = catalog.new_name(hint)
+    body = bodies.create_table_body(name, **members)
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(where, body))
+    return _table(where, name, reply)
+
+
+def shared_table(catalog: Catalog) -> Table:
+    """Return an empty table that other checks have too: for who only reads it, or is refused.
+
+    It is what a load has shown, where the catalog loads tables.
+    Where something that may have changed it was not refused, the next check has another one.
+    """
+    return shared_object(
+        catalog, "table", lambda s, namespace: given_loaded(s, given_table(s, namespace))
+    )
+
+
+def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespace], T]) -> T:
+    """Return the table or view of a kind that checks share; ``make`` makes it in a namespace."""
+    namespace = given_home(catalog)
+    return shared_setup(catalog).lend(catalog, kind, lambda speaker: make(speaker, namespace))
+
+
+def some_table(catalog: Catalog) -> Table:
+    """Return a table to look at: the one that checks share, or where it may only read, theirs."""
+    if not catalog.target.read_only:
+        return shared_table(catalog)
+    if catalog.target.given.table is None:
+        raise NotOffered("name a table to read with --given-table", SkipKind.SAFETY_LEVEL)
+    namespace, name = catalog.target.given.table
+    reply = arrange(catalog, "loadTable", lambda: catalog.load_table(namespace, name))
+    return _table(namespace, name, reply)
+
+
+def given_loaded(catalog: Catalog, table: Table) -> Table:
+    """Return a table as a load shows it, or as it was created where the catalog loads none."""
+    if not catalog.claims("loadTable"):
+        return table
+    reply = arrange(catalog, "loadTable", lambda: catalog.load_table(table.namespace, table.name))
+    return _table(table.namespace, table.name, reply)
+
+
+def given_commit(
+    catalog: Catalog, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
+) -> Table:
+    """Commit updates that are only a means to the check's end; return the table after it."""
+
+    def send() -> Reply:
+        return catalog.update_table(table.namespace, table.name, updates, requirements)
+
+    return _table(table.namespace, table.name, arrange(catalog, "updateTable", send))
+
+
+def given_snapshot(catalog: Catalog, table: Table, ordinal: int = 1, ref: str = "main") -> Table:
+    """Add a metadata-only snapshot and point a branch at it."""
+    current = (table.metadata.get("refs") or {}).get(ref, {}).get("snapshot-id")
+    added = bodies.snapshot(table.metadata, ordinal, parent=current)
+    updates = [
+        {"action": "add-snapshot", "snapshot": added},
+        bodies.snapshot_ref(added["snapshot-id"], ref),
+    ]
+    return given_commit(catalog, table, updates)
+
+
+def given_dropped(catalog: Catalog, namespace: Namespace, name: str) -> None:
+    """Drop a table without purge, as a means to the check's end."""
+    arrange(catalog, "dropTable", lambda: catalog.drop_table(namespace, name))
+
+
+def given_transaction(catalog: Catalog, changes: Sequence[Json]) -> None:
+    """Commit to several tables as a means to the check's end."""
+    arrange(catalog, "commitTransaction", lambda: catalog.commit_transaction(changes))
+
+
+def reloaded(catalog: Catalog, table: Table) -> Table:
+    """Load a table that must be there, and return it as it is now (a Violation if not)."""
+    reply = catalog.load_table(table.namespace, table.name).expect(200)
+    metadata = reply.member("metadata")
+    location = reply.json().get("metadata-location")
+    return replace(table, metadata=metadata, metadata_location=location)
+
+
+def _table(namespace: Namespace, name: str, reply: Reply) -> Table:
+    metadata = reply.member("metadata")
+    if not isinstance(metadata, dict) or "table-uuid" not in metadata:
+        operation = reply.exchange.operation
+        raise Blocked(f"schema.{operation}.200", "the answer has no usable table metadata")
+    return Table(namespace, name, metadata, reply.json().get("metadata-location"))

@@ -1,0 +1,189 @@
+"""Where a run keeps its objects: found out by trying, on objects of its own."""
+
+import json
+from typing import Any
+
+import httpx
+
+from icecheck.client.session import Isolation, Session
+from icecheck.contract import Action, Object
+from icecheck.ownership.ledger import Entry
+from icecheck.target.target import Namespace
+from icecheck.wire.connection import TargetUnusable, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.json_text import read_json
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["OWNER", "drop_roots", "exists_already", "isolate"]
+
+OWNER = "icecheck.run"
+"""The property in which a namespace of a run bears the run's token, where it can have any."""
+
+_LEAVING = frozenset({Action.DROP, Action.LIST})
+_MEMBERS = {
+    Object.NAMESPACE: "namespaces",
+    Object.TABLE: "identifiers",
+    Object.VIEW: "identifiers",
+}
+_REFUSED_AS_SENT = frozenset({400, 406, 422, 501})
+_DONE_OR_NOT = frozenset({500, 502, 504})
+"""What may be answered after the namespace was made: it is dropped, in case."""
+
+
+def isolate(session: Session, worker: str) -> Isolation:
+    """Choose the isolation mode: what the user said, else nested if a probe shows that it works.
+
+    Raises TargetUnusable where the namespace of the run was there before it.
+    """
+    target = session.target
+    if target.namespace:
+        if not target.read_only and _loaded(session, target.namespace) in {404, 410}:
+            raise TargetUnusable(
+                f"the namespace {'.'.join(target.namespace)} is not there: --namespace takes one "
+                "that exists, create it first"
+            )
+        return Isolation("parent", target.namespace)
+    if target.read_only or target.isolation == "flat":
+        return Isolation("flat", ())
+    if not session.offer.claims("createNamespace", session.contract):
+        return Isolation("flat", ())
+    root = (session.owner + (f"_{worker}" if worker else ""),)
+    entry = Entry("namespace", root)
+    session.root.add(entry)
+    made = _make_root(session, entry)
+    if not _is_made(made) and made.status != 409:
+        if made.status in _DONE_OR_NOT:
+            _drop_root(session, entry)
+        else:
+            session.root.forget(entry, deleted=False)
+        return Isolation("flat", ())
+    child = (*root, f"{session.owner}_probe")
+    nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
+    works = made_it = _is_made(nested)
+    if made_it or nested.status in _DONE_OR_NOT:
+        # Who takes a name of two levels and cannot find it has no place for the run.
+        works = _call(session, "dropNamespace", child).status not in {404, 410} and made_it
+    session.capabilities["nested-namespaces"] = made_it
+    if works or target.isolation == "nested":
+        session.root_made = made
+        return Isolation("nested", root)
+    _drop_root(session, entry)
+    return Isolation("flat", ())
+
+
+def exists_already(namespace: Namespace) -> str:
+    """Return in words why a run does not begin: what bears its name is not its own."""
+    return (
+        f"the namespace {'.'.join(namespace)} exists already: choose another --run-id, or remove "
+        "what an earlier run has left with `icecheck clean URL --ledger FILE`"
+    )
+
+
+def _refuse_if_there(session: Session, root: Entry) -> None:
+    """Raise TargetUnusable where a conflict was no mistake: what is there is not this run's."""
+    if _loaded(session, root.namespace) in {None, 200}:
+        session.root.forget(root, deleted=False)
+        raise TargetUnusable(exists_already(root.namespace))
+
+
+def _loaded(session: Session, namespace: Namespace) -> int | None:
+    """Return the status with which a namespace is loaded; None if the catalog does not claim to."""
+    if not session.offer.claims("loadNamespaceMetadata", session.contract):
+        return None
+    return _call(session, "loadNamespaceMetadata", namespace).status
+
+
+def _make_root(session: Session, root: Entry) -> Exchange:
+    """Make the namespace of the run, which says whose it is, or says nothing if it has to.
+
+    Raises TargetUnusable where it was there before.
+    """
+    plain: dict[str, Any] = {"namespace": [*root.namespace]}
+    for body in ({**plain, "properties": {OWNER: session.owner}}, plain):
+        asked = len(session.exchanges)
+        made = _call(session, "createNamespace", root.namespace, body=body)
+        # One that was asked for twice may have been made by the attempt whose answer was lost.
+        if made.status == 409 and len(session.exchanges) == asked + 1:
+            _refuse_if_there(session, root)
+        if made.status not in _REFUSED_AS_SENT:
+            break
+    return made
+
+
+def _is_made(exchange: Exchange) -> bool:
+    """Whether a success was answered; that it has to be 200 is for a check to judge."""
+    return exchange.status is not None and 200 <= exchange.status < 300
+
+
+def drop_roots(session: Session) -> None:
+    """Drop what the run's namespaces stand below, unless it holds anything; never raises."""
+    try:
+        for entry in session.root.newest_first():
+            _drop_root(session, entry, look=True)
+    except Unreachable:
+        pass
+
+
+def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
+    """Drop a namespace that stands above others; what stays, stays in the ledger.
+
+    With ``look`` it is not dropped while it holds anything, unless the catalog would refuse that.
+    """
+    if look and not session.keeps_full_namespaces and (words := _held(session, entry.namespace)):
+        session.root.remarks[entry] = words
+        return
+    answer = _call(session, "dropNamespace", entry.namespace)
+    if answer.status in {200, 202, 204, 404}:
+        session.root.forget(entry, deleted=True)
+    elif _loaded(session, entry.namespace) in {404, 410}:
+        session.root.forget(entry, deleted=False)
+
+
+def _held(session: Session, namespace: Namespace) -> str:
+    """Return in words what a namespace holds, or that nobody can see it; "" if it is empty."""
+    for kind, member in _MEMBERS.items():
+        lists = session.contract.operation_that(Action.LIST, kind)
+        if not session.offer.claims(lists, session.contract):
+            creates = session.contract.operation_that(Action.CREATE, kind)
+            if session.offer.claims(creates, session.contract):
+                return f"whether it holds a {kind} cannot be seen"
+            continue
+        answer = _call(session, lists, namespace)
+        if answer.status in {404, 410}:
+            return ""
+        try:
+            listed: Any = read_json(answer.response_body).get(member) or ()
+            below = [
+                each
+                for each in listed
+                if kind is not Object.NAMESPACE or len(each) > len(namespace)
+            ]
+        except (AttributeError, TypeError, ValueError, RecursionError):
+            return f"whether it holds a {kind} cannot be seen"
+        if below:
+            return f"it still holds a {kind}"
+    return ""
+
+
+def _call(session: Session, operation_id: str, namespace: Namespace, body: Any = None) -> Exchange:
+    operation = session.contract.operations[operation_id]
+    path = session.offer.path(operation.path, {"namespace": namespace})
+    if operation_id == "listNamespaces":
+        parent = session.offer.parent_parameter(namespace)
+        path += f"?{httpx.QueryParams({'parent': parent})}"
+    ordinal = len(session.exchanges) + 1
+    wire = Wire(
+        check="",
+        ordinal=ordinal,
+        step=Step.UNDO if operation.facts.action in _LEAVING else Step.PROBE,
+        operation=operation_id,
+        method=operation.method,
+        url=session.target.base_url + path,
+        headers={},
+        body=None if body is None else json.dumps(_fitted(session, operation_id, body)).encode(),
+    )
+    return session.connection.send(wire, session.record)
+
+
+def _fitted(session: Session, operation_id: str, body: Any) -> Any:
+    return session.accommodations.fitted(session.contract.operations[operation_id], {}, body, 0)

@@ -1,0 +1,227 @@
+"""Opens a session: the config is asked for and followed, and a place for the run is found."""
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from icecheck.client.isolation import drop_roots, isolate
+from icecheck.client.session import Isolation, Session
+from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
+from icecheck.ownership.ledger import Entry, Ledger
+from icecheck.ownership.ledger_file import LedgerFile
+from icecheck.ownership.request_guard import RequestGuard
+from icecheck.replies.schema import schema_judge
+from icecheck.target.adaptations import Accommodations
+from icecheck.target.offer import Offer
+from icecheck.target.target import Target, UsageError
+from icecheck.wire.connection import Connection, TargetUnusable, Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.json_text import read_json
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.scheme import other_url
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["open_session", "preflight"]
+
+_RUN_ID = re.compile(r"[a-z0-9]{1,16}")
+
+
+def open_session(
+    target: Target,
+    *,
+    run_id: str,
+    seed: int = 0,
+    worker: str = "",
+    spec: str = DEFAULT_SPEC_VERSION,
+    transport: httpx.BaseTransport | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
+    ledger: Path | None = None,
+    redactor: Redactor | None = None,
+) -> Session:
+    """Ask the catalog for its config, find out how to work in it, and return the session.
+
+    ``spec`` is the release that the catalog is held to. ``ledger`` is the file that everything the
+    run makes is written to, beforehand; ``redactor`` is told all secrets that come up, and others
+    may have it too. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad
+    run id or ledger.
+    """
+    if not _RUN_ID.fullmatch(run_id):
+        raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
+    contract = contract_for(spec)
+    unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
+    if unknown:
+        raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
+    connection = Connection(target, transport, redactor=redactor)
+    recorded: list[Exchange] = []
+    owner = f"icecheck_{run_id}"
+    with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
+        undo.callback(connection.close)
+        exchange, config = _fetch_config(connection, target, recorded.append)
+        offer = Offer.read(config, target)
+        token = offer.overrides.get("token", offer.defaults.get("token"))
+        if isinstance(token, str) and token:
+            connection.use_token(token)
+        sent_to = _followed(connection, offer, target)
+        connection.second_token()  # one that cannot be had is told at once
+        journal = None if ledger is None else LedgerFile(ledger, owner, target)
+        ledgered: Counter[Entry] = Counter()
+        root = Ledger(owner, journal, ledgered)
+        connection.guard = RequestGuard(contract, offer, target, sent_to, owner, ledgered)
+        if journal is not None:
+            undo.callback(lambda: journal.close(keep=len(root) > 0))
+        session = Session(
+            target=sent_to,
+            connection=connection,
+            contract=contract,
+            schemas=schema_judge(contract.version),
+            run_id=run_id,
+            seed=seed,
+            offer=offer,
+            isolation=Isolation("flat", ()),
+            config=config,
+            root=root,
+            server_header=exchange.header("server"),
+            on_exchange=on_exchange,
+            journal=journal,
+            worker=worker,
+            accommodations=Accommodations(target.location_root, places_namespaces=True),
+            config_url=target.base_url,
+            ledgered=ledgered,
+        )
+        for one in recorded:
+            session.record(one)
+        session.at_close.callback(drop_roots, session)
+        session.isolation = isolate(session, worker)
+        undo.pop_all()
+    return session
+
+
+def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
+    """Let the connection speak as the config tells clients to; TargetUnusable if nobody can."""
+    try:
+        followed = offer.sends(target)
+        flaw = offer.flaw(target)
+    except (UsageError, ValueError) as unsendable:
+        raise TargetUnusable(
+            f"the config tells clients what they cannot do: {unsendable}"
+        ) from None
+    if flaw is not None:
+        raise TargetUnusable(f"the config is not followed, and nothing was sent: {flaw}")
+    connection.follow(followed)
+    return followed
+
+
+def preflight(
+    target: Target,
+    transport: httpx.BaseTransport | None = None,
+    redactor: Redactor | None = None,
+) -> dict[str, Any]:
+    """Ask for the config once, hang up, and return it.
+
+    Raises TargetUnusable when there is no catalog, or a config that a run would not follow.
+    """
+    connection = Connection(target, transport, redactor=redactor)
+    with contextlib.closing(connection), _told_if_unusable(connection, transport):
+        _, config = _fetch_config(connection, target, lambda _: None)
+        _followed(connection, Offer.read(config, target), target)
+    return config
+
+
+class _NoCatalog(Exception):
+    """Something else than a catalog has answered; it may be a server that wants TLS."""
+
+    def __init__(self, words: str, *, may_be_tls: bool) -> None:
+        self.may_be_tls = may_be_tls
+        super().__init__(words)
+
+
+@contextlib.contextmanager
+def _told_if_unusable(
+    connection: Connection, transport: httpx.BaseTransport | None
+) -> Iterator[None]:
+    """Say of a target without an answer, or with that of no catalog, what to do; no secrets."""
+    target, redactor = connection.target, connection.redactor
+    try:
+        yield
+    except Unreachable as trouble:
+        hint = _hint_of_tls(str(trouble))
+        words = redactor.text(f"{target.base_url} cannot be reached: {trouble}{hint}")
+        raise _unusable(words, target, look=transport is None and not hint) from None
+    except _NoCatalog as other:
+        look = transport is None and other.may_be_tls
+        raise _unusable(redactor.text(str(other)), target, look=look) from None
+    except TargetUnusable as unusable:
+        words = redactor.text(str(unusable))
+        raise TargetUnusable(words, other_url=unusable.other_url) from None
+
+
+def _fetch_config(
+    connection: Connection, target: Target, record: Callable[[Exchange], None]
+) -> tuple[Exchange, dict[str, Any]]:
+    url = f"{target.base_url}{target.config_path}"
+    wire = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
+    exchange = connection.send(wire, record)
+    connection.redactor.learn(exchange.response_body)
+    where, words = f"GET {url}", _error_words(exchange, connection.redactor)
+    match exchange.status:
+        case 200:
+            pass
+        case 401 | 403:
+            raise TargetUnusable(
+                f"{where} answered {exchange.status}: the credentials were refused; "
+                "check --token or --credential"
+            )
+        case 400 | 404 if target.warehouse is not None and exchange.claims_json:
+            raise TargetUnusable(
+                f"{where} answered {exchange.status}{words}: "
+                f"is --warehouse {target.warehouse!r} right?"
+            )
+        case status:
+            raise _NoCatalog(
+                f"{where} answered {status}{words}: no Iceberg REST catalog "
+                "at this URL (give the part before /v1)",
+                # What servers with TLS say to who speaks none, if they say anything.
+                may_be_tls=status == 400 and not exchange.claims_json,
+            )
+    try:
+        config = read_json(exchange.response_body)
+    except ValueError:
+        config = None
+    if not isinstance(config, dict):
+        media = exchange.header("content-type") or "no content type"
+        raise TargetUnusable(
+            f"{where} answered 200 with {media} that is no JSON object: no Iceberg REST catalog "
+            "at this URL (give the part before /v1)"
+        )
+    return exchange, config
+
+
+def _error_words(exchange: Exchange, redactor: Redactor) -> str:
+    try:
+        message = read_json(exchange.response_body)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return f" ({redactor.text(str(message))[:120]})"
+
+
+def _hint_of_tls(trouble: str) -> str:
+    said = trouble.upper()
+    if " ALERT " in said:
+        return "; it may want a certificate of its clients: --client-cert FILE --client-key FILE"
+    if "CERTIFICATE" in said:
+        return "; for a private authority give its certificate with --ca-bundle"
+    return ""
+
+
+def _unusable(words: str, target: Target, *, look: bool) -> TargetUnusable:
+    """Return words with the URL that would do, if a look shows that only the scheme is wrong."""
+    other = other_url(target.base_url, target.timeout_seconds) if look else None
+    if other is None:
+        return TargetUnusable(words)
+    speaks = "speaks TLS" if other.startswith("https") else "speaks no TLS"
+    return TargetUnusable(f"{words}; the server {speaks}: try {other}", other_url=other)

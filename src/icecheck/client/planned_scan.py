@@ -1,0 +1,191 @@
+"""A scan as a client plans it: asked for, waited for, fetched to the last plan task."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import NotOffered, Reply, Violation, show
+
+__all__ = [
+    "Planned",
+    "answers",
+    "expect_state",
+    "file_scan_tasks",
+    "planned",
+]
+
+_PLAN_STATUS = declare("plan-status", "A plan has another status than is due", Severity.REFUSED)
+_PLAN_WITHOUT_ID = declare(
+    "plan-without-id", "Submits a plan without an id to ask for it with", Severity.REFUSED
+)
+_PLAN_FAILED_WITHOUT_ERROR = declare(
+    "plan-failed-without-error", "Tells of a failed plan without an error", Severity.SHAPE
+)
+_TASKS_BEFORE_COMPLETION = declare(
+    "tasks-before-completion", "Sends the tasks of a plan that is not completed", Severity.SHAPE
+)
+_PLAN_TASK_REPEATED = declare(
+    "plan-task-repeated",
+    "A plan has no end: its tasks lead to the same task again",
+    Severity.REFUSED,
+)
+_DELETE_FILE_REFERENCE = declare(
+    "delete-file-reference",
+    "A scan task refers to a delete file that is not in the answer",
+    Severity.SHAPE,
+    "every client that has its scans planned: the plan cannot be read",
+)
+_PLAN_UNFINISHABLE = declare(
+    "plan-unfinishable",
+    "Plans scans that need an operation which the catalog does not claim",
+    Severity.REFUSED,
+)
+
+PATIENCE_SECONDS = 30.0
+"""How long a plan may stay submitted before the check gives up on it."""
+_IMPATIENT_POLLS = 3
+_PLAN_TASKS_MAX = 1000
+_TASKS = ("file-scan-tasks", "plan-tasks", "delete-files")
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A scan planned to its end.
+
+    ``tasks`` are the file scan tasks, each with its delete files under ``delete-files`` in place
+    of references. ``plan_id`` and ``plan_tasks`` are what the first completed answer named.
+    """
+
+    tasks: tuple[dict[str, Any], ...]
+    plan_id: str | None
+    plan_tasks: tuple[str, ...]
+    last: Reply
+
+    @property
+    def locations(self) -> list[str]:
+        """The locations of the data files, sorted; one that is planned twice is there twice."""
+        return sorted(str(task["data-file"]["file-path"]) for task in self.tasks)
+
+    def deletes_of(self, location: str) -> list[str]:
+        """Return the locations of the delete files that a data file is to be read with."""
+        return sorted(
+            str(delete["file-path"])
+            for task in self.tasks
+            if task["data-file"]["file-path"] == location
+            for delete in task["delete-files"]
+        )
+
+
+def expect_state(reply: Reply, *states: str) -> Reply:
+    """Judge that an answer about a plan says one of the states, and has what belongs to it.
+
+    A submitted plan has an id to ask with, where the answer is the first one about it; a failed
+    one has an error; and only a completed one has tasks (L631-L644, L711-L726).
+    """
+    body = reply.json()
+    state = body.get("status") if isinstance(body, dict) else None
+    if state not in states:
+        raise reply.violation(_PLAN_STATUS, "a valid status", show(state), pointer="/status")
+    asked = reply.exchange.operation == "planTableScan"
+    if state == "submitted" and asked and not isinstance(body.get("plan-id"), str):
+        raise reply.violation(_PLAN_WITHOUT_ID, "a plan-id to ask with", "none")
+    if state == "failed" and not isinstance(body.get("error"), dict):
+        raise reply.violation(_PLAN_FAILED_WITHOUT_ERROR, "an error", "none", pointer="/error")
+    early = [name for name in _TASKS if body.get(name)]
+    if state != "completed" and early:
+        due = "no tasks before the plan is completed"
+        raise reply.violation(_TASKS_BEFORE_COMPLETION, due, "tasks", detail=", ".join(early))
+    return reply
+
+
+def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
+    """Plan a scan as a client does, to its last plan task.
+
+    Raises Violation for an answer that a client cannot go on with, and NotOffered when going on
+    needs an operation that the catalog does not claim.
+    """
+    asked = catalog.plan_table_scan(table, **members).expect(200)
+    found = [*answers(catalog, table, asked)]
+    return Planned(
+        tuple(task for reply in found for task in file_scan_tasks(reply)),
+        asked.json().get("plan-id"),
+        tuple(found[0].json().get("plan-tasks") or ()),
+        found[-1],
+    )
+
+
+def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
+    """Go on with a scan that was asked for: its completed plan, then the answer to each plan task.
+
+    Nothing is sent before the next answer is asked for. Raises as `planned` does.
+    """
+    last = _completed(catalog, table, asked)
+    yield last
+    waiting = [*(last.json().get("plan-tasks") or ())]
+    seen: set[str] = set()
+    while waiting:
+        _need(catalog, "fetchScanTasks")
+        plan_task = waiting.pop(0)
+        if plan_task in seen or len(seen) >= _PLAN_TASKS_MAX:
+            raise last.violation(_PLAN_TASK_REPEATED, "plan tasks that end", "the same one again")
+        seen.add(plan_task)
+        last = catalog.fetch_scan_tasks(table, plan_task).expect(200)
+        yield last
+        waiting += last.json().get("plan-tasks") or ()
+
+
+def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
+    """Ask until the plan is no longer submitted; judge that it is completed then."""
+    plan_id = reply.json().get("plan-id")
+    # A server that plans in the background sets the pace: the first polls come at once, then
+    # ever slower, so that a correct but slow catalog is not blamed.
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    polls = 0
+    while reply.member("status") == "submitted":
+        if not isinstance(plan_id, str):
+            raise reply.violation(_PLAN_WITHOUT_ID, "a plan-id to ask with", "none")
+        _need(catalog, "fetchPlanningResult")
+        if time.monotonic() > deadline:
+            reason = f"the plan was still submitted after {PATIENCE_SECONDS:g} s"
+            raise NotOffered(reason, SkipKind.MISSING_FIXTURE)
+        if polls >= _IMPATIENT_POLLS:
+            time.sleep(min(0.05 * 2 ** (polls - _IMPATIENT_POLLS), 2.0))
+        polls += 1
+        reply = catalog.fetch_planning_result(table, plan_id).expect(200)
+    status = reply.json()["status"]
+    if status != "completed":
+        raise reply.violation(_PLAN_STATUS, "completed", str(status), pointer="/status")
+    return reply
+
+
+def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
+    """Return an answer's tasks with their delete files; a reference to nothing is a Violation."""
+    body = reply.json()
+    deletes = body.get("delete-files") or ()
+    found = []
+    for index, task in enumerate(body.get("file-scan-tasks") or ()):
+        references = task.get("delete-file-references") or ()
+        if any(not 0 <= at < len(deletes) for at in references):
+            raise reply.violation(
+                _DELETE_FILE_REFERENCE,
+                f"indices below {len(deletes)}",
+                str([*references]),
+                pointer=f"/file-scan-tasks/{index}/delete-file-references",
+            )
+        found.append({**task, "delete-files": [deletes[at] for at in references]})
+    return found
+
+
+def _need(catalog: Catalog, operation_id: str) -> None:
+    if not catalog.claims(operation_id):
+        raise Violation(
+            _PLAN_UNFINISHABLE,
+            f"{operation_id} to be claimed by a catalog whose plans need it",
+            "not claimed",
+        )

@@ -1,0 +1,125 @@
+"""Sends requests for one check: each is fitted, entered in the ledger, recorded and settled."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx
+
+from icecheck.client.session import Session
+from icecheck.findings.verdict import SkipKind
+from icecheck.ownership.effects import Effect, changes_nothing, effect_of
+from icecheck.ownership.ledger import Entry, Ledger
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.replies.ill_shaped import IllShapedBody
+from icecheck.target.target import Namespace
+from icecheck.wire.connection import Wire
+from icecheck.wire.exchange import Exchange, Step
+
+__all__ = ["NO_BODY", "Headers", "Json", "Names", "Query", "Sender", "encode"]
+
+Json = Any
+Query = Sequence[tuple[str, str]]
+Names = Mapping[str, str | Namespace]
+Headers = Mapping[str, str]
+NO_BODY = object()
+
+
+class Sender:
+    """What one check has sent, and what it has made by that.
+
+    ``step`` is what the next request is for.
+    """
+
+    def __init__(self, session: Session, check_id: str) -> None:
+        self.session = session
+        self.check_id = check_id
+        self.ledger = Ledger(session.owner, session.journal, session.ledgered)
+        self.exchanges: list[Exchange] = []
+        self.handed_out: list[IllShapedBody] = []
+        self.step = Step.DO
+
+    def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
+        """Raise NotOffered for a request that changes something, if the run may only read."""
+        operation = self.session.contract.operations[operation_id]
+        if self.session.target.read_only and not changes_nothing(operation, method):
+            reason = f"{operation_id} changes the catalog, and this run may only read"
+            raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
+
+    def call(
+        self,
+        operation_id: str,
+        names: Names | None = None,
+        *,
+        query: Query = (),
+        body: Json = NO_BODY,
+        headers: Headers | None = None,
+        path: str | None = None,
+        method: str | None = None,
+    ) -> Reply:
+        """Send one request; ``body`` may be JSON or raw bytes, ``path`` replaces the whole path.
+
+        A header of the empty string takes a default header away. Raises Unreachable, and
+        NotOffered for what a run that may only read does not send.
+        """
+        self.refuse_to_write(operation_id, method)
+        names, ordinal = names or {}, len(self.exchanges) + 1
+        body = self.fitted(operation_id, names, body, ordinal)
+        operation = self.session.contract.operations[operation_id]
+        url = self.session.base_url(operation_id)
+        url += self.session.offer.path(operation.path, names) if path is None else path
+        if query:
+            url += "?" + str(httpx.QueryParams(list(query)))
+        sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
+        effect = effect_of(operation, names, sent)
+        fresh = self.enter(effect)
+        wire = Wire(
+            check=self.check_id,
+            ordinal=ordinal,
+            step=self.step,
+            operation=operation_id,
+            method=method or operation.method,
+            url=url,
+            headers=headers or {},
+            body=sent,
+        )
+        exchange = self.session.connection.send(wire, self.record)
+        self.settle(exchange.status or 0, effect, fresh)
+        return Reply(exchange, self.session.schemas, self.handed_out)
+
+    def fitted(self, operation_id: str, names: Names, body: Json, ordinal: int) -> Json:
+        """Return the body as this catalog and its user want it sent; bytes stay as they are.
+
+        Raises NotOffered for an object where the catalog takes none.
+        """
+        known = self.session.accommodations
+        operation = self.session.contract.operations[operation_id]
+        if refusal := known.refuses(operation, names, body):
+            raise NotOffered(refusal)
+        return known.fitted(operation, names, body, ordinal)
+
+    def enter(self, effect: Effect) -> list[Entry]:
+        """Enter in the ledger what a request may create, before it is sent; return what is new."""
+        fresh = [entry for entry in effect.creates if entry not in self.ledger]
+        for entry in fresh:
+            self.ledger.add(entry)
+        return fresh
+
+    def record(self, exchange: Exchange) -> None:
+        """Keep an exchange of this check."""
+        self.exchanges.append(exchange)
+        self.session.record(exchange)
+
+    def settle(self, status: int, effect: Effect, fresh: Sequence[Entry]) -> None:
+        """Correct the ledger once the answer is known; an unknown outcome stays entered."""
+        if 400 <= status < 500 or status == 501:
+            for entry in fresh:
+                self.ledger.forget(entry, deleted=False)
+        elif 200 <= status < 300:
+            for entry in effect.removes:
+                self.ledger.forget(entry, deleted=True)
+
+
+def encode(body: Json) -> bytes:
+    """Return a JSON body as every request of the suite has it."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,53 @@
+"""Objects that several checks use, each for a while, as long as they stay as they were made."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from icecheck.contract import Changes, Operation
+from icecheck.wire.exchange import Exchange, Step
+
+__all__ = ["GROUNDWORK", "Named", "SharedObject"]
+
+GROUNDWORK = 0
+"""The ordinal of what was made before a check's own exchanges, which count from 1."""
+
+
+class Named(Protocol):
+    """A table or a view."""
+
+    @property
+    def name(self) -> str:
+        """Its name, without the namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedObject:
+    """A table or view while a check has it: how it was made, and how the next check gets it."""
+
+    thing: Any
+    made: tuple[Exchange, ...]
+    hand_on: Callable[["SharedObject"], None]
+
+    def may_be_changed_by(
+        self, exchanges: Iterable[Exchange], operations: Mapping[str, Operation]
+    ) -> bool:
+        """Whether one of the exchanges named the object and may have changed something."""
+        return any(
+            _may_change_something(exchange, operations) and _names(exchange, self.thing.name)
+            for exchange in exchanges
+        )
+
+
+def _may_change_something(exchange: Exchange, operations: Mapping[str, Operation]) -> bool:
+    operation = None if exchange.operation is None else operations.get(exchange.operation)
+    harmless = operation is not None and operation.facts.changes is not Changes.OBJECTS
+    if exchange.step is Step.UNDO or harmless:
+        return False
+    refused = exchange.status is not None and 400 <= exchange.status < 500
+    return exchange.method not in {"GET", "HEAD"} and not refused
+
+
+def _names(exchange: Exchange, name: str) -> bool:
+    # The names of a run are letters, digits and underscores: written the same everywhere.
+    return name in exchange.url or name.encode() in (exchange.request_body or b"")

@@ -1,0 +1,1 @@
+"""What was found out, as data: verdicts, symptoms, causes and their summary."""

@@ -1,0 +1,176 @@
+"""Claims against behaviour: a row for each operation, and for each capability without endpoint."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from icecheck.contract import Contract
+from icecheck.findings.not_served import (
+    NOT_SERVED,
+    NOT_SERVED_STATUSES,
+    named_by_endpoint,
+    unserved_operations,
+)
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.verdict import Capability, Finding, Outcome, Verdict
+from icecheck.target.offer import Offer
+
+__all__ = ["capabilities_of"]
+
+_SUCCESS = frozenset({"200", "204"})
+_GONE = 404
+_READING = ("load", "list")
+_EXISTS = "Exists"
+
+
+def capabilities_of(
+    verdicts: Sequence[Verdict],
+    offer: Offer,
+    contract: Contract,
+    *,
+    undeclared: Mapping[str, str] | None = None,
+    probed: Mapping[str, bool | None] | None = None,
+    needed_by: Mapping[str, Sequence[str]] | None = None,
+    traits: Mapping[str, tuple[str, str]] | None = None,
+) -> tuple[Capability, ...]:
+    """Return the rows: every operation of the document, then what was ``probed``.
+
+    ``undeclared``: operationId -> what trying an operation that is not claimed showed. ``traits``:
+    capability -> the operation that it is part of, and what engines lose without it. Of an
+    operation that is not there nothing more can be lacking.
+    """
+    tried, ids = undeclared or {}, {v.check for v in verdicts}
+    unserved = unserved_operations(verdicts)
+    # A check that met such an operation says nothing of any other.
+    verdicts = [v for v in named_by_endpoint(verdicts) if not _met_nobody(v)]
+    rows = []
+    for operation in contract.operations.values():
+        declared = offer.claims(operation.id, contract)
+        mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
+        observed = _observed(operation.id, mine, unserved) if declared else tried.get(operation.id)
+        rows.append(
+            Capability(
+                id=f"endpoint:{operation.endpoint}",
+                declared=declared,
+                observed=observed or "not-probed",
+                assessment=_assess(observed or "not-probed", declared=declared),
+                checks=tuple(v.check for v in mine),
+            )
+        )
+    for name, present in sorted((probed or {}).items()):
+        checks = tuple(id_ for id_ in (needed_by or {}).get(name, ()) if id_ in ids)
+        operation_id, loses = (traits or {}).get(name, ("", ""))
+        known = None if operation_id in unserved else present
+        rows.append(_capability(name, known, checks, loses))
+    return tuple(rows)
+
+
+def _capability(name: str, present: bool | None, checks: tuple[str, ...], loses: str) -> Capability:
+    observed, assessment = {
+        True: ("works", "supported"),
+        False: ("absent", "not-supported"),
+        None: ("not-probed", "unknown"),
+    }[present]
+    return Capability(f"capability:{name}", None, observed, assessment, checks, loses)
+
+
+def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
+    """Whether a failed check shows that an operation was answered 2xx and did nothing.
+
+    Either the finding says so, or it is of a reading request of another operation (one that is
+    served), by a check that expected no refusal: what was accepted cannot be seen.
+    """
+    if verdict.outcome is not Outcome.FAIL or any(map(_is_refusal, verdict.requirements)):
+        return False
+    first = verdict.findings[0]
+    if first.symptom.is_a(EFFECT_MISSING):
+        return True
+    return _is_seen_elsewhere(verdict, operation_id, unserved) and _is_the_opposite(first)
+
+
+def _is_seen_elsewhere(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
+    """Whether what a check met first is the status of a reading request of another operation."""
+    first = verdict.findings[0]
+    shown = [e.operation or "" for e in verdict.evidence if e.ordinal == first.exchange]
+    return first.symptom == STATUS and any(
+        other != operation_id
+        and other not in unserved
+        and (other.startswith(_READING) or other.endswith(_EXISTS))
+        for other in shown
+    )
+
+
+def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
+    """Whether a check failed at how another operation answers: it shows nothing of this one."""
+    return (
+        verdict.outcome is Outcome.FAIL
+        and _is_seen_elsewhere(verdict, operation_id, unserved)
+        and not _is_the_opposite(verdict.findings[0])
+    )
+
+
+def _is_the_opposite(finding: Finding) -> bool:
+    """Whether what was due is not there, or what was to be gone is; other statuses say neither."""
+    came = Statuses.of(finding.answered or 0)
+    if finding.due is not None and _GONE in finding.due.single:
+        return came.all_success
+    return finding.answered == _GONE
+
+
+def _met_nobody(verdict: Verdict) -> bool:
+    return any(finding.symptom == NOT_SERVED for finding in verdict.findings[:1])
+
+
+def _is_refusal(requirement_id: str) -> bool:
+    return requirement_id.rpartition(".")[2].startswith("4")
+
+
+def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Container[str]) -> str:
+    if operation_id in unserved:
+        return "absent"
+    # What was read off the answers to other checks says nothing of what the operation does, and
+    # that it refuses what is wrong does not say that it can do what is right.
+    ran = [
+        v
+        for v in verdicts
+        if v.outcome in {Outcome.PASS, Outcome.FAIL}
+        and not v.passive
+        and not _is_of_another(v, operation_id, unserved)
+    ]
+    judged = [v for v in ran if _proves_success(v)]
+    in_vain = [v for v in ran if _is_false_acceptance(v, operation_id, unserved)]
+    failed = [v for v in judged or ran if v.outcome is Outcome.FAIL and v not in in_vain]
+    if judged and failed and all(map(_has_another_success, failed)):
+        failed = []
+    if failed:
+        answers = {f.answered for v in failed for f in v.findings if f.symptom == STATUS}
+        return "absent" if answers and answers <= NOT_SERVED_STATUSES else "broken"
+    if in_vain:
+        return "silent-no-op"
+    return "works" if judged else "not-probed"
+
+
+def _has_another_success(verdict: Verdict) -> bool:
+    """Whether all that is wrong is that a success was answered with the status of another one."""
+    return all(
+        f.symptom == STATUS
+        and f.due is not None
+        and f.due.any_success
+        and Statuses.of(f.answered or 0).all_success
+        for f in verdict.findings
+    )
+
+
+def _proves_success(verdict: Verdict) -> bool:
+    return any(r.rpartition(".")[2] in _SUCCESS for r in verdict.requirements)
+
+
+def _assess(observed: str, *, declared: bool) -> str:
+    match observed:
+        case "not-probed":
+            return "unknown" if declared else "not-supported"
+        case "works":
+            return "supported" if declared else "served-but-undeclared"
+        case "silent-no-op":
+            return "false-acceptance"
+        case _:
+            return "false-advertising" if declared else "not-supported"

@@ -1,0 +1,197 @@
+"""Findings grouped by cause: one root cause is one finding, however many checks it fails."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from icecheck.contract import Level, Requirement
+from icecheck.findings.client_impact import hurt_by
+from icecheck.findings.merging import RULES, Group, Rule, Seen, merged
+from icecheck.findings.not_served import NOT_SERVED, ONE_ANSWER, blocking_id, named_by_operation
+from icecheck.findings.shared_symptoms import VALUE
+from icecheck.findings.statuses import STATUS, Statuses, what_is_wrong
+from icecheck.findings.symptoms import NOBODY, Severity, Symptom, declare
+from icecheck.findings.verdict import CREDENTIALS, TARGET, Cause, CauseKey, Outcome, Verdict
+
+__all__ = ["causes_of"]
+
+_LEVELS = {Level.MUST: 0, Level.SHOULD: 1, Level.INTEROP: 2}
+_OF_OPERATIONS = (NOT_SERVED, ONE_ANSWER)
+
+_PREREQUISITE = declare(
+    "prerequisite",
+    "An arrange step fails ({what}), so that what builds on it cannot be judged",
+    Severity.REFUSED,
+    told=("an arrange step that works", "a failure"),
+    answer_in_id=False,
+)
+_UNREACHABLE = declare(
+    TARGET,
+    "The catalog could not be reached, or kept throttling",
+    Severity.REFUSED,
+    told=("an arrange step that works", "a failure"),
+    answer_in_id=False,
+)
+_CREDENTIALS_ENDED = declare(
+    CREDENTIALS,
+    "The catalog accepts the run's credentials no more",
+    Severity.REFUSED,
+    told=("an arrange step that works", "a failure"),
+    answer_in_id=False,
+)
+
+
+def causes_of(
+    verdicts: Iterable[Verdict],
+    requirements: Mapping[str, Requirement],
+    rules: Sequence[Rule] = RULES,
+) -> tuple[Cause, ...]:
+    """Group failed, blocked and erroneous verdicts by cause, the gravest first.
+
+    A failed check belongs to the cause of its first finding; a blocked one to the cause of what
+    blocks it. ``rules`` say which groups are one cause.
+    """
+    verdicts = tuple(named_by_operation(tuple(verdicts)))
+    groups = merged(Seen(_groups(verdicts), verdicts), rules)
+    made = sorted((_cause(group, requirements) for group in groups), key=_rank)
+    return _with_unique_ids(made)
+
+
+def _rank(cause: Cause) -> tuple[int, int, int, str, str, str]:
+    size = len(cause.members) + len(cause.blocked)
+    return (_LEVELS[cause.level], cause.severity, -size, cause.id, cause.expected, cause.actual)
+
+
+def _groups(verdicts: Sequence[Verdict]) -> tuple[Group, ...]:
+    """Return the findings by their keys, with the checks that had them and that they blocked."""
+    members: dict[CauseKey, list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.outcome in {Outcome.FAIL, Outcome.ERROR} and verdict.findings:
+            members.setdefault(verdict.findings[0].key, []).append(verdict)
+    blocked: dict[CauseKey, list[Verdict]] = {}
+    blocking = _blocking(members)
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.BLOCKED:
+            key = _blocked_by(verdict, members, blocking)
+            blocked.setdefault(key, []).append(verdict)
+    return tuple(
+        Group(
+            key,
+            tuple(finding for verdict in members.get(key, ()) for finding in verdict.findings),
+            tuple(members.get(key, ())),
+            tuple(blocked.get(key, ())),
+        )
+        for key in {**members, **blocked}
+    )
+
+
+def _blocking(members: Mapping[CauseKey, Sequence[Verdict]]) -> dict[str, CauseKey]:
+    """Return what a check may be blocked by -> the group that it then belongs to.
+
+    That is a failed check, a requirement that one was to prove, or what operations answer. Where
+    several failed at one requirement, most of those that build on it are blocked by the gravest.
+    """
+    found: dict[str, tuple[tuple[bool, int, int, str, str, str], CauseKey]] = {}
+    for key, failed in members.items():
+        size = len(failed)
+        for verdict in failed:
+            names = [verdict.check, *verdict.requirements]
+            if any(key.symptom.is_a(symptom) for symptom in _OF_OPERATIONS):
+                names.append(blocking_id(key.symptom, key.actual))
+            severity = verdict.findings[0].severity
+            for name in names:
+                slug = key.symptom.slug
+                rank = (name != verdict.check, severity, -size, slug, key.expected, key.actual)
+                if name not in found or rank < found[name][0]:
+                    found[name] = (rank, key)
+    return {name: key for name, (_, key) in found.items()}
+
+
+def _blocked_by(
+    verdict: Verdict,
+    members: Mapping[CauseKey, Sequence[Verdict]],
+    blocking: Mapping[str, CauseKey],
+) -> CauseKey:
+    by = verdict.blocked_by[0]
+    arranged = _arrange_key(verdict)
+    of_operations = by.startswith(tuple(blocking_id(symptom, "") for symptom in _OF_OPERATIONS))
+    if arranged in members and arranged is not None and not of_operations:
+        return arranged
+    return blocking.get(by) or _key_of(_nobody_judged(by))
+
+
+def _nobody_judged(by: str) -> Symptom:
+    """Return the symptom of what blocks a check and was judged by none."""
+    return {TARGET: _UNREACHABLE, CREDENTIALS: _CREDENTIALS_ENDED}.get(by) or _PREREQUISITE.of(by)
+
+
+def _key_of(symptom: Symptom) -> CauseKey:
+    return CauseKey(symptom, *(symptom.told or ("", "")))
+
+
+def _arrange_key(verdict: Verdict) -> CauseKey | None:
+    """Return the group of checks that miss what an arrange step missed, if it had an answer."""
+    shown = verdict.evidence[-1] if verdict.evidence else None
+    status = shown.status if shown is not None else None
+    if status is None or status < 400:
+        return None
+    return CauseKey.of_status(STATUS, *what_is_wrong(Statuses.of(200), status))
+
+
+def _with_unique_ids(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Number causes whose symptoms make the same slug: a report links to them by id."""
+    seen: dict[str, int] = {}
+    unique = []
+    for cause in causes:
+        seen[cause.id] = seen.get(cause.id, 0) + 1
+        again = seen[cause.id] > 1
+        unique.append(replace(cause, id=f"{cause.id}-{seen[cause.id]}") if again else cause)
+    return tuple(unique)
+
+
+def _cause(group: Group, requirements: Mapping[str, Requirement]) -> Cause:
+    verdicts = list(group.members or group.blocked)
+    level = min((v.level for v in verdicts), key=lambda lv: _LEVELS[lv])
+    proven = dict.fromkeys(r for v in group.members for r in v.requirements)
+    told = (who for v in group.members for who in hurt_by(v, requirements))
+    hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
+    severity = min((f.severity for f in group.findings), default=group.key.symptom.severity)
+    return Cause(
+        id=_id(group.key),
+        title=_title(group),
+        level=level,
+        symptom=group.key.symptom.slug,
+        expected=group.key.expected,
+        actual=group.key.actual,
+        severity=int(severity),
+        requirements=tuple(proven),
+        members=tuple(v.check for v in group.members),
+        blocked=tuple(v.check for v in group.blocked),
+        hurts=tuple(hurts) or (NOBODY,),
+        witness=_witness(verdicts, level),
+    )
+
+
+def _witness(verdicts: list[Verdict], level: Level) -> str:
+    """Return the check that shows the cause best: of the cause's level, with an exchange."""
+    best = min(verdicts, key=lambda v: (v.level is not level, not v.evidence))
+    return best.check
+
+
+def _title(group: Group) -> str:
+    key = group.key
+    if key.symptom.is_a(VALUE) and group.members:
+        return key.symptom.title.replace("{what}", group.members[0].title)
+    return key.symptom.title_of(key.expected, key.actual)
+
+
+def _id(key: CauseKey) -> str:
+    parts = [key.symptom.slug]
+    if key.due is not None:
+        parts += [key.actual, "for", key.expected]
+    elif key.symptom.answer_in_id:
+        parts.append(key.actual)
+    text = "-".join(parts).lower()
+    kept = "".join(c if c.isalnum() or c in ".:-" else "-" for c in text)
+    while "--" in kept:
+        kept = kept.replace("--", "-")
+    return kept.strip("-")[:80]

@@ -1,0 +1,86 @@
+"""Who is hurt by a finding: whom the register names, or what Spark and PyIceberg make of it."""
+
+from collections.abc import Mapping
+
+from icecheck.contract import Requirement, load
+from icecheck.findings.shared_symptoms import SCHEMA_REQUIRED
+from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.symptoms import NOBODY
+from icecheck.findings.verdict import Finding, Verdict
+
+__all__ = ["hurt_by"]
+
+_STATE_UNKNOWN = frozenset({500, 502, 504})
+_SUCCESS_TO_JAVA = frozenset({200, 202, 204})
+# Error classes of Java's client, which Spark shows, and of PyIceberg, by status.
+_CLASSES = {
+    400: ("BadRequestException", "BadRequestError"),
+    401: ("NotAuthorizedException", "UnauthorizedError"),
+    403: ("ForbiddenException", "ForbiddenError"),
+    500: ("ServiceFailureException", "ServerError"),
+    501: ("UnsupportedOperationException", "NotImplementedError"),
+}
+_OTHER_ERROR = ("RESTException", "RESTError")
+_MISSED = {
+    404: "that something is missing, so that IF EXISTS and their like fail",
+    409: "that there is a conflict, so that IF NOT EXISTS fails and commits are not tried again",
+}
+_UNREADABLE = "clients that demand the member, as Spark does of most: the answer cannot be read"
+
+
+def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[str, ...]:
+    """Return who suffers from what a check found, or that nobody is known to.
+
+    Where the register names no client, the answer itself tells what the two commonest ones do.
+    """
+    proven = [requirements[id_] for id_ in verdict.requirements if id_ in requirements]
+    named = dict.fromkeys(r.hurts for r in proven if r.hurts != NOBODY)
+    if named or not verdict.findings:
+        return tuple(named) or (NOBODY,)
+    finding = verdict.findings[0]
+    if finding.symptom == SCHEMA_REQUIRED and any(map(_is_success, verdict.requirements)):
+        return (_UNREADABLE,)
+    return (_noticed(finding, *verdict.operations[:1]),)
+
+
+def _is_success(requirement_id: str) -> bool:
+    return requirement_id.rpartition(".")[2].startswith("2")
+
+
+def _noticed(finding: Finding, operation_id: str = "") -> str:
+    if finding.symptom == STATUS and finding.due is not None and finding.answered is not None:
+        return _by_status(finding.due, finding.answered, operation_id)
+    return finding.symptom.hurts
+
+
+def _commits(operation_id: str) -> bool:
+    operation = load().operations.get(operation_id)
+    return operation is not None and operation.facts.commits
+
+
+def _by_status(due: Statuses, actual: int, operation_id: str) -> str:
+    """Return what comes of a status where others are due."""
+    came = actual // 100
+    if came == 2:
+        if not due.all_success:
+            return "Spark, PyIceberg: see no error; what was to be refused counts as done"
+        if actual in _SUCCESS_TO_JAVA:
+            return NOBODY
+        return f"Spark: RESTException: {actual} is no success to Java's client"
+    if actual in _STATE_UNKNOWN and _commits(operation_id):
+        return (
+            "Spark, PyIceberg: CommitStateUnknownException: the job ends without knowing whether "
+            "its commit is there, and what it has written stays"
+        )
+    java, python = _CLASSES.get(actual, _OTHER_ERROR)
+    if due.all_success and came == 4:
+        missed = "fails, although nothing is wrong with it"
+        if actual in {404, 409}:
+            return f"Spark, PyIceberg: the request {missed}"
+        return f"Spark ({java}), PyIceberg ({python}): the request {missed}"
+    for status, words in _MISSED.items():
+        if status in due.single:
+            return f"Spark ({java}), PyIceberg ({python}): the error does not say {words}"
+    if came == 5:
+        return f"Spark ({java}), PyIceberg ({python}): an error that looks like a breakdown"
+    return NOBODY

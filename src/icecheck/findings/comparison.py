@@ -1,0 +1,264 @@
+"""Two runs of the same suite compared check by check: what broke, what was repaired, what is new.
+
+Both are run.json documents, so that a run of last year can be compared with one of today.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from icecheck.target.target import UsageError
+
+__all__ = ["CATEGORIES", "Category", "Change", "Comparison", "compare", "read_run"]
+
+_KIND = "IcebergRestConformanceReport"
+_JUDGED = frozenset({"pass", "fail"})
+_BAD = frozenset({"fail", "blocked"})
+_OUTCOMES = _BAD | {"pass", "skip", "error"}
+# Ids, times and counters that a catalog makes up.
+_CHANCE = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4,}){1,4}|[0-9]{5,}")
+# Skips that say what the catalog offers; the others say what the user asked for.
+_BY_THE_CATALOG = frozenset({"not-declared", "not-applicable"})
+
+
+class Category(StrEnum):
+    """How a check's outcome moved from one run to the next."""
+
+    REGRESSION = "regression"
+    FAILS_DIFFERENTLY = "fails-differently"
+    NEWLY_BLOCKED = "newly-blocked"
+    NEWLY_SKIPPED = "newly-skipped"
+    NEWLY_IN_ERROR = "newly-in-error"
+    GONE = "gone"
+    NEW = "new"
+    FIXED = "fixed"
+
+
+CATEGORIES: Mapping[Category, str] = {
+    Category.REGRESSION: "Passed before, and fails now",
+    Category.FAILS_DIFFERENTLY: "Fails in another way than before",
+    Category.NEWLY_BLOCKED: "Cannot be judged any more: what it needs fails",
+    Category.NEWLY_SKIPPED: "Is skipped, and was judged before",
+    Category.NEWLY_IN_ERROR: "Ends in an error of the suite, and did not before",
+    Category.GONE: "Is not in the new run",
+    Category.NEW: "Was not judged in the old run",
+    Category.FIXED: "Did not pass before, and passes now",
+}
+"""What each category means, in the order in which a reader wants to see them."""
+
+_MOVES = {
+    ("pass", "fail"): Category.REGRESSION,
+    ("blocked", "fail"): Category.FAILS_DIFFERENTLY,
+    ("fail", "pass"): Category.FIXED,
+    ("blocked", "pass"): Category.FIXED,
+    ("error", "pass"): Category.FIXED,
+}
+# Where the old outcome makes no difference.
+_NOW = {
+    "pass": Category.NEW,
+    "fail": Category.NEW,
+    "blocked": Category.NEWLY_BLOCKED,
+    "skip": Category.NEWLY_SKIPPED,
+    "error": Category.NEWLY_IN_ERROR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One check whose outcome moved; ``old`` and ``new`` are outcomes, ``absent`` for none.
+
+    ``lost``: it passed before, and now the catalog fails it, blocks it or no longer offers it.
+    """
+
+    check: str
+    title: str
+    level: str
+    category: Category
+    old: str
+    new: str
+    summary: str
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two runs; ``notes`` are differences that explain or limit the rest."""
+
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    changes: tuple[Change, ...]
+    unchanged: int
+    notes: tuple[str, ...]
+
+    @property
+    def lost(self) -> tuple[Change, ...]:
+        """What worked in the old run and does not in the new one."""
+        return tuple(c for c in self.changes if c.lost)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether something was lost, or the new run ended before that could be known."""
+        return bool(self.lost) or not self.new["complete"]
+
+    def of(self, category: Category) -> tuple[Change, ...]:
+        """Return the changes of one category, required checks first."""
+        order = {"must": 0, "should": 1, "interop": 2}
+        mine = [c for c in self.changes if c.category is category]
+        return tuple(sorted(mine, key=lambda c: order.get(c.level, 3)))
+
+
+def read_run(content: bytes, name: str) -> dict[str, Any]:
+    """Return a run.json document; UsageError in one line for anything else."""
+    wrong = UsageError(f"{name} is no report of icecheck: name a run.json or its directory")
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        raise wrong from None
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        raise wrong
+    version = str(document.get("report_version"))
+    if version.partition(".")[0] != "1":
+        raise UsageError(f"{name} is a report of format {version}; this icecheck reads 1.x")
+    if not _has_what_is_compared(document):
+        raise UsageError(f"{name} is a damaged report: run the suite again")
+    return document
+
+
+def _has_what_is_compared(document: Mapping[str, Any]) -> bool:
+    blocks = ("suite", "spec", "target", "verdict", "config")
+    checks = document.get("checks")
+    return (
+        all(isinstance(document.get(block), dict) for block in blocks)
+        and isinstance(document["spec"].get("id"), str)
+        and isinstance(document.get("complete"), bool)
+        and isinstance(document.get("run_id"), str)
+        and isinstance(checks, list)
+        and all(
+            isinstance(c, dict)
+            and all(isinstance(c.get(k), str) for k in ("id", "title", "severity"))
+            and c.get("outcome") in _OUTCOMES
+            for c in checks
+        )
+    )
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
+    """Compare two documents; UsageError when they have nothing that can be compared."""
+    if old["spec"]["id"] != new["spec"]["id"]:
+        raise UsageError(
+            f"the runs were judged by different specifications, {old['spec']['id']} and "
+            f"{new['spec']['id']}: compare runs of one"
+        )
+    before = {c["id"]: c for c in old["checks"]}
+    after = {c["id"]: c for c in new["checks"]}
+    in_both = [c for c in before if c in after]
+    if not any(before[c]["outcome"] in _JUDGED and _bears(after[c]) for c in in_both):
+        raise UsageError("the runs have no judged check in common: there is nothing to compare")
+    changes = []
+    for check in (*before, *(c for c in after if c not in before)):
+        change = _change(before.get(check), after.get(check), (old["run_id"], new["run_id"]))
+        if change is not None:
+            changes.append(change)
+    return Comparison(
+        old=old,
+        new=new,
+        changes=tuple(changes),
+        unchanged=len(before.keys() | after.keys()) - len(changes),
+        notes=tuple(_notes(old, new)),
+    )
+
+
+def _bears(check: Mapping[str, Any]) -> bool:
+    """Whether an outcome says something of the catalog."""
+    return check["outcome"] in _JUDGED | {"blocked"}
+
+
+def _change(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, runs: tuple[str, str]
+) -> Change | None:
+    category = _category(old, new, runs)
+    shown = new or old
+    if category is None or shown is None:
+        return None
+    return Change(
+        check=shown["id"],
+        title=shown["title"],
+        level=shown["severity"],
+        category=category,
+        old=old["outcome"] if old else "absent",
+        new=new["outcome"] if new else "absent",
+        summary=str((new or {}).get("summary") or ""),
+        lost=_is_lost(old, new),
+    )
+
+
+def _category(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, runs: tuple[str, str]
+) -> Category | None:
+    if new is None:
+        return Category.GONE
+    if old is None:
+        return Category.NEW
+    was, now = old["outcome"], new["outcome"]
+    if was != now:
+        return _MOVES.get((was, now), _NOW[now])
+    if was in _BAD and _ways(old, runs[0]) != _ways(new, runs[1]):
+        return Category.FAILS_DIFFERENTLY
+    return None
+
+
+def _ways(check: Mapping[str, Any], run_id: str) -> Any:
+    """Return how a check fails, without what is another name or number in every run."""
+    if check["outcome"] == "blocked":
+        return check.get("blocked_by")
+    rows = check.get("assertions") or []
+    return {
+        (str(a.get("id")), _CHANCE.sub("…", str(a.get("actual")).replace(run_id, "…")))
+        for a in rows
+        if isinstance(a, dict)
+    }
+
+
+def _is_lost(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> bool:
+    if old is None or new is None or old["outcome"] != "pass":
+        return False
+    if new["outcome"] == "skip":
+        return (new.get("skip") or {}).get("kind") in _BY_THE_CATALOG
+    return new["outcome"] in _BAD
+
+
+def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    notes = []
+    for name, document in (("old", old), ("new", new)):
+        if not document["complete"]:
+            notes.append(f"the {name} run is incomplete: what it did not reach is not known")
+    facts = (
+        ("the suite", ("suite", "version")),
+        ("the set of requirements", ("suite", "requirement_set_sha256")),
+        ("the catalog's URL", ("target", "url")),
+        ("the catalog's configuration", ("target", "fingerprint", "config_sha256")),
+        ("the selection of groups", ("config", "groups")),
+        ("the selection of checks", ("config", "globs")),
+    )
+    for words, path in facts:
+        was, now = _at(old, path), _at(new, path)
+        if was != now:
+            values = "" if "sha256" in path[-1] else f" ({_said(was)} → {_said(now)})"
+            notes.append(f"{words} differs{values}")
+    return notes
+
+
+def _at(document: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    value: Any = document
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "all"
+    return str(value)

@@ -1,0 +1,235 @@
+"""What a run's verdicts add up to: profiles, the verdict and the exit code."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from icecheck.contract import PROFILES, Contract, Level
+from icecheck.contract.witnesses import is_unwitnessed
+from icecheck.findings.expected_failures import NOTHING_EXPECTED, Expectations
+from icecheck.findings.verdict import (
+    Cause,
+    Outcome,
+    Profile,
+    SkipKind,
+    Verdict,
+    asked_of,
+    totals_of,
+)
+from icecheck.target.offer import Offer
+
+__all__ = [
+    "Conclusion",
+    "ExitCode",
+    "conclude",
+    "profiles_of",
+    "ungated_if_unwitnessed",
+]
+
+_ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
+"""Profiles that say nothing of a catalog's operations: config, errors, who is let in."""
+
+
+class ExitCode:
+    """The exit codes of the command line."""
+
+    SATISFIED = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    SUITE_ERROR = 3
+    TARGET_UNUSABLE = 4
+    NOTHING_VERIFIED = 5
+    RESIDUE = 6
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The verdict of a whole run, in the words of the report."""
+
+    status: str
+    headline: str
+    exit_code: int
+    exit_reason: str
+
+
+def profiles_of(
+    verdicts: Sequence[Verdict],
+    offer: Offer,
+    contract: Contract,
+    in_part: Collection[str] = (),
+) -> tuple[Profile, ...]:
+    """Return every profile with its status; conformant needs a MUST check that ran and passed.
+
+    Profiles that are named ``in_part`` have checks that nobody asked for: at best they are partial.
+
+    A client reaches every profile through the core: where the core fails and nothing of a claimed
+    profile was judged, that failure is what is known of it.
+    """
+    whole = (_profile(p, verdicts, offer, contract) for p in PROFILES)
+    core, *others = (
+        replace(p, status="partial") if p.id in in_part and p.status == "conformant" else p
+        for p in whole
+    )
+    if core.status != "not-conformant":
+        return (core, *others)
+    unknown = {p.id for p in others if p.claimed and not any(map(sum, _outcomes(p)))}
+    return (core, *(replace(p, status=core.status) if p.id in unknown else p for p in others))
+
+
+def _outcomes(profile: Profile) -> list[list[int]]:
+    """Return how often each level's checks ended in something else than a skip."""
+    return [
+        [many for outcome, many in counts.items() if outcome != Outcome.SKIP]
+        for counts in profile.counts.values()
+    ]
+
+
+def _profile(
+    profile: str, verdicts: Sequence[Verdict], offer: Offer, contract: Contract
+) -> Profile:
+    mine = [v for v in verdicts if v.profile == profile]
+    operations = [o for o in contract.operations.values() if o.profile == profile]
+    claimed = profile == "core" or any(
+        offer.claims(o.id, contract) for o in operations if not o.precedes_config
+    )
+    if not operations or profile == "oauth2":
+        # No endpoint claims pagination, ETag or OAuth2: offering them is the claim.
+        claimed = profile == "core" or any(v.outcome is not Outcome.SKIP for v in mine)
+    if mine and all(v.skip and v.skip.kind is SkipKind.SPEC_VERSION for v in mine):
+        claimed = False  # the document that the run holds to has no such profile
+    counts = {
+        str(level): {
+            str(o): sum(v.level is level and v.outcome is o for v in mine) for o in Outcome
+        }
+        for level in Level
+    }
+    return Profile(profile, claimed, _profile_status(claimed, mine, counts["must"]), counts)
+
+
+def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[str, int]) -> str:
+    if not claimed:
+        return "not-claimed"
+    blocked = [v for v in verdicts if v.level is Level.MUST and v.outcome is Outcome.BLOCKED]
+    by_weather = bool(blocked) and all(v.unanswered for v in blocked)
+    if must["fail"] or (blocked and not by_weather):
+        return "not-conformant"
+    proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in asked_of(verdicts))
+    if by_weather or must["error"] or not proven:
+        return "not-verified"
+    gaps = {SkipKind.MISSING_FIXTURE, SkipKind.EXCLUDED_BY_USER, SkipKind.SAFETY_LEVEL}
+    if any(v.level is Level.MUST and v.skip and v.skip.kind in gaps for v in verdicts):
+        return "partial"
+    return "conformant"
+
+
+def ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
+    """Return the verdict, out of the gate if no catalog but the mock has passed its check yet."""
+    if is_unwitnessed(verdict.check, verdict.level):
+        return replace(verdict, gating=False)
+    return verdict
+
+
+def conclude(
+    verdicts: Sequence[Verdict],
+    profiles: Sequence[Profile],
+    causes: Sequence[Cause],
+    *,
+    complete: bool,
+    residue: bool,
+    tripped: bool,
+    expectations: Expectations = NOTHING_EXPECTED,
+) -> Conclusion:
+    """Return the run's verdict and what the command line exits with.
+
+    ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. A run in
+    which none of the checks asked for judged anything verified nothing, and neither did one on a
+    catalog that claims no operation. ``expectations`` change the exit code only; what they waive
+    verifies nothing for the gate.
+    """
+    totals = totals_of(verdicts)
+    status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
+    failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
+    required = [v for v in failed if v.level is Level.MUST]
+    gating = [v for v in required if v.gating]
+    asked = totals_of(asked_of(verdicts))
+    judged = asked["executed"]
+    counted = [v for v in asked_of(verdicts) if v.check not in expectations.waived]
+    missed = [v for v in gating if v.check not in expectations.excused]
+    unexcused = [v.check for v in missed]
+    idle = _claims_nothing(profiles) and not failed
+    headline = _headline(
+        totals, asked, causes, len(required), verified=bool(judged or required) and not idle
+    )
+    # The order is that of how little is left to say about the catalog.
+    code, reason = ExitCode.SATISFIED, "gate-satisfied"
+    if not complete:
+        code, reason = ExitCode.INTERRUPTED, "interrupted"
+    elif tripped:
+        code, reason = ExitCode.TARGET_UNUSABLE, "target-unusable"
+    elif any(v.outcome is Outcome.ERROR and v.check not in expectations.excused for v in verdicts):
+        code, reason = ExitCode.SUITE_ERROR, "suite-error"
+    elif not totals["executed"]:
+        code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
+    elif missed and all(v.unanswered for v in missed) and not expectations.unmet:
+        code, reason = ExitCode.TARGET_UNUSABLE, "target-unusable"
+    elif unexcused or expectations.unmet:
+        reason = expectations.why_unmet(unexcused) or "unexpected-failure"
+        code = ExitCode.UNEXPECTED
+    elif idle or not totals_of(counted)["executed"]:
+        code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
+    elif residue:
+        code, reason = ExitCode.RESIDUE, "residue-left"
+    return Conclusion(status, headline, code, reason)
+
+
+def _status(
+    verdicts: Sequence[Verdict],
+    profiles: Sequence[Profile],
+    totals: Mapping[str, int],
+    *,
+    complete: bool,
+    tripped: bool,
+) -> str:
+    claimed = [p.status for p in profiles if p.claimed]
+    if tripped or not totals["executed"]:
+        return "no-verdict"
+    must_failed = any(v.outcome is Outcome.FAIL and v.level is Level.MUST for v in verdicts)
+    if must_failed or "not-conformant" in claimed:
+        return "not-conformant"
+    if not totals_of(asked_of(verdicts))["executed"]:
+        return "no-verdict"
+    if _claims_nothing(profiles) and not totals["fail"]:
+        return "no-verdict"
+    if not complete or totals["error"] or any(s != "conformant" for s in claimed):
+        return "partial"
+    return "conformant-with-warnings" if totals["fail"] or totals["blocked"] else "conformant"
+
+
+def _claims_nothing(profiles: Sequence[Profile]) -> bool:
+    """Whether a catalog's own list has no operation in it: only its config was looked at."""
+    claimed = {p.id for p in profiles if p.claimed}
+    return bool(claimed) and claimed <= _ASKED_OF_NO_ENDPOINT
+
+
+def _headline(
+    totals: Mapping[str, int],
+    asked: Mapping[str, int],
+    causes: Sequence[Cause],
+    gating: int,
+    *,
+    verified: bool,
+) -> str:
+    """Say in a line what was found; ``asked`` counts without what was read off in passing."""
+    if not totals["executed"] or not verified:
+        return "nothing was verified"
+    if not totals["unexpected"]:
+        return f"all {asked['executed']} checks that ran passed"
+    words = f"{asked['fail']} of {asked['executed']} checks fail"
+    if totals["fail"] > asked["fail"]:
+        words += f", and {totals['fail'] - asked['fail']} judged from their answers"
+    if totals["blocked"]:
+        words += f", {totals['blocked']} are blocked"
+    if totals["error"]:
+        words += f", {totals['error']} ended in an error of the suite"
+    many = "causes" if len(causes) != 1 else "cause"
+    return f"{words}; {len(causes)} {many}, {gating} required checks affected"

@@ -1,0 +1,367 @@
+"""Known failures: reads a user's expectations and compares a finished run with them.
+
+The verdict never changes. An entry changes the gate, and marks the checks that it names.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from icecheck.findings.conclusion import conclude
+from icecheck.findings.expected_failures import (
+    Expectation,
+    ExpectationFile,
+    ExpectationKind,
+    Expectations,
+    FailsWith,
+    Mark,
+    Met,
+    Unmet,
+    UnmetKind,
+)
+from icecheck.findings.verdict import Outcome, Run, Verdict
+from icecheck.target.target import UsageError
+
+__all__ = [
+    "BLOCKED",
+    "DEFAULT_FILE",
+    "TABLE",
+    "Selection",
+    "apply",
+    "entry_for",
+    "failures_of",
+    "in_force",
+    "is_foreseen",
+    "met_by",
+    "parse",
+    "read_text",
+    "refuse_unknown_checks",
+]
+
+DEFAULT_FILE = "icecheck.toml"
+"""The file that is read when it lies in the working directory and no other is named."""
+TABLE = "expectation"
+"""The array of tables in that file which is read here; the rest of it is not ours."""
+BLOCKED = "blocked"
+"""The symptom of a check that could not be judged, as ``fails_with`` names it."""
+
+_KEYS = ("check", "cause", "kind", "fails_with", "reason", "issue", "expires")
+_WAYS = ("symptom", "actual")
+_FAILING = frozenset({Outcome.FAIL, Outcome.BLOCKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a run set out to judge: an entry outside of it is neither stale nor expired.
+
+    ``checks`` are ids; ``whole`` says that nothing was left out, so that causes are all there.
+    """
+
+    checks: frozenset[str]
+    whole: bool
+
+
+# Reading
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text; UsageError when there is none to be read."""
+    try:
+        # As bytes, so that line endings stay what they are.
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: no UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def parse(text: str, path: str) -> ExpectationFile:
+    """Read the entries of a file's text; UsageError names the file, the line and what is wrong."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: no valid TOML: {error}") from None
+    _refuse_misspelt_table(document, path)
+    rows = document.get(TABLE, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise UsageError(f"{path}: write each expectation as a table of its own, [[{TABLE}]]")
+    places = _Places(path, text, len(rows))
+    entries = tuple(_entry(row, number, places) for number, row in enumerate(rows, 1))
+    _refuse_duplicates(entries, places)
+    sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return ExpectationFile(path, f"sha256:{sha256}", entries)
+
+
+def refuse_unknown_checks(file: ExpectationFile, known: Collection[str]) -> None:
+    """Raise UsageError for the first glob that matches none of the checks there are."""
+    for entry in file.entries:
+        glob = entry.check
+        if glob is not None and not any(fnmatchcase(check, glob) for check in known):
+            close = get_close_matches(glob, known, n=2, cutoff=0.7)
+            hint = f"did you mean {' or '.join(close)}?" if close else "see `icecheck list`"
+            raise UsageError(f"{file.path}: {entry.words}: no check matches {glob!r}: {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where entries and their keys stand in a file; TOML readers do not tell."""
+
+    path: str
+    text: str
+    entries: int
+
+    def line(self, number: int, key: str | None = None) -> int:
+        """Return the line of an entry or of a key in it; 0 when they are not told apart."""
+        lines = self.text.splitlines()
+        heads = [i for i, line in enumerate(lines, 1) if _HEAD.match(line)]
+        if len(heads) != self.entries:
+            return 0
+        start = heads[number - 1]
+        for at in range(start, len(lines)) if key is not None else ():
+            if lines[at].lstrip().startswith("["):
+                break
+            if re.match(rf"""\s*["']?{re.escape(key or "")}["']?\s*[=.]""", lines[at]):
+                return at + 1
+        return start
+
+    def refuse(self, number: int, key: str | None, words: str) -> UsageError:
+        """Return the error about one entry."""
+        line = self.line(number, key)
+        at = f" line {line}" if line else ""
+        return UsageError(f"{self.path}{at}: expectation {number}: {words}")
+
+
+_HEAD = re.compile(rf"""\s*\[\[\s*["']?{TABLE}["']?\s*\]\]""")
+
+
+def _refuse_misspelt_table(document: Mapping[str, Any], path: str) -> None:
+    for name in document:
+        close = get_close_matches(name.lower(), [TABLE, "expect"], n=1, cutoff=0.75)
+        if name != TABLE and close:
+            raise UsageError(f"{path}: {name!r} is not read: write [[{TABLE}]]")
+
+
+def _entry(row: Mapping[str, Any], number: int, places: _Places) -> Expectation:
+    for key in row:
+        if key not in _KEYS:
+            known = ", ".join(_KEYS)
+            raise places.refuse(number, key, f"unknown key {key!r}: use {known}")
+    texts = {key: _text(row, key, number, places) for key in ("check", "cause", "reason", "issue")}
+    if (texts["check"] is None) == (texts["cause"] is None):
+        raise places.refuse(number, None, "name the checks with one of `check` and `cause`")
+    if texts["reason"] is None:
+        raise places.refuse(number, None, "`reason` is missing: say why in one line")
+    return Expectation(
+        kind=_kind(row, number, places),
+        reason=texts["reason"],
+        number=number,
+        check=texts["check"],
+        cause=texts["cause"],
+        fails_with=_fails_with(row, number, places),
+        issue=texts["issue"] or "",
+        expires=_expires(row, number, places),
+        line=places.line(number),
+    )
+
+
+def _text(row: Mapping[str, Any], key: str, number: int, places: _Places) -> str | None:
+    if key not in row:
+        return None
+    value = row[key]
+    if not isinstance(value, str) or not value.strip():
+        raise places.refuse(number, key, f"`{key}` must be a text that is not empty")
+    return value.strip()
+
+
+def _kind(row: Mapping[str, Any], number: int, places: _Places) -> ExpectationKind:
+    known = ", ".join(ExpectationKind)
+    if "kind" not in row:
+        raise places.refuse(number, None, f"`kind` is missing: use {known}")
+    if row["kind"] not in list(ExpectationKind):
+        raise places.refuse(number, "kind", f"unknown kind {row['kind']!r}: use {known}")
+    return ExpectationKind(row["kind"])
+
+
+def _fails_with(row: Mapping[str, Any], number: int, places: _Places) -> tuple[FailsWith, ...]:
+    if "fails_with" not in row:
+        return ()
+    if row.get("kind") != ExpectationKind.KNOWN_FAILURE:
+        words = f"`fails_with` says how a known failure fails: leave it out of kind {row['kind']!r}"
+        raise places.refuse(number, "fails_with", words)
+    given = row["fails_with"]
+    ways = given if isinstance(given, list) else [given]
+    if not ways or not all(isinstance(way, dict) and _is_way(way) for way in ways):
+        words = '`fails_with` is a table (or several in a list) like { symptom = "status", '
+        raise places.refuse(number, "fails_with", words + 'actual = "500" }, one key at least')
+    return tuple(FailsWith(**way) for way in ways)
+
+
+def _is_way(way: Mapping[str, Any]) -> bool:
+    return bool(way) and all(k in _WAYS and isinstance(v, str) and v for k, v in way.items())
+
+
+def _expires(row: Mapping[str, Any], number: int, places: _Places) -> date | None:
+    given = row.get("expires")
+    # A point in time is a date too, to Python; whose midnight it means would be a guess.
+    if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
+        return given
+    if isinstance(given, str):
+        try:
+            return date.fromisoformat(given)
+        except ValueError:
+            pass
+    words = f"`expires` is no date: {given!s:.40}; write it like 2027-02-01"
+    raise places.refuse(number, "expires", words)
+
+
+def _refuse_duplicates(entries: Sequence[Expectation], places: _Places) -> None:
+    seen: dict[tuple[str | None, str | None], Expectation] = {}
+    for entry in entries:
+        first = seen.setdefault((entry.check, entry.cause), entry)
+        if first is not entry:
+            words = f"names the same as {first.words}: join them (`fails_with` takes a list)"
+            raise places.refuse(entry.number, None, words)
+
+
+# Comparing
+
+
+def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
+    """Return the run with its gate concluded again and its checks marked; nothing else changes.
+
+    The first entry of the file that names a check and has not expired on the day of the run
+    decides about it.
+    """
+    today = date.fromisoformat(run.generated_at[:10])
+    causes = _cause_ids(run)
+    lasting = in_force(file, today)
+    marks = []
+    for verdict in run.verdicts:
+        entry = entry_for(verdict.check, causes.get(verdict.check), lasting)
+        if entry is not None:
+            met = met_by(entry, verdict, selected=verdict.check in selection.checks)
+            marks.append(Mark(verdict.check, entry, met))
+    found = (
+        _unmet(entry, [m for m in marks if m.entry is entry], run, causes, selection)
+        if entry in lasting
+        else _expired(entry, run, causes, selection)
+        for entry in file.entries
+    )
+    expectations = Expectations(file, tuple(marks), tuple(u for u in found if u is not None))
+    tripped = run.exit_reason == "target-unusable" and not run.complete
+    conclusion = conclude(
+        run.verdicts,
+        run.profiles,
+        run.causes,
+        complete=run.complete or tripped,
+        residue=bool(run.facts["safety"]["residue"]),
+        tripped=tripped,
+        expectations=expectations,
+    )
+    return replace(
+        run,
+        exit_code=conclusion.exit_code,
+        exit_reason=conclusion.exit_reason,
+        expectations=expectations,
+    )
+
+
+def entry_for(check: str, cause: str | None, entries: Sequence[Expectation]) -> Expectation | None:
+    """Return the entry that decides about a check, if one speaks of it."""
+    return next((e for e in entries if e.names(check, cause)), None)
+
+
+def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Met:
+    """Return how a verdict compares with the entry that names it.
+
+    Weather is no failure that anybody knew of, unless ``fails_with`` names it.
+    """
+    failing = verdict.outcome in _FAILING
+    match entry.kind:
+        case ExpectationKind.WAIVED if verdict.outcome is not Outcome.SKIP:
+            return Met.AS_EXPECTED
+        case ExpectationKind.FLAKY if failing or verdict.outcome is Outcome.PASS:
+            return Met.AS_EXPECTED
+        case ExpectationKind.KNOWN_FAILURE if failing:
+            ways = failures_of(verdict)
+            if entry.fails_with and all(any(w.covers(*f) for w in entry.fails_with) for f in ways):
+                return Met.AS_EXPECTED
+            if verdict.unanswered:
+                return Met.NOT_JUDGED
+            return Met.FAILS_DIFFERENTLY if entry.fails_with else Met.AS_EXPECTED
+        case ExpectationKind.KNOWN_FAILURE if verdict.outcome is Outcome.PASS and selected:
+            return Met.PASSES
+        case _:
+            return Met.NOT_JUDGED
+
+
+def is_foreseen(verdict: Verdict, entries: Sequence[Expectation]) -> bool:
+    """Whether an entry that names the check by its id excuses it for what it did."""
+    entry = entry_for(verdict.check, None, entries)
+    return entry is not None and met_by(entry, verdict) is Met.AS_EXPECTED
+
+
+def in_force(file: ExpectationFile | None, today: date) -> tuple[Expectation, ...]:
+    """Return the entries that have not expired."""
+    return tuple(e for e in file.entries if not e.expired_on(today)) if file else ()
+
+
+def failures_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """Return the symptom and the actual value of everything a failing or blocked check shows."""
+    if verdict.outcome is Outcome.BLOCKED:
+        return tuple((BLOCKED, by) for by in verdict.blocked_by)
+    return tuple((f.symptom.slug, f.actual) for f in verdict.findings)
+
+
+def _cause_ids(run: Run) -> dict[str, str]:
+    return {check: cause.id for cause in run.causes for check in (*cause.members, *cause.blocked)}
+
+
+def _expired(
+    entry: Expectation, run: Run, causes: Mapping[str, str], selection: Selection
+) -> Unmet | None:
+    named = [v for v in run.verdicts if entry.names(v.check, causes.get(v.check))]
+    if not named and not _in_selection(entry, selection):
+        return None
+    failing = tuple(v.check for v in named if v.outcome in _FAILING)
+    todo = "it still fails: set a new date or repair it" if failing else "remove it"
+    return Unmet(UnmetKind.EXPIRED, entry, failing, f"expired on {entry.expires}; {todo}")
+
+
+def _unmet(
+    entry: Expectation,
+    marks: Sequence[Mark],
+    run: Run,
+    causes: Mapping[str, str],
+    selection: Selection,
+) -> Unmet | None:
+    """Return what is wrong with an entry that is in force, the gravest thing first."""
+    differing = tuple(m.check for m in marks if m.met is Met.FAILS_DIFFERENTLY)
+    passing = tuple(m.check for m in marks if m.met is Met.PASSES)
+    if differing:
+        ways = failures_of(next(v for v in run.verdicts if v.check == differing[0]))
+        said = "; ".join(f"{symptom}, got {actual}" for symptom, actual in ways)
+        why = f"fails in another way than `fails_with` says: {said}"
+        return Unmet(UnmetKind.FAILS_DIFFERENTLY, entry, differing, why)
+    if passing:
+        rest = any(m.met is Met.AS_EXPECTED for m in marks)
+        todo = "name only those that fail" if rest else "remove the entry"
+        return Unmet(UnmetKind.STALE, entry, passing, f"known to fail, but passes: {todo}")
+    if marks or not run.complete or not _in_selection(entry, selection):
+        return None
+    taken = any(entry.names(v.check, causes.get(v.check)) for v in run.verdicts)
+    why = "earlier entries name all its checks" if taken else "it matches nothing in this run"
+    return Unmet(UnmetKind.STALE, entry, (), f"{why}: remove it")
+
+
+def _in_selection(entry: Expectation, selection: Selection) -> bool:
+    if entry.check is None:
+        return selection.whole
+    return any(fnmatchcase(check, entry.check) for check in selection.checks)

@@ -1,0 +1,221 @@
+"""The card of one verdict: everything a reader needs to believe a finding and to reproduce it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from icecheck.contract import Contract, Requirement, load
+from icecheck.contract.witnesses import is_unwitnessed
+from icecheck.findings.client_impact import hurt_by
+from icecheck.findings.verdict import Evidence, Finding, Level, Outcome, Verdict
+
+__all__ = [
+    "UNWITNESSED",
+    "Card",
+    "Clause",
+    "card_of",
+    "clauses_of",
+    "describe",
+    "legible",
+    "one_line",
+    "render_card",
+    "witness_of",
+]
+
+UNWITNESSED = "unwitnessed: no catalog that this project did not write has passed this check yet"
+"""What readers are told of such a check wherever it is shown."""
+
+_ANSWER_CHARACTERS_MAX = 600
+_OTHERS_MAX = 5
+_OTHER_CHARACTERS_MAX = 200
+_LABEL_WIDTH = 12
+
+# Control characters could drive a terminal, bidirectional ones reorder what is read, and the
+# rest cannot stand in XML or UTF-8.
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One requirement as a card quotes it; ``permalink`` leads into the official document.
+
+    ``age`` says since which release it is demanded and what was different before; it is empty for
+    what every release demands alike.
+    """
+
+    id: str
+    level: Level
+    text: str
+    condition: str | None
+    permalink: str
+    hurts: str
+    age: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a failed, blocked or erroneous check has to show; all texts are free of secrets.
+
+    ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
+    finding; they are empty when there was none. ``arrange`` are the curl lines that lead up to it:
+    what a run made is gone when a card is read. ``others`` are further findings of the check.
+    ``hurts`` says which clients suffer, and how.
+    ``unwitnessed``: a check of MUST that no catalog is known to pass but this project's own.
+    """
+
+    check: str
+    title: str
+    level: Level
+    outcome: Outcome
+    clauses: tuple[Clause, ...]
+    expected: str
+    actual: str
+    pointer: str
+    detail: str
+    others: tuple[str, ...]
+    hurts: tuple[str, ...]
+    blocked_by: tuple[str, ...]
+    request: str
+    answer: str
+    arrange: tuple[str, ...]
+    curl: str
+    unwitnessed: bool
+
+
+def card_of(verdict: Verdict, contract: Contract | None = None) -> str:
+    """Return the text card of a verdict: plain lines, safe to print, no newline at the end."""
+    return render_card(describe(verdict, load() if contract is None else contract))
+
+
+def describe(verdict: Verdict, contract: Contract) -> Card:
+    """Join a verdict with its requirements and the exchange that shows it."""
+    finding = verdict.findings[0] if verdict.findings else None
+    evidence = witness_of(verdict)
+    return Card(
+        check=verdict.check,
+        title=verdict.title,
+        level=verdict.level,
+        outcome=verdict.outcome,
+        clauses=clauses_of(verdict.requirements, contract),
+        expected=finding.expected if finding else "",
+        actual=finding.actual if finding else "",
+        pointer=finding.pointer if finding else "",
+        detail=finding.detail if finding else verdict.summary,
+        others=tuple(_in_words(f) for f in verdict.findings[1 : 1 + _OTHERS_MAX]),
+        hurts=hurt_by(verdict, contract.requirements),
+        blocked_by=verdict.blocked_by,
+        request=evidence.request if evidence else "",
+        answer=_answer(evidence) if evidence else "",
+        arrange=tuple(
+            e.curl for e in verdict.evidence if evidence and e.ordinal < evidence.ordinal
+        ),
+        curl=evidence.curl if evidence else "",
+        unwitnessed=is_unwitnessed(verdict.check, verdict.level),
+    )
+
+
+def _in_words(finding: Finding) -> str:
+    at = f" at {finding.pointer}" if finding.pointer else ""
+    detail = f" ({one_line(finding.detail, _OTHER_CHARACTERS_MAX)})" if finding.detail else ""
+    return f"expected {finding.expected}, got {finding.actual}{at}{detail}"
+
+
+def clauses_of(requirement_ids: tuple[str, ...], contract: Contract) -> tuple[Clause, ...]:
+    """Return the requirements of these ids as clauses; an id the register lacks is left out."""
+    register = contract.requirements
+    return tuple(
+        Clause(
+            id=r.id,
+            level=r.level,
+            text=r.text,
+            condition=r.condition,
+            permalink=contract.permalink(r.lines),
+            hurts=r.hurts,
+            age=_age(r, contract),
+        )
+        for r in (register[i] for i in requirement_ids if i in register)
+    )
+
+
+def _age(requirement: Requirement, contract: Contract) -> str:
+    told = f"since Iceberg {requirement.since}" * (requirement.since != contract.releases[0])
+    changed = f"changed in {requirement.changed}" if requirement.changed else ""
+    return "; ".join(filter(None, (told, changed)))
+
+
+def witness_of(verdict: Verdict) -> Evidence | None:
+    """Return the exchange that shows the first finding, or else the last one there is."""
+    ordinal = verdict.findings[0].exchange if verdict.findings else None
+    pointed = (e for e in reversed(verdict.evidence) if e.ordinal == ordinal)
+    return next(pointed, verdict.evidence[-1] if verdict.evidence else None)
+
+
+def render_card(card: Card) -> str:
+    """Return the card as plain lines without colour, safe to print; the last one has no newline."""
+    head = f"{card.outcome.upper()} {card.check} ({card.level}): {card.title}"
+    return "\n".join([legible(head), *_lines(card)])
+
+
+def _lines(card: Card) -> Iterator[str]:
+    for clause in card.clauses:
+        when = f" (if {clause.condition})" if clause.condition else ""
+        said = (f"{clause.id}: {clause.text}{when}", clause.age, clause.permalink)
+        yield from _labelled("requirement", "\n".join(filter(None, said)))
+    rows = [
+        *(("hurts", who) for who in card.hurts),
+        ("expected", card.expected),
+        ("actual", card.actual),
+        ("at", card.pointer),
+        ("detail", card.detail),
+        *(("also", other) for other in card.others),
+        ("blocked by", ", ".join(card.blocked_by)),
+        ("witness", UNWITNESSED if card.unwitnessed else ""),
+        ("request", card.request),
+        ("answer", card.answer),
+        ("note", _note(card)),
+        *(("first", line) for line in card.arrange),
+        ("reproduce", card.curl),
+    ]
+    for label, text in rows:
+        if text:
+            yield from _labelled(label, text)
+
+
+def _note(card: Card) -> str:
+    """Say what a reader has to put into the curl lines below himself."""
+    token = "$ICECHECK_TOKEN stands for your token" * ("$ICECHECK_TOKEN" in card.curl)
+    again = "uuids and places that the catalog makes up are others each time" * bool(card.arrange)
+    return "; ".join(filter(None, (token, again)))
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    first, *rest = legible(text).rstrip("\n").split("\n")
+    yield f"  {label:<{_LABEL_WIDTH}} {first}"
+    for line in rest:
+        yield f"  {'':<{_LABEL_WIDTH}} {line}"
+
+
+def _answer(evidence: Evidence) -> str:
+    status = "no answer" if evidence.status is None else str(evidence.status)
+    body = evidence.response_body
+    if len(body) > _ANSWER_CHARACTERS_MAX:
+        body = f"{body[:_ANSWER_CHARACTERS_MAX]}…"
+    return f"{status} {body}".rstrip()
+
+
+def legible(text: str) -> str:
+    """Return text whose unreadable characters are written as escapes; newlines and tabs stay."""
+    return _UNREADABLE.sub(_escape, text)
+
+
+def one_line(text: str, characters_max: int = 400) -> str:
+    """Return text as one legible line, shortened."""
+    line = " ".join(legible(text).split())
+    return line if len(line) <= characters_max else f"{line[: characters_max - 1]}…"
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

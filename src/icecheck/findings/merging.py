@@ -1,0 +1,387 @@
+"""Merging groups of findings: what one root brings about in several forms is one cause.
+
+Each rule looks at the groups as they were found, never at what another rule makes of them, and
+says which of them belong together. Groups that any rules connect are one cause; which rule names
+it is settled by precedence. So neither the order of the rules nor that of the groups matters.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from icecheck.contract import Level, load
+from icecheck.findings.shared_symptoms import (
+    ANOMALY,
+    ANSWER_DIFFERS_FROM_LOAD,
+    EFFECT_MISSING,
+    SUITE_ERROR,
+)
+from icecheck.findings.statuses import ANY_SUCCESS, STATUS, Statuses
+from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.findings.verdict import (
+    CREDENTIALS,
+    TARGET,
+    CauseKey,
+    Evidence,
+    Finding,
+    Outcome,
+    Verdict,
+)
+
+__all__ = ["RULES", "Group", "Join", "Rule", "Seen", "merged"]
+
+_SAME_ANSWER = declare(
+    "same-answer",
+    "Whatever was asked, the failed checks got the same answer: {actual}",
+    Severity.WRONG_STATUS,
+    answer_in_id=False,
+)
+_NEVER_REFUSES = declare(
+    "never-refuses",
+    "Refuses nothing: answers {actual} where {expected} is due",
+    Severity.FALSE_OR_LOST,
+    "every client: it sees no error where it has made one",
+    answer_in_id=False,
+)
+
+_TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
+_LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
+_HALF_VISIBLE = ANOMALY.of("half-visible")
+_DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
+_LEVELS = tuple(Level)
+_OURS = frozenset({SUITE_ERROR.slug, TARGET, CREDENTIALS})
+"""What says nothing of the catalog's answers."""
+
+SAME_ANSWER_OPERATIONS_MIN = 5
+"""An error without details may well be the same for a handful of operations; from so many on, one
+answer to all of them is no coincidence."""
+SAME_ANSWER_SHARE_MIN = 0.98
+"""What stands before the catalog may have an answer of its own to one request in fifty."""
+NEVER_REFUSES_GROUPS_MIN = 3
+"""Two demands may be missed for two reasons; three kinds of refusal missed, and none ever met, are
+one: nothing looks at what is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Findings with one key, the checks that had them, and those that they kept from judging."""
+
+    key: CauseKey
+    findings: tuple[Finding, ...] = ()
+    members: tuple[Verdict, ...] = ()
+    blocked: tuple[Verdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the rules look at: the groups as they were found, and all verdicts of the run."""
+
+    groups: tuple[Group, ...]
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Keys of groups that belong together, and why."""
+
+    keys: frozenset[CauseKey]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One reason to merge groups.
+
+    ``joins`` finds the groups; ``named`` returns the key of a cause that has been merged, from the
+    groups that it consists of. Of several rules that connect a cause the one with the smallest
+    ``precedence`` names it.
+    """
+
+    name: str
+    precedence: int
+    joins: Callable[[Seen], Iterable[Join]]
+    named: Callable[[Seen, Sequence[Group]], CauseKey]
+
+
+def merged(seen: Seen, rules: Sequence[Rule]) -> tuple[Group, ...]:
+    """Return the groups with those merged that the rules connect; members in the run's order."""
+    found = [(rule, join) for rule in rules for join in rule.joins(seen)]
+    place = {verdict.check: at for at, verdict in enumerate(seen.verdicts)}
+    return tuple(
+        _one_group(seen, component, found, place)
+        for component in _components(seen.groups, [join.keys for _, join in found])
+    )
+
+
+def _components(
+    groups: Sequence[Group], connected: Iterable[frozenset[CauseKey]]
+) -> list[list[Group]]:
+    """Return the groups in parts, such that all that are connected are in one part."""
+    parts: list[frozenset[CauseKey]] = [frozenset({group.key}) for group in groups]
+    for keys in connected:
+        touched = [part for part in parts if part & keys]
+        parts = [part for part in parts if not part & keys]
+        parts += [frozenset().union(*touched)] if touched else []
+    return [[group for group in groups if group.key in part] for part in parts]
+
+
+def _one_group(
+    seen: Seen,
+    component: Sequence[Group],
+    found: Sequence[tuple[Rule, Join]],
+    place: dict[str, int],
+) -> Group:
+    keys = frozenset(group.key for group in component)
+    naming = [rule for rule, join in found if join.keys & keys]
+    key = component[0].key
+    if naming:
+        key = min(naming, key=lambda rule: (rule.precedence, rule.name)).named(seen, component)
+    # The checks that the cause is named after come first.
+    component = sorted(component, key=lambda group: group.key != key)
+    rank = {v.check: (g.key != key, place[v.check]) for g in component for v in g.members}
+    members = {v.check: v for group in component for v in group.members}
+    blocked = {v.check: v for group in component for v in group.blocked}
+    return Group(
+        key,
+        tuple(finding for group in component for finding in group.findings),
+        tuple(sorted(members.values(), key=lambda v: rank[v.check])),
+        tuple(sorted(blocked.values(), key=lambda v: place[v.check])),
+    )
+
+
+# ---- one answer to everything
+
+
+def _same_answer(seen: Seen) -> Iterator[Join]:
+    """The answer does not depend on what is asked."""
+    alike = frozenset(g.key for g in seen.groups if g.key.symptom.slug not in _OURS)
+    if _only_answer(seen) is not None and alike:
+        yield Join(alike, "the catalog's answer does not depend on what it is asked")
+
+
+def _only_answer(seen: Seen) -> tuple[int | None, str] | None:
+    """Return the status and the body that (nearly) all failed checks were answered with."""
+    wrong = [v for v in seen.verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
+    evidence = [e for v in wrong for e in v.evidence if _tells_of_sameness(e)]
+    answers = Counter((e.status, e.response_body) for e in evidence)
+    if not answers:
+        return None
+    answer, many = answers.most_common(1)[0]
+    operations = {e.operation for e in evidence if (e.status, e.response_body) == answer}
+    enough = len(operations) >= SAME_ANSWER_OPERATIONS_MIN
+    return answer if enough and many >= SAME_ANSWER_SHARE_MIN * len(evidence) else None
+
+
+def _tells_of_sameness(evidence: Evidence) -> bool:
+    """Whether an answer was to differ from others: those to HEAD and of the start are apart."""
+    head = evidence.request.startswith("HEAD ")
+    start = evidence.operation in load().before_config
+    return evidence.status is not None and not head and not start
+
+
+def _as_same_answer(seen: Seen, _groups: Sequence[Group]) -> CauseKey:
+    status, body = _only_answer(seen) or (None, "")
+    said = f"{status} {body[:60]}".strip()
+    return CauseKey(_SAME_ANSWER, "answers that depend on the request", said)
+
+
+# ---- nothing is refused
+
+
+def _never_refuses(seen: Seen) -> Iterator[Join]:
+    """A catalog accepts whatever must be refused, with any status."""
+    accepting = [g for g in seen.groups if _accepts_what_is_due_refused(g)]
+    refuses = any(
+        v.outcome is Outcome.PASS and not v.passive and any(map(_is_refusal, v.requirements))
+        for v in seen.verdicts
+    )
+    if not refuses and len(accepting) >= NEVER_REFUSES_GROUPS_MIN:
+        yield Join(frozenset(g.key for g in accepting), "no refusal that is due is ever given")
+
+
+def _accepts_what_is_due_refused(group: Group) -> bool:
+    due, came = group.key.due, group.key.came
+    return due is not None and came is not None and due.all_refusal and came.all_success
+
+
+def _is_refusal(requirement_id: str) -> bool:
+    status = requirement_id.rpartition(".")[2]
+    return status.isdecimal() and 400 <= int(status) < 500
+
+
+def _as_never_refuses(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    accepting = [g.key for g in groups if _accepts_what_is_due_refused(g)]
+    due = Statuses.union(key.due for key in accepting if key.due)
+    came = Statuses.union(key.came for key in accepting if key.came)
+    return CauseKey(_NEVER_REFUSES, str(due), str(came))
+
+
+# ---- what clients at the same time are told
+
+
+def _transactions(seen: Seen) -> Iterator[Join]:
+    """A transaction is carried out as commits on their own.
+
+    Whoever loses the second of two changes of one table has not put the changes together; that a
+    reader comes between two tables follows from it. What is seen between them alone, without such
+    a loss, is a cause of its own, or one with other contradictions of competing clients.
+    """
+    whole = _of(seen, _LOST_IN_TRANSACTION)
+    parts = _of(seen, _HALF_VISIBLE)
+    if whole and parts:
+        yield Join(whole | parts, "a reader comes between the commits that a transaction became")
+
+
+def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    return _least([g for g in groups if g.key.symptom == _LOST_IN_TRANSACTION])
+
+
+def _names_given_twice(seen: Seen) -> Iterator[Join]:
+    """A name is given twice, to clients one after the other or at once."""
+    whole = frozenset(g.key for g in seen.groups if g.key == _TAKEN_TWICE)
+    raced = _of(seen, _DUPLICATE_SUCCESS)
+    if whole and raced:
+        yield Join(whole | raced, "a name that is taken is given again, with or without a race")
+
+
+def _competing_clients(seen: Seen) -> Iterator[Join]:
+    """Clients at the same time are told what cannot be true together: they are not kept apart."""
+    explained: set[CauseKey] = set()
+    if _of(seen, _LOST_IN_TRANSACTION):
+        explained |= _of(seen, _HALF_VISIBLE)
+    if any(g.key == _TAKEN_TWICE for g in seen.groups):
+        explained |= _of(seen, _DUPLICATE_SUCCESS)
+    anomalies = {g.key for g in seen.groups if g.key.symptom.is_a(ANOMALY)} - explained
+    if len(anomalies) > 1:
+        yield Join(frozenset(anomalies), "the catalog does not keep competing clients apart")
+
+
+def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    return _least([g for g in groups if g.key.symptom.is_a(ANOMALY)])
+
+
+# ---- one wrong value
+
+
+def _same_value(seen: Seen) -> Iterator[Join]:
+    """An effect is missing, and an answer tells of it otherwise.
+
+    Where a change was not carried out and where its answer contradicts a later look, the same
+    member has the same wrong value.
+    """
+    effects = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING)]
+    for group in seen.groups:
+        if group.key.symptom != ANSWER_DIFFERS_FROM_LOAD:
+            continue
+        if alike := [effect for effect in effects if _values(effect) & _values(group)]:
+            root = min(alike, key=lambda g: (-len(g.members), g.key.symptom.slug))
+            keys = frozenset({root.key, group.key})
+            yield Join(keys, "the answer hides that the effect is missing")
+
+
+def _values(group: Group) -> set[tuple[str, str, str]]:
+    firsts = (v.findings[0] for v in group.members)
+    return {(f.pointer, f.expected, f.actual) for f in firsts}
+
+
+def _as_missing_effect(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    effects = [g for g in groups if g.key.symptom.is_a(EFFECT_MISSING)]
+    return min(effects, key=lambda g: (-len(g.members), g.key.symptom.slug)).key
+
+
+# ---- one wrong status
+
+
+def _one_demand(seen: Seen) -> Iterator[Join]:
+    """One status of one operation is missed in several ways.
+
+    The operation is the one that was seen to answer: a walk is about many.
+    """
+    ways: dict[tuple[str, Statuses], set[CauseKey]] = {}
+    for group in seen.groups:
+        operations = {_answering(v) for v in group.members}
+        if group.key.symptom == STATUS and group.key.due and len(operations) == 1:
+            (operation,) = operations
+            if operation:
+                ways.setdefault((operation, group.key.due), set()).add(group.key)
+    for (operation, due), keys in ways.items():
+        if len(keys) > 1:
+            yield Join(frozenset(keys), f"{operation} does not answer {due}")
+
+
+def _answering(verdict: Verdict) -> str:
+    """Return the operation whose answer a failed check ends with."""
+    last = verdict.evidence[-1].operation if verdict.evidence else None
+    return last or next(iter(verdict.operations), "")
+
+
+def _choices(seen: Seen) -> Iterator[Join]:
+    """An answer is due nowhere, where the document leaves choices open.
+
+    A catalog that says 410 for what is missing says it where 404 is due, and where 404 is one of
+    the answers that may be given. All that are joined have one status in common that was due.
+    """
+    stati = [g for g in seen.groups if g.key.symptom == STATUS and g.key.due]
+    wholes: list[tuple[list[CauseKey], Statuses]] = []
+    for group in sorted(stati, key=_openness):
+        due = group.key.due or Statuses()
+        alike = (
+            at
+            for at, (keys, common) in enumerate(wholes)
+            if keys[0].came == group.key.came and common & due
+        )
+        at = next(alike, None) if len(due) > 1 else None
+        if at is None:
+            wholes.append(([group.key], due))
+        else:
+            keys, common = wholes[at]
+            wholes[at] = ([*keys, group.key], common & due)
+    for keys, common in wholes:
+        if len(keys) > 1:
+            yield Join(frozenset(keys), f"{keys[0].actual} comes wherever {common} is due")
+
+
+def _openness(group: Group) -> tuple[int, int, int, int, str, str]:
+    """Sort demands: the fewer answers one leaves open, the better it names a cause.
+
+    Among equals the one that most checks missed goes first; the rest only makes the order total.
+    """
+    key, single = group.key, group.key.due.single if group.key.due else frozenset()
+    bounds = (-min(single, default=0), max(single, default=0))
+    return (len(key.due or ()), -len(group.members), *bounds, key.expected, key.actual)
+
+
+def _as_status(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Name a cause by the demand that leaves least open, and all that came where it was due."""
+    stati = [g for g in groups if g.key.symptom == STATUS and g.key.due]
+    first = min(stati, key=_openness).key
+    came = Statuses.union(g.key.came for g in stati if g.key.due == first.due and g.key.came)
+    return CauseKey.of_status(STATUS, first.due or Statuses(), came)
+
+
+def _of(seen: Seen, symptom: Symptom) -> frozenset[CauseKey]:
+    return frozenset(g.key for g in seen.groups if g.key.symptom == symptom)
+
+
+def _least(groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the most demanding group: one with a MUST before lesser ones."""
+
+    def rank(group: Group) -> tuple[int, str, str, str]:
+        level = min((_LEVELS.index(v.level) for v in group.members), default=len(_LEVELS))
+        return (level, group.key.symptom.slug, group.key.expected, group.key.actual)
+
+    return min(groups, key=rank).key
+
+
+RULES = (
+    Rule("one answer to everything", 0, _same_answer, _as_same_answer),
+    Rule("nothing is refused", 1, _never_refuses, _as_never_refuses),
+    Rule("transactions in parts", 2, _transactions, _as_transaction),
+    Rule("names given twice", 3, _names_given_twice, _as_status),
+    Rule("a missing effect and its answer", 4, _same_value, _as_missing_effect),
+    Rule("competing clients", 5, _competing_clients, _as_competing),
+    Rule("one demand missed in several ways", 6, _one_demand, _as_status),
+    Rule("demands with a choice", 7, _choices, _as_status),
+)
+"""Why groups are one cause. Where several say so of one, the first by precedence names it: what
+explains everything before what explains a kind of findings, and that before single statuses."""

@@ -1,0 +1,192 @@
+"""Operations that a catalog claims and that never do what they are for: one cause in all."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED
+from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.findings.verdict import Evidence, Finding, Outcome, Verdict
+
+__all__ = [
+    "NOT_SERVED",
+    "NOT_SERVED_STATUSES",
+    "ONE_ANSWER",
+    "blocking_id",
+    "named_by_endpoint",
+    "named_by_one_answer",
+    "named_by_operation",
+    "unserved_operations",
+]
+
+NOT_SERVED_STATUSES = frozenset({404, 405, 406, 501})
+"""What an operation answers that is not there."""
+NOT_SERVED = declare(
+    "not-served",
+    "Claims operations and answers them with {actual}, as if nobody had written them",
+    Severity.REFUSED,
+)
+ONE_ANSWER = declare(
+    "one-answer",
+    "Answers {actual}, whatever is asked, where {expected} are due",
+    Severity.REFUSED,
+)
+"""Operations answer one error, whatever they are asked. Where it is a 5xx, it is a wrong status."""
+_BREAKS_DOWN = replace(ONE_ANSWER, severity=Severity.WRONG_STATUS)
+
+_SUCCESS = frozenset({"200", "204"})
+# What stands before the routes answers these, whatever is behind it.
+_AT_THE_GATE = frozenset({400, 401, 403})
+_NAMED_MAX = 8
+
+
+def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return operationId -> its one answer, of operations that never did what they are for.
+
+    Every check of such an operation's success failed, and whatever failed checks asked of it was
+    answered alike.
+    """
+    asked: dict[str, list[Verdict]] = {}
+    answers: dict[str, set[int | None]] = {}
+    for verdict in verdicts:
+        if verdict.passive or verdict.outcome is Outcome.SKIP:
+            continue
+        for operation_id in {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}:
+            asked.setdefault(operation_id, []).append(verdict)
+        for evidence in _asking(verdict):
+            if evidence.status not in _AT_THE_GATE:
+                found = None if _knows_what_is_missing(evidence) else evidence.status
+                answers.setdefault(str(evidence.operation), set()).add(found)
+    unserved = {}
+    for operation_id, mine in asked.items():
+        status, *others = answers.get(operation_id, {None})
+        if others or status is None or status not in NOT_SERVED_STATUSES:
+            continue
+        if all(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in mine):
+            unserved[operation_id] = status
+    return unserved
+
+
+def blocking_id(symptom: Symptom, status: int | str) -> str:
+    """Return what a check is said to be blocked by that needs such operations."""
+    return f"{symptom.slug}.{status}"
+
+
+def named_by_operation(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts with both kinds of such operations as findings.
+
+    Each is looked for in the verdicts as they were; one error for all names a check first.
+    """
+    each = zip(verdicts, named_by_one_answer(verdicts), named_by_endpoint(verdicts), strict=True)
+    return [one if one is not was else served for was, one, served in each]
+
+
+def named_by_endpoint(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts, those that met an operation which is not served with that as finding."""
+    unserved = unserved_operations(verdicts)
+    return [_named(v, unserved, NOT_SERVED) for v in verdicts] if unserved else [*verdicts]
+
+
+def named_by_one_answer(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts, those that met an operation with one error for all with that as finding.
+
+    What was due of such an operation makes no difference: a success, 404, or 401.
+    """
+    broken = _operations_of_one_answer(verdicts)
+    return [_named(v, broken, ONE_ANSWER) for v in verdicts] if broken else [*verdicts]
+
+
+def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return operationId -> its one error, of operations that two checks or more asked.
+
+    No check of it passed but of what stands before the routes, and at least one was due a success
+    and one something else: otherwise it may be the success alone that goes wrong.
+    """
+    due: dict[str, set[bool]] = {}
+    answers: dict[str, set[int | None]] = {}
+    for verdict in verdicts:
+        if verdict.passive or verdict.outcome is Outcome.SKIP:
+            continue
+        for operation_id, status in _told(verdict):
+            answers.setdefault(operation_id, set()).add(status)
+        if verdict.outcome is not Outcome.PASS:
+            for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
+                due.setdefault(operation_id, set()).add(what in _SUCCESS)
+    broken = {}
+    for operation_id, kinds in due.items():
+        status, *others = answers.get(operation_id, {None})
+        if status is not None and not others and len(kinds) > 1 and _is_error(status):
+            broken[operation_id] = status
+    return broken
+
+
+def _told(verdict: Verdict) -> Iterator[tuple[str, int | None]]:
+    """Yield operations with what a check tells of their answers; None is a right one."""
+    if verdict.outcome is Outcome.PASS:
+        for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
+            if what not in map(str, _AT_THE_GATE):
+                yield operation_id, None
+        return
+    for evidence in _asking(verdict):
+        if evidence.status not in _AT_THE_GATE:
+            yield str(evidence.operation), evidence.status
+
+
+def _is_error(status: int) -> bool:
+    return status >= 400 and status not in NOT_SERVED_STATUSES and status not in _AT_THE_GATE
+
+
+def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> Verdict:
+    match verdict.outcome:
+        case Outcome.FAIL if verdict.findings:
+            met = [e for e in _asking(verdict) if _is_of(e, unserved)]
+            first = verdict.findings[0]
+            if not met and (first.symptom != ENDPOINT_NOT_SERVED or symptom != NOT_SERVED):
+                return verdict
+            # Of a request and what led there, the one that was judged says most.
+            judged = [e for e in met if e.ordinal == first.exchange] or met[-1:]
+            status = (judged[0].status if judged else None) or min(unserved.values())
+            finding = _finding(unserved, status, first, symptom)
+            return replace(verdict, findings=(finding, *verdict.findings))
+        case Outcome.BLOCKED if _operation_of(verdict.blocked_by[0]) in unserved:
+            operation_id = _operation_of(verdict.blocked_by[0])
+            return replace(verdict, blocked_by=(blocking_id(symptom, unserved[operation_id]),))
+        case _:
+            return verdict
+
+
+def _finding(unserved: Mapping[str, int], status: int, said: Finding, symptom: Symptom) -> Finding:
+    names = sorted(id_ for id_, answer in unserved.items() if answer == status)
+    listed = ", ".join(names[:_NAMED_MAX])
+    if len(names) > _NAMED_MAX:
+        listed += f" and {len(names) - _NAMED_MAX} more"
+    served = symptom == NOT_SERVED
+    what = "what is claimed to be served:" if served else "answers of"
+    return Finding(
+        _BREAKS_DOWN if not served and status >= 500 else symptom,
+        f"{what} {listed}",
+        str(status),
+        said.detail,
+        exchange=said.exchange,
+    )
+
+
+def _asking(verdict: Verdict) -> list[Evidence]:
+    return [e for e in verdict.evidence if e.operation and e.step != "undo"]
+
+
+def _knows_what_is_missing(evidence: Evidence) -> bool:
+    """Whether a 404 misses an object in the words of the document: whoever says so is served."""
+    return evidence.status == 404 and '"NoSuch' in evidence.response_body
+
+
+def _is_of(evidence: Evidence, unserved: Mapping[str, int]) -> bool:
+    return unserved.get(str(evidence.operation)) == evidence.status
+
+
+def _is_success(requirement_id: str) -> bool:
+    return requirement_id.rpartition(".")[2] in _SUCCESS
+
+
+def _operation_of(requirement_id: str) -> str:
+    operation_id, _, status = requirement_id.rpartition(".")
+    return operation_id if status in _SUCCESS else ""

@@ -1,0 +1,98 @@
+"""Which document a catalog follows, as far as it shows: older ones demand less, later ones more."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from icecheck.contract import Contract, Ref, RefKind
+from icecheck.contract.releases import is_newer, newest
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.target.offer import Offer
+
+__all__ = ["evident_release", "observations_of"]
+
+_LIST = Ref(RefKind.SCHEMA, "CatalogConfig")
+_LIST_MEMBER = "/components/schemas/CatalogConfig/properties/endpoints"
+
+
+def evident_release(offer: Offer, contract: Contract) -> str | None:
+    """Return the oldest release whose document has all that the configuration shows.
+
+    None when it shows nothing: without a list of endpoints a catalog may be of any age. What only
+    a later document has counts as the contract's own version.
+    """
+    if offer.endpoints is None:
+        return None
+    known = {o.endpoint: Ref(RefKind.OPERATION, o.id) for o in contract.operations.values()}
+    shown = {contract.since(known[e]) for e in offer.endpoints if e in known}
+    if _later_endpoints(offer, contract):
+        shown.add(contract.version)
+    return newest({contract.since(_LIST, contract.lines(_LIST_MEMBER)), *shown})
+
+
+def observations_of(
+    verdicts: Iterable[Verdict], offer: Offer, contract: Contract
+) -> tuple[dict[str, Any], ...]:
+    """Return what is worth knowing about the document that the catalog follows; none is a finding.
+
+    Each has `id`, `question`, `answer` and `spec_says`: endpoints that only a later document
+    defines, and failed checks whose requirements are newer than anything the catalog shows.
+    """
+    found = []
+    if endpoints := _later_endpoints(offer, contract):
+        found.append(
+            {
+                "id": "later-endpoints",
+                "question": f"Endpoints that only documents after {contract.version} define",
+                "answer": ", ".join(endpoints),
+                "spec_says": "; ".join(f"{name}: {text}" for name, text in endpoints.items()),
+            }
+        )
+    if bare := [e for e in offer.endpoints or () if _is_no_path(e)]:
+        found.append(
+            {
+                "id": "endpoints-without-slash",
+                "question": "Listed endpoints whose path does not begin with a slash",
+                "answer": ", ".join(bare),
+                "spec_says": "a verb, a space and the path of the document (L1959-L1970); the"
+                " reference itself lists two so, which no client looks up",
+            }
+        )
+    shown = evident_release(offer, contract)
+    newer = _newer_failures(verdicts, shown, contract) if shown else {}
+    if newer:
+        found.append(
+            {
+                "id": "newer-requirements",
+                "question": f"Findings newer than what the configuration shows ({shown})",
+                "answer": ", ".join(f"{check} (since {r})" for check, r in newer.items()),
+                "spec_says": "a catalog that follows an older document is held to that by --spec",
+            }
+        )
+    return tuple(found)
+
+
+def _is_no_path(endpoint: str) -> bool:
+    """Whether an entry has a verb and something after it that is no path."""
+    _, blank, path = endpoint.partition(" ")
+    return bool(blank) and not path.startswith("/")
+
+
+def _later_endpoints(offer: Offer, contract: Contract) -> dict[str, str]:
+    told = {fact.name: fact for fact in contract.later if fact.kind == "endpoint"}
+    return {
+        name: f"{told[name].release}, {told[name].text}"
+        for name in offer.endpoints or ()
+        if name in told
+    }
+
+
+def _newer_failures(verdicts: Iterable[Verdict], shown: str, contract: Contract) -> dict[str, str]:
+    """Return the failed checks that prove something newer than ``shown``, with its release."""
+    register = contract.requirements
+    found = {}
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.FAIL:
+            proven = [register[r].since for r in verdict.requirements if r in register]
+            if is_newer(newest([shown, *proven]), shown):
+                found[verdict.check] = newest(proven)
+    return found

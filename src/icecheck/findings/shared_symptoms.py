@@ -1,0 +1,154 @@
+"""Symptoms that many families of checks share, or that the engine and checks both raise."""
+
+from icecheck.findings.symptoms import (
+    ANSWER_UNREADABLE,
+    NOT_AS_ACKNOWLEDGED,
+    UNNAMED_CHANGED,
+    Severity,
+    declare,
+)
+
+__all__ = [
+    "ANOMALY",
+    "ANSWER_DIFFERS_FROM_LOAD",
+    "CHANGE",
+    "CHANGED_ALTHOUGH_REFUSED",
+    "CHANGED_BESIDE",
+    "DEFAULTS_MISSING",
+    "EFFECT_MISSING",
+    "EFFECT_ON_ANOTHER",
+    "ENDPOINT_NOT_SERVED",
+    "ERROR_TYPE",
+    "LEAK",
+    "LISTED_TWICE",
+    "MEMBER_MISSING",
+    "SCHEMA",
+    "SCHEMA_NOT_JSON",
+    "SCHEMA_REQUIRED",
+    "SUITE_ERROR",
+    "VALUE",
+]
+
+CHANGE = ("the change, and nothing else", "another state")
+"""What is told of a change that was not carried out as it was accepted or refused."""
+_SHAPE = ("the documented shape", "another shape")
+
+EFFECT_MISSING = declare(
+    "effect-missing",
+    "Accepts a change and does not carry it out: {what}",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    told=CHANGE,
+    answer_in_id=False,
+)
+DEFAULTS_MISSING = declare(
+    "effect-missing:defaults-of-columns",
+    "Accepts a change and does not carry it out: {what}",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    told=CHANGE,
+    answer_in_id=False,
+)
+_INITIAL = declare(
+    "effect-missing:initial-default",
+    "Accepts a column and does not keep its initial default",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    family=DEFAULTS_MISSING,
+)
+_WRITE = declare(
+    "effect-missing:write-default",
+    "Accepts a column and does not keep its write default",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    family=DEFAULTS_MISSING,
+)
+EFFECT_ON_ANOTHER = declare(
+    "effect-on-another",
+    "A change reaches more than it names: {what}",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+    told=CHANGE,
+    answer_in_id=False,
+)
+CHANGED_ALTHOUGH_REFUSED = declare(
+    "changed-although-refused",
+    "Refuses a request and changes something all the same",
+    Severity.FALSE_OR_LOST,
+    "every client: what was refused is changed all the same",
+    told=CHANGE,
+    answer_in_id=False,
+)
+CHANGED_BESIDE = declare(
+    "changed-beside",
+    "A change alters what it does not name: {what}",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
+ANSWER_DIFFERS_FROM_LOAD = declare(
+    "answer-differs-from-load",
+    "The answer to a change differs from what a load shows right after it",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+)
+LEAK = declare(
+    "leak",
+    "Answers whoever has no right to an answer: {what}",
+    Severity.EXPOSED,
+    "every client: what the catalog guards is open to others",
+)
+_ALTERED = declare(
+    "leak:altered-success",
+    "Hides things from whoever has no right to them, and says success",
+    Severity.EXPOSED,
+    "every client without the right: what is hidden passes for missing",
+)
+SCHEMA = declare(
+    "schema",
+    "Answers do not have the documented shape ({what})",
+    Severity.SHAPE,
+    told=_SHAPE,
+    answer_in_id=False,
+)
+SCHEMA_REQUIRED = declare(
+    "schema:required",
+    "Leaves out required members of answers",
+    Severity.SHAPE,
+    told=_SHAPE,
+    answer_in_id=False,
+)
+SCHEMA_NOT_JSON = declare(
+    "schema:not-json",
+    "Answers without the JSON body that is due",
+    Severity.SHAPE,
+    ANSWER_UNREADABLE,
+    told=_SHAPE,
+    answer_in_id=False,
+)
+MEMBER_MISSING = declare(
+    "member-missing",
+    "Leaves out a member that is due: {expected}",
+    Severity.SHAPE,
+    family=SCHEMA_REQUIRED,
+)
+LISTED_TWICE = declare("listed-twice", "Lists one thing twice", Severity.SHAPE)
+ERROR_TYPE = declare(
+    "error-type", "error.type is not the name that the document gives", Severity.WORDING
+)
+VALUE = declare("value", "Not so: {what}", Severity.SHAPE, values_in_title=False)
+"""A member is not what a check asks for, and only the check can say what that means."""
+ANOMALY = declare(
+    "anomaly",
+    "Clients that work at the same time are told what cannot be true together: {what}",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    values_in_title=False,
+)
+SUITE_ERROR = declare(
+    "suite-error", "The suite itself failed", Severity.SHAPE, values_in_title=False
+)
+ENDPOINT_NOT_SERVED = declare(
+    "endpoint-not-served",
+    "Lists endpoints, or lets clients take them for offered, that it does not serve",
+    Severity.REFUSED,
+)

@@ -1,0 +1,127 @@
+"""Sets of HTTP statuses: those that were due, and those that came."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from icecheck.findings.symptoms import Severity, declare
+
+__all__ = [
+    "ANY_4XX",
+    "ANY_REFUSAL",
+    "ANY_SUCCESS",
+    "ANY_SUCCESS_OR_4XX",
+    "STATUS",
+    "Statuses",
+    "what_is_wrong",
+    "wrong_status_severity",
+]
+
+STATUS = declare(
+    "status",
+    "Answers {actual} where {expected} is due",
+    Severity.WRONG_STATUS,
+    "Spark, PyIceberg: what they make of it depends on the status",
+)
+"""Another status came than any that was due. How grave that is depends on both."""
+
+_REFUSALS = frozenset({4, 5})
+
+
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """A set of statuses: single ones, and whole classes by their first digit."""
+
+    single: frozenset[int] = frozenset()
+    classes: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, *statuses: int) -> "Statuses":
+        """Return the set of these statuses."""
+        return cls(frozenset(statuses))
+
+    def __or__(self, other: "Statuses") -> "Statuses":
+        return Statuses(self.single | other.single, self.classes | other.classes)
+
+    def __and__(self, other: "Statuses") -> "Statuses":
+        return Statuses(self.single & other.single, self.classes & other.classes)
+
+    def __bool__(self) -> bool:
+        return bool(self.single or self.classes)
+
+    def __len__(self) -> int:
+        """Count the alternatives: a class is one."""
+        return len(self.single) + (1 if self.classes == _REFUSALS else len(self.classes))
+
+    def __str__(self) -> str:
+        """Return the alternatives as a report tells them: "404 or 409", "4xx", "a refusal"."""
+        if self.classes == _REFUSALS and not self.single:
+            return "a refusal"
+        told = [*map(str, self.single), *(f"{first}xx" for first in self.classes)]
+        return " or ".join(sorted(told))
+
+    @property
+    def all_success(self) -> bool:
+        """Whether nothing but a success is among them."""
+        return bool(self) and self._firsts <= {2}
+
+    @property
+    def all_refusal(self) -> bool:
+        """Whether nothing but a 4xx is among them."""
+        return bool(self) and self._firsts <= {4}
+
+    @property
+    def any_success(self) -> bool:
+        """Whether a success is among them."""
+        return 2 in self._firsts
+
+    @property
+    def any_refusal(self) -> bool:
+        """Whether any 4xx will do: a malformed request is due a 400, or any other refusal."""
+        return 4 in self.classes or min(self.single, default=0) == 400
+
+    @property
+    def _firsts(self) -> frozenset[int]:
+        return frozenset(status // 100 for status in self.single) | self.classes
+
+    @staticmethod
+    def union(sets: "Iterable[Statuses]") -> "Statuses":
+        """Return everything that one of the sets has."""
+        whole = Statuses()
+        for each in sets:
+            whole |= each
+        return whole
+
+
+ANY_SUCCESS = Statuses(classes=frozenset({2}))
+ANY_4XX = Statuses(classes=frozenset({4}))
+ANY_REFUSAL = Statuses(classes=_REFUSALS)
+ANY_SUCCESS_OR_4XX = Statuses(classes=frozenset({2, 4}))
+
+
+def what_is_wrong(due: Statuses, answered: int) -> tuple[Statuses, Statuses]:
+    """Return a wrong status as what is wrong with it, whichever operation gave it: due and came.
+
+    A request that breaks the contract is due a 400, or any other refusal. What came instead has the
+    same root whether it is the 200 of one operation or the 204 of another, and a server that falls
+    over does so for what it should have refused and for what it need not have served alike.
+    """
+    exact = Statuses.of(answered)
+    refusal, success = due.any_refusal, due.all_success
+    match answered // 100:
+        case 5:
+            return (ANY_4XX if refusal else ANY_SUCCESS if success else due, exact)
+        case 2 if not success:
+            return (ANY_4XX if refusal else due, ANY_SUCCESS)
+        case 4 if success:
+            return (ANY_SUCCESS, ANY_4XX)
+        case _:
+            return (due, exact)
+
+
+def wrong_status_severity(due: Statuses, answered: int) -> Severity:
+    """Return how grave it is that one status came where others were due."""
+    came = answered // 100
+    if came == 2 and not due.any_success:
+        taken_twice = due == Statuses.of(409)
+        return Severity.FALSE_OR_LOST if taken_twice else Severity.WRONG_STATUS
+    return Severity.REFUSED if due.any_success and came == 4 else Severity.WRONG_STATUS

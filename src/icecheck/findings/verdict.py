@@ -1,0 +1,288 @@
+"""What a run found out, as plain data: outcomes, findings, verdicts, causes and the run itself."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from icecheck.contract import Level
+from icecheck.findings.expected_failures import (
+    NOTHING_EXPECTED,
+    ExpectationKind,
+    Expectations,
+    Met,
+    UnmetKind,
+)
+from icecheck.findings.statuses import Statuses, what_is_wrong, wrong_status_severity
+from icecheck.findings.symptoms import Severity, Symptom
+
+__all__ = [
+    "CREDENTIALS",
+    "TARGET",
+    "Capability",
+    "Cause",
+    "CauseKey",
+    "Evidence",
+    "Finding",
+    "Group",
+    "Level",
+    "Outcome",
+    "Profile",
+    "Run",
+    "Skip",
+    "SkipKind",
+    "Verdict",
+    "asked_of",
+    "totals_of",
+]
+
+TARGET = "target"
+"""What a check is blocked by when the catalog gave no usable answer (verdict-rules 11)."""
+CREDENTIALS = "credentials"
+"""What a check is blocked by when the catalog no longer accepts the run's own."""
+
+
+class Outcome(StrEnum):
+    """What happened when a check ran; how much it matters is the requirement's level."""
+
+    PASS = "pass"  # noqa: S105 - an outcome, not a password
+    FAIL = "fail"
+    BLOCKED = "blocked"
+    SKIP = "skip"
+    ERROR = "error"
+
+
+class SkipKind(StrEnum):
+    """Why a check did not run; the reason in words goes beside it."""
+
+    NOT_DECLARED = "not-declared"
+    NOT_APPLICABLE = "not-applicable"
+    SPEC_VERSION = "spec-version"
+    EXCLUDED_BY_USER = "excluded-by-user"
+    SAFETY_LEVEL = "safety-level"
+    MISSING_FIXTURE = "missing-fixture"
+    HARNESS_GAP = "harness-gap"
+
+
+class Group(StrEnum):
+    """The four groups of checks that ``--only`` selects from."""
+
+    CHECKS = "checks"
+    GENERATED = "generated"
+    SCENARIOS = "scenarios"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A reason for not running: its kind and one line of words."""
+
+    kind: SkipKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One redacted exchange, small enough to travel with a verdict."""
+
+    ordinal: int
+    step: str
+    operation: str | None
+    request: str
+    status: int | None
+    request_body: str
+    response_headers: str
+    response_body: str
+    curl: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseKey:
+    """What all findings of one cause have in common: symptom, expectation and answer.
+
+    ``due`` and ``came`` are the statuses that the last two stand for, where they do.
+    """
+
+    symptom: Symptom
+    expected: str
+    actual: str
+    due: Statuses | None = None
+    came: Statuses | None = None
+
+    @classmethod
+    def of_status(cls, symptom: Symptom, due: Statuses, came: Statuses) -> "CauseKey":
+        """Return the key of findings about a status."""
+        return cls(symptom, str(due), str(came), due, came)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One expectation that did not hold.
+
+    ``symptom`` does not name the operation, so that one root cause seen through forty operations is
+    one finding (verdict-rules 15); ``expected`` and ``actual`` are short. ``due`` are the statuses
+    one of which was due, where the finding is about a status, and ``answered`` is the status that
+    came, where one is what is wrong.
+    """
+
+    symptom: Symptom
+    expected: str
+    actual: str
+    detail: str = ""
+    pointer: str = ""
+    exchange: int | None = None
+    due: Statuses | None = None
+    answered: int | None = None
+
+    @property
+    def key(self) -> CauseKey:
+        """What two findings of one cause have in common."""
+        symptom = self.symptom.grouped_as
+        if self.due is not None and self.answered is not None:
+            return CauseKey.of_status(symptom, *what_is_wrong(self.due, self.answered))
+        return CauseKey(symptom, *(symptom.told or (self.expected, self.actual)))
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is; of a wrong status that depends on what was due and what came."""
+        if self.due is None or self.answered is None:
+            return self.symptom.severity
+        return wrong_status_severity(self.due, self.answered)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of one check on one catalog.
+
+    A ``passive`` one was read off the exchanges of other checks: nobody asked for it. One that is
+    not ``gating`` was kept out of the gate by the user, whatever its level.
+    """
+
+    check: str
+    title: str
+    group: Group
+    level: Level
+    requirements: tuple[str, ...]
+    operations: tuple[str, ...]
+    profile: str
+    outcome: Outcome
+    summary: str = ""
+    findings: tuple[Finding, ...] = ()
+    skip: Skip | None = None
+    blocked_by: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    requests: int = 0
+    duration_ms: float = 0.0
+    passive: bool = False
+    gating: bool = True
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether this check came to nothing for want of a usable answer."""
+        weather = {TARGET, CREDENTIALS}.intersection(self.blocked_by)
+        return self.outcome is Outcome.BLOCKED and bool(weather)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One finding for the reader: everything that shares a symptom, an expectation, an answer."""
+
+    id: str
+    title: str
+    level: Level
+    symptom: str
+    expected: str
+    actual: str
+    severity: int
+    requirements: tuple[str, ...]
+    members: tuple[str, ...]
+    blocked: tuple[str, ...]
+    hurts: tuple[str, ...]
+    witness: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One row of the claims matrix: what the catalog announces against what it does.
+
+    An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces (``declared``
+    None). ``loses`` says what engines cannot do without the latter.
+    """
+
+    id: str
+    declared: bool | None
+    observed: str
+    assessment: str
+    checks: tuple[str, ...] = ()
+    loses: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One coherent part of the protocol and whether the catalog conforms to it."""
+
+    id: str
+    claimed: bool
+    status: str
+    counts: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished (or interrupted) run: everything a report is rendered from.
+
+    ``facts`` holds the JSON blocks that are recorded rather than computed: suite, spec, target,
+    environment, config, timing, safety. ``expectations`` bear on the exit code
+    only. Times are ISO 8601 in UTC, durations end in their unit.
+    """
+
+    run_id: str
+    generated_at: str
+    complete: bool
+    status: str
+    headline: str
+    exit_code: int
+    exit_reason: str
+    verdicts: tuple[Verdict, ...]
+    causes: tuple[Cause, ...]
+    capabilities: tuple[Capability, ...]
+    profiles: tuple[Profile, ...]
+    observations: tuple[dict[str, Any], ...] = ()
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    expectations: Expectations = NOTHING_EXPECTED
+
+
+def asked_of(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts of checks that the run was to make, which is what it announces.
+
+    Passive ones come of themselves: nobody knows how many before the catalog has answered.
+    """
+    return tuple(verdict for verdict in verdicts if not verdict.passive)
+
+
+def totals_of(
+    verdicts: Iterable[Verdict], expectations: Expectations = NOTHING_EXPECTED
+) -> dict[str, int]:
+    """Count outcomes; ``executed`` are those that judged something, ``passive`` those among all
+    that were read off the exchanges of others.
+
+    ``unexpected`` and what follows it compare the outcomes with a user's expectations.
+    """
+    verdicts = tuple(verdicts)
+    totals = dict.fromkeys([*map(str, Outcome)], 0)
+    for verdict in verdicts:
+        totals[str(verdict.outcome)] += 1
+    failing = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
+    failed = frozenset(v.check for v in verdicts if v.outcome in failing)
+    excused = [m for m in expectations.marks if m.excuses and m.check in failed]
+    flaky = sum(m.entry.kind is ExpectationKind.FLAKY for m in excused)
+    passing = sum(m.met is Met.PASSES for m in expectations.marks)
+    return {
+        **totals,
+        "executed": totals["pass"] + totals["fail"],
+        "passive": len(verdicts) - len(asked_of(verdicts)),
+        "unexpected": sum(totals[o] for o in failing) - len(excused) + passing,
+        "expected_failures": len(excused) - flaky,
+        "stale_expectations": sum(u.kind is UnmetKind.STALE for u in expectations.unmet),
+        "flaky": flaky,
+    }

@@ -1,0 +1,1 @@
+"""Requests sent by several clients at once, and what their answers contradict."""

@@ -1,0 +1,171 @@
+"""Several clients of one check at the same time, each on a connection of its own."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.sender import encode
+from icecheck.client.session import Session
+from icecheck.histories.history import Answer, Deed, Event
+from icecheck.ownership.effects import Effect, effect_of
+from icecheck.ownership.ledger import Entry
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
+from icecheck.wire.connection import Wire
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["Move", "race"]
+
+_START_SECONDS_MAX = 60.0
+# A client that was told to wait knows no more than one that was told nothing.
+_UNRELIABLE_REFUSALS = frozenset({408, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One request of a racer: data, so that the same run sends the same bytes however it ends.
+
+    ``deeds`` are what the request does if it is accepted. ``reads`` makes it a look instead: it
+    says what the answer shows, a 404 included, or nothing where the answer cannot be relied on.
+    """
+
+    operation_id: str
+    names: Mapping[str, str | Namespace] = field(default_factory=dict)
+    body: Any = NO_BODY
+    deeds: tuple[Deed, ...] = ()
+    reads: Callable[[Reply], tuple[Deed, ...]] | None = None
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A move on its way: the request, and what came of it."""
+
+    racer: str
+    move: Move
+    wire: Wire
+    effect: Effect
+    attempts: list[Exchange] = field(default_factory=list)
+    answered: Exchange | None = None
+    invoked_ns: int = 0
+    answered_ns: int | None = None
+
+    @property
+    def answer(self) -> Answer:
+        status = 0 if self.answered is None else self.answered.status or 0
+        if 200 <= status < 300:
+            return Answer.OK
+        if 400 <= status < 500 and status not in _UNRELIABLE_REFUSALS:
+            return Answer.REFUSED
+        return Answer.UNKNOWN
+
+
+def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event, ...]:
+    """Let racers make their moves, all starting together; return what happened, racer by racer.
+
+    Each racer makes its moves one after another and stops where it gets no usable answer: that
+    outcome is unknown, as is a 5xx. What may be created is in the ledger beforehand, and leaves it
+    only if every racer that asked for it was refused. Exchanges are recorded afterwards in the
+    order of the racers, not of the clock.
+    """
+    for move in chain.from_iterable(racers.values()):
+        catalog.sender.refuse_to_write(move.operation_id)
+    scripts = _prepared(catalog, racers)
+    everything = [sent for script in scripts for sent in script]
+    fresh = [entry for sent in everything for entry in catalog.sender.enter(sent.effect)]
+    start = threading.Barrier(len(scripts))
+    try:
+        with ThreadPoolExecutor(len(scripts)) as pool:
+            running = [pool.submit(_run, catalog.session, script, start) for script in scripts]
+    finally:
+        asked = [sent for sent in everything if sent.invoked_ns]
+        for sent in asked:
+            for exchange in sent.attempts:
+                catalog.sender.record(exchange)
+        _settle(catalog, asked, fresh)
+    for each in running:
+        each.result()  # raises what went wrong in a thread, if it was no weather
+    return tuple(_event(catalog, sent) for sent in asked)
+
+
+def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[list[_Sent]]:
+    ordinal = len(catalog.exchanges)
+    scripts = []
+    for racer, moves in racers.items():
+        script = []
+        for move in moves:
+            ordinal += 1
+            wire = _wire(catalog, move, ordinal)
+            operation = catalog.session.contract.operations[move.operation_id]
+            effect = effect_of(operation, move.names, wire.body)
+            script.append(_Sent(racer, move, wire, effect))
+        scripts.append(script)
+    return scripts
+
+
+def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
+    operation = catalog.session.contract.operations[move.operation_id]
+    body = catalog.sender.fitted(move.operation_id, move.names, move.body, ordinal)
+    return Wire(
+        check=catalog.check_id,
+        ordinal=ordinal,
+        step=Step.DO,
+        operation=move.operation_id,
+        method=operation.method,
+        url=catalog.target.base_url + catalog.session.offer.path(operation.path, move.names),
+        headers={},
+        body=None if move.body is NO_BODY else encode(body),
+    )
+
+
+def _run(session: Session, script: Sequence[_Sent], start: threading.Barrier) -> None:
+    start.wait(_START_SECONDS_MAX)
+    for sent in script:
+        sent.invoked_ns = time.monotonic_ns()
+        try:
+            sent.answered = session.connection.send(sent.wire, sent.attempts.append)
+        except Unreachable:
+            return
+        sent.answered_ns = time.monotonic_ns()
+
+
+def _settle(catalog: Catalog, asked: Sequence[_Sent], fresh: Sequence[Entry]) -> None:
+    """Correct the ledger: strike out what nobody can have made, and what surely is gone."""
+    may_exist = {
+        entry
+        for sent in asked
+        if sent.answer is not Answer.REFUSED
+        for entry in sent.effect.creates
+    }
+    for entry in fresh:
+        if entry not in may_exist:
+            catalog.ledger.forget(entry, deleted=False)
+    for sent in asked:
+        if sent.answer is Answer.OK:
+            for entry in sent.effect.removes:
+                if entry not in may_exist:
+                    catalog.ledger.forget(entry, deleted=True)
+
+
+def _event(catalog: Catalog, sent: _Sent) -> Event:
+    deeds, answer = sent.move.deeds, sent.answer
+    if sent.move.reads is not None:
+        answered = sent.answered
+        reply = None if answered is None else Reply(answered, catalog.session.schemas)
+        deeds = () if reply is None else sent.move.reads(reply)
+        answer = Answer.OK if deeds else Answer.UNKNOWN
+    status = "no answer" if sent.answered is None else str(sent.answered.status)
+    return Event(
+        process=sent.racer,
+        invoked_ns=sent.invoked_ns,
+        answered_ns=sent.answered_ns,
+        answer=answer,
+        deeds=deeds,
+        label=f"{sent.move.operation_id}, {status}",
+        exchange=sent.wire.ordinal,
+    )

@@ -1,0 +1,226 @@
+"""The circuit breaker: a catalog that stops answering, or forgets, ends the run with no verdict."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.client.session import Session
+from icecheck.client.shared_setup import remove_shared
+from icecheck.findings.verdict import CREDENTIALS, TARGET, Outcome, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.target.target import Namespace
+from icecheck.wire.connection import Wire
+from icecheck.wire.exchange import Step
+from icecheck.wire.retry import foreign_words
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["Breaker"]
+
+_UNANSWERED_MAX = 5
+_ATTEMPTS_MAX = 3
+_PATIENCE_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS = 0.5
+_FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted without its state?"
+
+
+class Breaker:
+    """Judges checks and watches over the target meanwhile; threads may share it.
+
+    A check that got no usable answer is judged again when the catalog answers again. ``why``
+    says why there is no verdict, as soon as there can be none: nothing answers for half a minute,
+    five checks in a row get nowhere, the run's credentials have ended, something else answers in
+    the catalog's place, or the catalog has lost what the whole run stands on. A check whose own
+    requests wipe that out is no such case.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        sleep: Callable[[float], object] | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.why = ""
+        self.stopped = session.connection.stopped
+        self._session = session
+        self._sleep = sleep or self.stopped.wait
+        self._now = now
+        self._looking = threading.Lock()
+        self._witness = Catalog(session, session.probe_id("witness"))
+        self._witnessed: Namespace | None = None
+        self._shown = False
+        self._blocked_by: tuple[str, ...] = (TARGET,)
+        self._unanswered = 0
+        self._disturbed = 0
+
+    def judge(self, check: Check, resources: Mapping[str, Any] | None = None) -> Verdict:
+        """Judge a check; in trouble, find out first whose it is."""
+        disturbed = self._disturbed
+        verdict = self._judge(check, resources)
+        if verdict.outcome in {Outcome.PASS, Outcome.SKIP}:
+            self._unanswered = 0
+            return verdict
+        with self._looking:
+            if self.why:
+                # The others' trouble is this one's as well.
+                return self._without_an_answer(verdict)
+            if verdict.unanswered:
+                verdict = self._after_silence(check, resources, verdict)
+            elif disturbed != self._disturbed:
+                verdict = self._judge(check, resources, attempt=2)
+            elif self._stranger():
+                verdict = self._after_strangers(check, resources, verdict)
+            self._unanswered = self._unanswered + 1 if verdict.unanswered else 0
+            if self._unanswered >= _UNANSWERED_MAX:
+                many = f"{_UNANSWERED_MAX} checks in a row got no usable answer"
+                self.why = self.why or f"{many}: {verdict.summary}"
+            if verdict.outcome in {Outcome.PASS, Outcome.SKIP} or self.why:
+                return verdict
+            return self._after_loss(check, resources, verdict) if self._is_lost() else verdict
+
+    def watch(self) -> None:
+        """Make a namespace that no check has to do with, to see whether the catalog keeps it."""
+        if self._session.target.read_only or not self._witness.claims("loadNamespaceMetadata"):
+            return
+        try:
+            self._witnessed = given_namespace(self._witness)
+            self._shown = self._witness.load_namespace_metadata(self._witnessed).ok
+        except (Blocked, NotOffered, Unreachable):
+            self._witnessed = None
+
+    def leave(self) -> None:
+        """Look for the last time, and remove what was made to watch."""
+        if not self.why and self._is_lost():
+            self.why = _FORGOT
+        self._witness.undo()
+
+    def _judge(
+        self, check: Check, resources: Mapping[str, Any] | None, attempt: int = 1
+    ) -> Verdict:
+        return judge(check, Catalog(self._session, check.id, attempt), resources)
+
+    def _after_silence(
+        self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
+    ) -> Verdict:
+        """Wait for the catalog, and let the check try again with names of its own."""
+        for attempt in range(2, _ATTEMPTS_MAX + 1):
+            if CREDENTIALS in verdict.blocked_by:
+                self.why, self._blocked_by = verdict.summary, verdict.blocked_by
+            elif not self._answers_again():
+                self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
+                self._session.connection.resign()
+            elif self._is_lost():
+                self.why = _FORGOT
+            if self.why or not verdict.unanswered:
+                break
+            verdict = self._judge(check, resources, attempt)
+        return verdict
+
+    def _after_strangers(
+        self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
+    ) -> Verdict:
+        """Wait until the catalog itself answers, and judge the check again, with names of its own.
+
+        What it has said while something else answered is nobody's finding.
+        """
+        waited, pause = 0.0, _FIRST_PAUSE_SECONDS
+        self._session.strangers = True
+        while words := self._stranger():
+            if waited >= _PATIENCE_SECONDS:
+                self.why = (
+                    f"since {check.id} something else answers in the catalog's place: {words}, "
+                    "also to what was answered before"
+                )
+                return self._without_an_answer(verdict)
+            self._sleep(pause)
+            waited += pause
+            pause *= 2
+        self._disturbed += 1
+        return self._judge(check, resources, attempt=2)
+
+    def _after_loss(
+        self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
+    ) -> Verdict:
+        """Find out whether the check does away with what others stand on, or the catalog."""
+        remove_shared(self._session)
+        self.watch()
+        self._judge(check, resources, attempt=_ATTEMPTS_MAX + 1)
+        if self._is_lost():
+            self._disturbed += 1
+            self.watch()
+            return verdict
+        self.why = _FORGOT
+        return self._without_an_answer(verdict)
+
+    def _answers_again(self) -> bool:
+        """Ask for the config until there is an answer, whatever it is, or patience ends."""
+        target, connection = self._session.target, self._session.connection
+        url = f"{target.base_url}{target.config_path}"
+        asking = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
+        started, waited, pause = self._now(), 0.0, _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                connection.send(asking, self._session.record)
+            except Unreachable:
+                if max(waited, self._now() - started) >= _PATIENCE_SECONDS:
+                    return False
+                self._sleep(pause)
+                waited += pause
+                pause *= 2
+            else:
+                return True
+
+    def _stranger(self) -> str:
+        """Return what comes now instead of the catalog's answers, or nothing: it is still there.
+
+        To believe that, what it has shown before must be answered so, and a list as well.
+        """
+        if self._witnessed is None or not self._shown:
+            return ""
+        try:
+            words = self._words(self._load(self._witnessed))
+            if not words or not self._witness.claims("listNamespaces"):
+                return words
+            return words and self._words(self._witness.list_namespaces())
+        except Unreachable:
+            return ""
+
+    def _words(self, reply: Reply) -> str:
+        """Return in words what was answered in the catalog's place, redacted before it is cut."""
+        redactor = self._session.connection.redactor
+        return redactor.text(foreign_words(redactor.exchange(reply.exchange)))
+
+    def _is_lost(self) -> bool:
+        """Whether the namespace that nobody has to do with is not there any more."""
+        if self._witnessed is None:
+            return False
+        try:
+            return self._is_gone(self._witnessed)
+        except Unreachable:
+            pass
+        try:
+            return self._answers_again() and self._is_gone(self._witnessed)
+        except Unreachable:
+            return False
+
+    def _is_gone(self, namespace: Namespace) -> bool:
+        return self._load(namespace).status == 404
+
+    def _load(self, namespace: Namespace) -> Reply:
+        return self._witness.load_namespace_metadata(namespace)
+
+    def _without_an_answer(self, verdict: Verdict) -> Verdict:
+        """Return a verdict without findings: as far as is known, they are not the catalog's."""
+        return replace(
+            verdict,
+            outcome=Outcome.BLOCKED,
+            summary=self.why,
+            findings=(),
+            blocked_by=self._blocked_by,
+            evidence=(),
+        )

@@ -1,0 +1,74 @@
+"""The exchanges that travel with a verdict: redacted, shortened, with a curl line."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.shared_objects import GROUNDWORK
+from icecheck.findings.verdict import Evidence, Finding
+from icecheck.wire.exchange import Exchange, Step, as_curl
+from icecheck.wire.redaction import Redactor
+
+__all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]
+
+_BODY_CHARACTERS_MAX = 4000
+_EXCHANGES_MAX = 12
+
+
+def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
+    """Return the exchange that shows a finding, after what led up to it.
+
+    That is what every check stands on, as far as this one does, what was arranged, and the last
+    ones of the others. Without an ordinal: the last exchange that was not cleaning up.
+    """
+    told = [e for e in catalog.exchanges if e.step not in {Step.UNDO, Step.PROBE}]
+    if ordinal is not None:
+        told = [e for e in told if e.ordinal <= ordinal]
+    arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
+    shown = [*_groundwork(catalog, told), *arranged, *told[-_EXCHANGES_MAX:]]
+    redactor = catalog.session.connection.redactor
+    return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
+
+
+def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange]:
+    """Yield how everything was made that a check used and has not made itself."""
+    owner, root = catalog.session.owner, catalog.session.root_made
+    # All names that a check makes up under the root begin as the root's own does.
+    if root is not None and any(owner in f"{e.url} {e.request_body!r}" for e in told):
+        yield replace(root, ordinal=GROUNDWORK)
+    for made in catalog.groundwork:
+        yield replace(made, ordinal=GROUNDWORK)
+
+
+def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
+    """Return a finding as it may be shown: what it quotes of an answer may have been vended."""
+    return replace(
+        finding,
+        symptom=replace(finding.symptom, qualifier=redactor.text(finding.symptom.qualifier)),
+        expected=redactor.value(finding.pointer, finding.expected),
+        actual=redactor.value(finding.pointer, finding.actual),
+        pointer="/".join(map(redactor.name, finding.pointer.split("/"))),
+        detail=redactor.text(finding.detail),
+    )
+
+
+def evidence_from(exchange: Exchange, curl: str) -> Evidence:
+    """Shorten a redacted exchange to what a reader needs."""
+    return Evidence(
+        ordinal=exchange.ordinal,
+        step=str(exchange.step),
+        operation=exchange.operation,
+        request=f"{exchange.method} {exchange.url}",
+        status=exchange.status,
+        request_body=_text(exchange.request_body or b""),
+        response_headers="\n".join(f"{k}: {v}" for k, v in exchange.response_headers),
+        response_body=_text(exchange.response_body) if exchange.error is None else exchange.error,
+        curl=curl,
+    )
+
+
+def _text(body: bytes) -> str:
+    text = body.decode(errors="replace")
+    if len(text) <= _BODY_CHARACTERS_MAX:
+        return text
+    return f"{text[:_BODY_CHARACTERS_MAX]}… ({len(text)} characters)"

@@ -1,0 +1,197 @@
+"""Runs one check against a catalog and says what happened; knows nothing of pytest."""
+
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.shared_objects import GROUNDWORK
+from icecheck.findings.shared_symptoms import SUITE_ERROR
+from icecheck.findings.verdict import (
+    CREDENTIALS,
+    TARGET,
+    Finding,
+    Group,
+    Outcome,
+    Skip,
+    SkipKind,
+    Verdict,
+)
+from icecheck.judging.check import Check
+from icecheck.judging.evidence import evidence_of, finding_without_secrets
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
+from icecheck.replies.ill_shaped import reads_ill_shaped
+from icecheck.target.unwritable import Unwritable
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
+
+__all__ = ["judge", "not_run"]
+
+
+def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = None) -> Verdict:
+    """Run a check and return its verdict; whatever it made on the catalog is removed again.
+
+    ``resources`` are what the check's function takes beside the catalog (``spark``). The only
+    errors that pass through are Unwritable, and those that are not exceptions of the program (an
+    interrupt).
+    """
+    started = time.perf_counter()
+    skip = _reason_to_skip(check, catalog)
+    ending: BaseException | None = None
+    if skip is None:
+        try:
+            for need in check.needs:
+                if not has_capability(catalog, need):
+                    raise NotOffered(f"the catalog has no {need}", SkipKind.NOT_APPLICABLE)
+            check.function(catalog, **(resources or {}))
+        except Unwritable:
+            raise  # no check is to be judged while nothing can be written down
+        except Exception as error:  # noqa: BLE001 - every ending is a verdict
+            ending = _blocked_by_shape(catalog, error) or error
+            # Whoever was refused and yet changed something is not trusted with what others use.
+            catalog.doubted = isinstance(error, Violation)
+        finally:
+            catalog.undo()
+    return _verdict(check, catalog, ending, skip, (time.perf_counter() - started) * 1000)
+
+
+def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
+    """Return the verdict of a check that was not run, with its reason."""
+    return _make(check, Outcome.SKIP, summary=reason, skip=Skip(kind, reason))
+
+
+def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
+    if catalog.target.read_only and check.group is Group.SPARK:
+        return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
+    undeclared = [o for o in check.operations if not catalog.claims(o)]
+    if not undeclared:
+        return None
+    reason = f"the catalog's config does not claim {', '.join(undeclared)}"
+    return Skip(SkipKind.NOT_DECLARED, reason)
+
+
+def _verdict(
+    check: Check,
+    catalog: Catalog,
+    ending: BaseException | None,
+    skip: Skip | None,
+    duration_ms: float,
+) -> Verdict:
+    facts: dict[str, Any] = {"requests": len(catalog.exchanges), "duration_ms": duration_ms}
+    redactor = catalog.session.connection.redactor
+    if skip is not None:
+        return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)
+    match ending:
+        case None:
+            return _make(check, Outcome.PASS, **facts)
+        case Violation(findings=said) if unclaimed := _unclaimed(catalog, said[0].exchange):
+            why = f"the catalog's config does not claim {unclaimed}, which this check needs"
+            skip = Skip(SkipKind.MISSING_FIXTURE, why)
+            return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
+        case Violation(findings=said) if excuse := _excuse(catalog, said[0]):
+            return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
+        case Violation(findings=said):
+            findings = tuple(finding_without_secrets(f, redactor) for f in said)
+            return _make(
+                check,
+                Outcome.FAIL,
+                summary=_summary(findings[0]),
+                findings=findings,
+                evidence=evidence_of(catalog, findings[0].exchange),
+                **facts,
+            )
+        case Blocked(by=by, reason=reason, exchange=exchange):
+            return _make(
+                check,
+                Outcome.BLOCKED,
+                summary=redactor.text(reason),
+                blocked_by=(by,),
+                evidence=evidence_of(catalog, exchange),
+                **facts,
+            )
+        case NotOffered(kind=kind, reason=reason):
+            why = redactor.text(reason)
+            return _make(check, Outcome.SKIP, summary=why, skip=Skip(kind, why), **facts)
+        case CredentialsEnded():
+            why = redactor.text(str(ending))
+            return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(CREDENTIALS,), **facts)
+        case Unreachable():
+            why = redactor.text(str(ending))
+            return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(TARGET,), **facts)
+        case error:
+            words = redactor.text("".join(traceback.format_exception(error)))
+            return _make(
+                check,
+                Outcome.ERROR,
+                summary=redactor.text(f"{type(error).__name__}: {error}"),
+                findings=(Finding(SUITE_ERROR, "no error", type(error).__name__, words),),
+                evidence=evidence_of(catalog, None),
+                **facts,
+            )
+
+
+def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
+    """Return what blocks a check that stumbled over an answer which breaks its schema.
+
+    That is the catalog's fault and the schema check's finding, not an error of the suite; any
+    other error is one, whatever else the catalog answered.
+    """
+    body = reads_ill_shaped(error, catalog.handed_out)
+    if body is None:
+        return None
+    blocked = blocked_by_shape(body.exchange, catalog.session.schemas)
+    if blocked and body.exchange.check != catalog.check_id:
+        return Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK)
+    return blocked
+
+
+def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
+    """Return the operation whose answer was judged, if the catalog never claimed to serve it.
+
+    Those of the check's own requirements are claimed, or it had not run: this is one that it only
+    looks with (verdict-rules 9).
+    """
+    shown = next((e.operation for e in catalog.exchanges if e.ordinal == ordinal), None)
+    return None if shown is None or catalog.claims(shown) else shown
+
+
+def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
+    """Return why a refusal where a success was due is no fault: the document lists the answer.
+
+    403: these credentials may not (L4547). 406, where the operation's table has it: the catalog
+    does not support it (L4562, verdict-rules 6).
+    """
+    if finding.due is None or not finding.due.all_success:
+        return None
+    shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
+    if not shown:
+        return None
+    operation_id, status = str(shown[-1].operation), shown[-1].status
+    responses = catalog.session.contract.operations[operation_id].responses
+    if status == 403 and "403" in responses:
+        why = f"{operation_id} answered 403: run with credentials that may do this"
+        return Skip(SkipKind.MISSING_FIXTURE, why)
+    if status == 406 and "406" in responses:
+        return Skip(SkipKind.NOT_APPLICABLE, f"{operation_id} answered 406: not supported")
+    return None
+
+
+def _summary(finding: Finding) -> str:
+    where = f" at {finding.pointer}" if finding.pointer else ""
+    detail = f" ({finding.detail})" if finding.detail else ""
+    return f"expected {finding.expected}, got {finding.actual}{where}{detail}"
+
+
+def _make(check: Check, outcome: Outcome, **facts: Any) -> Verdict:
+    return Verdict(
+        check=check.id,
+        title=check.title,
+        group=check.group,
+        level=check.level,
+        requirements=check.proves,
+        operations=check.operations,
+        profile=check.profile,
+        outcome=outcome,
+        **facts,
+    )

@@ -1,0 +1,68 @@
+"""Judges the exchanges of a run passively, and hands them on, in the order of the checks."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.passive import Observed, observe
+from icecheck.wire.exchange import Exchange
+
+__all__ = ["PassiveObserver"]
+
+
+class PassiveObserver:
+    """Takes the exchanges out of a session and judges them, those of one check with its verdict.
+
+    Checks come in the order in which they were announced, whichever of them ends first. What
+    belongs to none of them (probes, shared objects) is judged as it comes. ``on_exchange`` is told
+    every exchange once it was judged; ``observed`` is what was seen so far.
+    """
+
+    def __init__(self, session: Session, on_exchange: Callable[[Exchange], None] | None) -> None:
+        self.observed: dict[str, Observed] = {}
+        self._session = session
+        self._on_exchange = on_exchange
+        self._order: deque[str] = deque()
+        self._verdicts: dict[str, Verdict] = {}
+        self._kept: dict[str, list[Exchange]] = {}
+
+    @property
+    def judged_something(self) -> bool:
+        """Whether any check came to a pass or a failure."""
+        return any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in self._verdicts.values())
+
+    def announce(self, *checks: str) -> None:
+        """Append these check ids to the order."""
+        self._order += checks
+        self._kept |= {check: [] for check in checks}
+
+    def take(self, *verdicts: Verdict) -> None:
+        """Take in verdicts, and whatever was exchanged meanwhile."""
+        self._verdicts |= {verdict.check: verdict for verdict in verdicts}
+        exchanges = self._session.exchanges
+        # Other threads append to the list while this goes on.
+        taken = exchanges[:]
+        del exchanges[: len(taken)]
+        for exchange in taken:
+            kept = self._kept.get(exchange.check)
+            if kept is None:
+                self._pass_on([exchange])
+            else:
+                kept.append(exchange)
+        while self._order and self._order[0] in self._verdicts:
+            check = self._order.popleft()
+            self._pass_on(self._kept.pop(check), self._verdicts[check])
+
+    def end(self) -> None:
+        """Judge the exchanges of checks that came to no verdict as well."""
+        self.take()
+        while self._order:
+            self._pass_on(self._kept.pop(self._order.popleft()))
+
+    def _pass_on(self, exchanges: Sequence[Exchange], verdict: Verdict | None = None) -> None:
+        session = self._session
+        observe(exchanges, session.schemas, self.observed, verdict, strangers=session.strangers)
+        if self._on_exchange is not None:
+            for exchange in exchanges:
+                self._on_exchange(exchange)

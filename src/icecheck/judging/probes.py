@@ -1,0 +1,298 @@
+"""Capabilities that no endpoint announces, found out once by trying (verdict-rules 7)."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import (
+    given_commit,
+    given_home,
+    given_namespace,
+    given_snapshot,
+    given_table,
+    reloaded,
+)
+from icecheck.client.table import Table
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
+
+__all__ = ["CAPABILITIES", "DOES_NOT", "Trait", "has_capability", "is_refusal", "offered", "saw"]
+
+DOES_NOT = frozenset({400, 403, 405, 406, 422, 501})
+"""How a catalog says that it does not do something, where the document leaves that to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """A capability: the operation it is part of, what engines lose without it, how to find out.
+
+    A ``probe`` may find out several at once. None: a check that sends the very request remembers
+    what came of it (``saw``).
+    """
+
+    operation: str
+    loses: str
+    probe: Callable[[Catalog], bool | dict[str, bool]] | None = None
+
+
+def has_capability(catalog: Catalog, name: str) -> bool:
+    """Whether the catalog has a capability; probed on first use and remembered by the session.
+
+    A probe that cannot be arranged tells nothing (None), and counts as present: the checks then
+    say what is wrong.
+    """
+    with catalog.session.sharing:
+        return _known(catalog, name)
+
+
+def _known(catalog: Catalog, name: str) -> bool:
+    known = catalog.session.capabilities
+    if name not in known:
+        probe = CAPABILITIES[name].probe
+        if probe is None:
+            raise ValueError(f"{name} has no probe: a check says what it saw")
+        prober = Catalog(catalog.session, catalog.session.probe_id(name))
+        try:
+            found = probe(prober)
+            known.update(found if isinstance(found, dict) else {name: found})
+        except (Blocked, NotOffered, Violation, *SHAPE_ERRORS):
+            pass
+        finally:
+            prober.undo()
+        known.setdefault(name, None)
+    catalog.session.needed_by.setdefault(name, set()).add(catalog.check_id)
+    return known[name] is not False
+
+
+def saw(catalog: Catalog, name: str, *, present: bool) -> None:
+    """Remember what a check's own requests showed of a capability; one sight of its lack decides.
+
+    Nothing that a check does may depend on what another one saw: the same run sends the same.
+    """
+    if name not in CAPABILITIES:
+        raise ValueError(f"no capability {name}")
+    session = catalog.session
+    with session.sharing:
+        session.capabilities[name] = present and session.capabilities.get(name) is not False
+        session.needed_by.setdefault(name, set()).add(catalog.check_id)
+
+
+def is_refusal(reply: Reply) -> bool:
+    """Whether an answer says that the catalog does not do this: never a 404, 409 or a breakdown."""
+    return reply.status in DOES_NOT
+
+
+def offered(catalog: Catalog, name: str, reply: Reply) -> Reply:
+    """End the check, without fault, if the answer refuses a capability; remember it either way."""
+    if is_refusal(reply):
+        saw(catalog, name, present=False)
+        why = f"the catalog has no {name}: it answers {reply.status}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    if reply.ok:
+        saw(catalog, name, present=True)
+    return reply
+
+
+def _claimed(catalog: Catalog, operation_id: str) -> None:
+    if not catalog.claims(operation_id):
+        raise NotOffered(f"the catalog does not claim {operation_id}, which the probe needs")
+
+
+def _nested_namespaces(catalog: Catalog) -> bool:
+    parent = given_namespace(catalog)
+    return not is_refusal(catalog.create_namespace((*parent, catalog.new_name())))
+
+
+def _namespace_properties(catalog: Catalog) -> bool:
+    namespace = given_namespace(catalog)
+    # Properties that can only be given at creation are properties too.
+    if catalog.claims("updateProperties"):
+        update = catalog.update_properties(namespace, updates={"icecheck": "probe"})
+        if is_refusal(update):
+            return False
+    _claimed(catalog, "loadNamespaceMetadata")
+    body = catalog.load_namespace_metadata(namespace).json()
+    return not (isinstance(body, dict) and "properties" in body and body["properties"] is None)
+
+
+def _cross_namespace_rename(catalog: Catalog) -> bool:
+    _claimed(catalog, "renameTable")
+    table = given_table(catalog)
+    elsewhere = given_namespace(catalog)
+    moved = (elsewhere, catalog.new_name())
+    return not is_refusal(catalog.rename_table((table.namespace, table.name), moved))
+
+
+def _pagination(catalog: Catalog) -> bool:
+    _claimed(catalog, "listTables")
+    namespace = given_namespace(catalog)
+    for _ in range(3):
+        given_table(catalog, namespace)
+    body = catalog.list_tables(namespace, [("pageToken", ""), ("pageSize", "1")]).json()
+    return isinstance(body, dict) and body.get("next-page-token") is not None
+
+
+def _stage_create(catalog: Catalog) -> bool:
+    namespace = given_home(catalog)
+    body = bodies.create_table_body(catalog.new_name(), stage_create=True)
+    return _unless_refused(catalog, catalog.create_table(namespace, body))
+
+
+def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
+    """Whether a creation was not refused; who refuses every table lacks more than that."""
+    if not is_refusal(reply):
+        return True
+    given_table(catalog)  # else Blocked, or NotOffered
+    return False
+
+
+def _format_version(version: int) -> Callable[[Catalog], bool]:
+    def probe(catalog: Catalog) -> bool:
+        namespace = given_home(catalog)
+        body = bodies.create_table_body(
+            catalog.new_name(), properties={"format-version": str(version)}
+        )
+        return _unless_refused(catalog, catalog.create_table(namespace, body))
+
+    return probe
+
+
+def _snapshots(catalog: Catalog) -> dict[str, bool]:
+    """Find out on one table whatever is about snapshots; what stays open is left out."""
+    _claimed(catalog, "updateTable")
+    table = given_table(catalog)
+    added = bodies.snapshot(table.metadata)
+    # Alone: who forgets the snapshot refuses the ref to it, and lacks no capability.
+    update = {"action": "add-snapshot", "snapshot": added}
+    if is_refusal(catalog.update_table(table.namespace, table.name, [update])):
+        # Who refuses every commit lacks more than this, and the checks say so.
+        named = {"action": "set-properties", "updates": {"icecheck": "probe"}}
+        given_commit(catalog, table, [named])
+        return {"metadata-only-snapshots": False}
+    found = {"metadata-only-snapshots": True}
+    with contextlib.suppress(Blocked, NotOffered, Violation, *SHAPE_ERRORS):
+        _refs_and_history(catalog, table, added["snapshot-id"], found)
+    return found
+
+
+def _refs_and_history(
+    catalog: Catalog, table: Table, snapshot_id: int, found: dict[str, bool]
+) -> None:
+    table = given_commit(catalog, table, [bodies.snapshot_ref(snapshot_id)])
+    for name, ref_type in (("branches", "branch"), ("tags", "tag")):
+        update = bodies.snapshot_ref(snapshot_id, f"probe-{ref_type}", ref_type)
+        reply = catalog.update_table(table.namespace, table.name, [update])
+        found[name] = not is_refusal(reply)
+    _claimed(catalog, "loadTable")
+    given_snapshot(catalog, table, 2)
+    shown = reloaded(catalog, table).metadata
+    listed = [s.get("snapshot-id") for s in shown.get("snapshots") or ()]
+    # Only the current snapshot is a design; none, or another one, is for the checks to judge.
+    found["snapshot-history"] = listed != [shown.get("current-snapshot-id")]
+
+
+def _etag(catalog: Catalog) -> bool:
+    _claimed(catalog, "loadTable")
+    table = given_table(catalog)
+    return catalog.load_table(table.namespace, table.name).header("etag") is not None
+
+
+def _names_with(what: str) -> Trait:
+    return Trait(
+        "createNamespace", f"objects cannot be called by names with {what}, however they are quoted"
+    )
+
+
+CAPABILITIES: dict[str, Trait] = {
+    "nested-namespaces": Trait(
+        "createNamespace",
+        "there is one level of namespaces: CREATE NAMESPACE a.b fails in every engine",
+        _nested_namespaces,
+    ),
+    "namespace-properties": Trait(
+        "loadNamespaceMetadata",
+        "COMMENT, LOCATION and ALTER NAMESPACE … SET PROPERTIES are lost or fail",
+        _namespace_properties,
+    ),
+    "stage-create": Trait(
+        "createTable",
+        "CREATE TABLE AS SELECT and create transactions of Java clients fail (Spark, Trino, Flink)",
+        _stage_create,
+    ),
+    "client-location": Trait(
+        "createTable", "CREATE TABLE … LOCATION fails: the catalog places every table"
+    ),
+    "client-view-location": Trait("createView", "views lie where the catalog puts them"),
+    "table-relocation": Trait("updateTable", "ALTER TABLE … SET LOCATION fails"),
+    "view-relocation": Trait("replaceView", "a view's metadata stays where the catalog has put it"),
+    "cross-namespace-rename": Trait(
+        "renameTable",
+        "ALTER TABLE … RENAME TO works within a namespace only",
+        _cross_namespace_rename,
+    ),
+    "cross-namespace-view-rename": Trait(
+        "renameView", "ALTER VIEW … RENAME TO works within a namespace only"
+    ),
+    "pagination": Trait(
+        "listTables",
+        "lists come whole: clients wait, and need memory, for the longest one",
+        _pagination,
+    ),
+    "etag": Trait(
+        "loadTable",
+        "clients load the whole metadata each time they ask whether a table has changed",
+        _etag,
+    ),
+    "snapshots-refs": Trait(
+        "loadTable", "snapshot-loading-mode=refs saves nothing: every load carries every snapshot"
+    ),
+    "snapshot-history": Trait(
+        "loadTable",
+        "time travel, rollback, expiry of snapshots and incremental reads see one snapshot",
+        _snapshots,
+    ),
+    "metadata-only-snapshots": Trait(
+        "updateTable",
+        "nothing for engines, which write manifests; snapshots can be judged with Spark only",
+        _snapshots,
+    ),
+    "branches": Trait(
+        "updateTable", "ALTER TABLE … CREATE BRANCH and write-audit-publish fail", _snapshots
+    ),
+    "tags": Trait(
+        "updateTable", "ALTER TABLE … CREATE TAG fails: no snapshot can be kept by name", _snapshots
+    ),
+    "format-version-1": Trait(
+        "createTable", "no tables of format version 1 for old readers", _format_version(1)
+    ),
+    "format-version-2": Trait(
+        "createTable",
+        "no deletes by position or equality: MERGE and DELETE rewrite files",
+        _format_version(2),
+    ),
+    "format-version-3": Trait(
+        "createTable",
+        "no deletion vectors, row lineage, default values, variants or nanoseconds",
+        _format_version(3),
+    ),
+    "purge": Trait("dropTable", "DROP TABLE … PURGE fails, or leaves every file of the table"),
+    "view-dialects": Trait(
+        "createView", "a view has one dialect: it is made anew for each engine that reads it"
+    ),
+    "mixed-case-names": Trait(
+        "createNamespace",
+        "names come back in lower case: engines that compare them as they were written miss them",
+    ),
+    "case-distinct-names": Trait(
+        "createNamespace", "names that differ in case only cannot exist side by side"
+    ),
+    "names-with-space": _names_with("a space"),
+    "names-with-plus": _names_with("a plus sign"),
+    "names-with-percent": _names_with("a percent sign"),
+    "names-with-unicode": _names_with("characters beyond ASCII"),
+    "names-with-dot": _names_with("a dot"),
+    "names-with-slash": _names_with("a slash"),
+}
+"""Each capability, what is lost without it and how it is found out; ``needs=`` takes the names."""

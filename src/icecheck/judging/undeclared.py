@@ -1,0 +1,109 @@
+"""Operations that a catalog does not claim, tried once each: reported, never judged (rule 9)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.session import Session
+from icecheck.contract import Action, Object
+from icecheck.findings.not_served import NOT_SERVED_STATUSES
+from icecheck.findings.statuses import STATUS
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.replies.expect import Violation, find
+from icecheck.target.target import Namespace
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["try_undeclared"]
+
+_KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
+_SUCCESSES = ("200", "204")
+
+
+def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
+    """Try what the config does not list by the check of its success: operationId -> what was seen.
+
+    Only operations whose check is among ``checks`` are tried, and only if what is made for it can
+    be removed again. What is seen is "works", "broken", "absent" or "not-probed". Nothing of it is
+    a verdict, and its exchanges are not left in the session for passive judgement.
+    """
+    unclaimed = [
+        id_
+        for id_ in session.contract.operations
+        if not session.offer.claims(id_, session.contract)
+    ]
+    if not unclaimed:
+        return {}
+    offer, before = session.offer, len(session.exchanges)
+    seen: dict[str, str] = {}
+    try:
+        removable = {kind: _can_remove(session, kind) for kind in _KINDS}
+        session.offer = replace(offer, held_to=offer.held_to | frozenset(unclaimed))
+        for operation_id in unclaimed:
+            check = _of_success(operation_id, checks)
+            if check is None or not all(
+                removable[kind] for kind in _made_for(session, operation_id)
+            ):
+                continue
+            verdict = judge(check, Catalog(session, f"undeclared.{operation_id}{session.worker}"))
+            seen[operation_id] = _seen(operation_id, verdict)
+    except Unreachable:
+        pass  # then there is nothing more to see
+    finally:
+        session.offer = offer
+        del session.exchanges[before:]
+    return seen
+
+
+def _of_success(operation_id: str, checks: Sequence[Check]) -> Check | None:
+    due = {f"{operation_id}.{status}" for status in _SUCCESSES}
+    mine = (c for c in checks if c.operations[:1] == (operation_id,) and due & {*c.proves})
+    return next(mine, None)
+
+
+def _made_for(session: Session, operation_id: str) -> list[Object]:
+    """Return the kinds of objects that trying an operation may make."""
+    facts = session.contract.operations[operation_id].facts
+    if facts.object is Object.VIEW or facts.action in {Action.CREATE, Action.REGISTER}:
+        return list(dict.fromkeys((Object.NAMESPACE, facts.object)))
+    return [Object.NAMESPACE]
+
+
+def _can_remove(session: Session, kind: Object) -> bool:
+    """Whether what is made can go again: its drop is claimed, or known to those who are asked.
+
+    One that misses the object in the words of the document is served.
+    """
+    drops = session.contract.operation_that(Action.DROP, kind)
+    if session.target.accept_residue or session.offer.claims(drops, session.contract):
+        return True
+    if session.target.read_only:
+        return False
+    catalog = Catalog(session, f"undeclared.{drops}{session.worker}")
+    namespace = catalog.new_namespace_name()
+    names: dict[str, str | Namespace] = {"namespace": namespace}
+    if kind is not Object.NAMESPACE:
+        names[kind] = catalog.new_name()
+    reply = catalog.call(drops, names)
+    try:
+        said = find(reply.json(), ("error", "type"))
+    except Violation:
+        return False
+    return reply.status == 404 and isinstance(said, str) and said.startswith("NoSuch")
+
+
+def _seen(operation_id: str, verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.PASS:
+        return "works"
+    if verdict.outcome is not Outcome.FAIL:
+        return "not-probed"
+    first = verdict.findings[0]
+    shown = {e.operation for e in verdict.evidence if e.ordinal == first.exchange}
+    if (
+        first.symptom == STATUS
+        and first.answered in NOT_SERVED_STATUSES
+        and shown == {operation_id}
+    ):
+        return "absent"
+    return "broken"

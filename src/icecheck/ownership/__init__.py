@@ -1,0 +1,1 @@
+"""What a run has made: the ledger, and the guard that lets it change nothing else."""

@@ -1,0 +1,159 @@
+"""The ledger on disk: what a run makes is written down before it is asked for, and struck out.
+
+A run that is killed leaves the file behind; `icecheck clean` removes what is still in it.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import shlex
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from icecheck.ownership.ledger import Entry
+from icecheck.target.target import Target, UsageError
+from icecheck.target.unwritable import Unwritable, writing
+
+__all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "clean_command", "read_ledger"]
+
+LEDGER_FILE = "ledger.jsonl"
+_FORMAT = "icecheck-ledger/1"
+
+
+class LedgerFile:
+    """Appends to the ledger of one run, from any thread; every line is in the file at once.
+
+    A file that an earlier run has left there, because objects may remain, gets another name.
+    Raises UsageError when the file cannot be written at all, and Unwritable when it cannot be
+    written any more: what is not written down must not be made.
+    """
+
+    def __init__(self, path: Path, owner: str, target: Target) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        header: dict[str, Any] = {"format": _FORMAT, "owner": owner, "url": target.base_url}
+        header |= {"warehouse": target.warehouse, "prefix": target.prefix}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _put_aside(path)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+            self._handle = os.open(path, flags, 0o600)
+            os.write(self._handle, _line(header))
+        except OSError as error:
+            raise UsageError(f"the ledger {path} cannot be written ({error.strerror})") from None
+
+    def made(self, entry: Entry) -> None:
+        """Write down an object that is about to be made."""
+        self._write({"made": _builtins(entry)})
+
+    def gone(self, entry: Entry) -> None:
+        """Strike out an object that was deleted, or never made.
+
+        Where that cannot be written it stays in the file: who cleans up finds it gone.
+        """
+        with contextlib.suppress(Unwritable):
+            self._write({"gone": _builtins(entry)})
+
+    def close(self, *, keep: bool) -> None:
+        """Close the file; without anything left in it there is no need to keep it."""
+        os.close(self._handle)
+        if not keep:
+            self.path.unlink(missing_ok=True)
+
+    def _write(self, event: Mapping[str, Any]) -> None:
+        # One write on a descriptor opened for appending: what the kernel has survives the death
+        # of this process. Half a line, for which there was room, would spoil the next one.
+        line = _line(event)
+        with self._lock, writing(self.path):
+            before = os.fstat(self._handle).st_size
+            try:
+                written = os.write(self._handle, line)
+                if written < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                os.ftruncate(self._handle, before)
+                raise
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLedger:
+    """What a ledger on disk says: whose it is, where, and what may still be there, in order."""
+
+    owner: str
+    url: str
+    warehouse: str | None
+    prefix: str | None
+    entries: tuple[Entry, ...]
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run that wrote it."""
+        return self.owner.partition("_")[2]
+
+
+def read_ledger(path: Path) -> WrittenLedger:
+    """Read a ledger; a last line that was cut off is passed over. UsageError if it is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    try:
+        header = json.loads(lines[0])
+        if header["format"] != _FORMAT or not str(header["owner"]).startswith("icecheck_"):
+            raise ValueError
+        left: Counter[Entry] = Counter()
+        for number, line in enumerate(lines[1:], 2):
+            _replay(line, left, is_last=number == len(lines))
+        owner, url = str(header["owner"]), str(header["url"])
+        return WrittenLedger(owner, url, header["warehouse"], header["prefix"], tuple(left))
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        raise UsageError(
+            f"{path} is no ledger of a run: it is the file {LEDGER_FILE} in a run's output"
+        ) from None
+
+
+def _put_aside(path: Path) -> None:
+    """Keep the ledger of an earlier run that may still have objects on its catalog."""
+    try:
+        earlier = read_ledger(path)
+    except UsageError:
+        return  # none, or not one of ours: a report's directory holds what runs write
+    if earlier.entries:
+        path.rename(path.with_name(f"{path.stem}-{earlier.run_id}{path.suffix}"))
+
+
+def _replay(line: str, left: Counter[Entry], *, is_last: bool) -> None:
+    """Read one line. Two checks may ask for one object: who is refused did not make it gone."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        if is_last:
+            return
+        raise
+    [(what, (kind, namespace, name))] = event.items()
+    entry = Entry(str(kind), tuple(map(str, namespace)), str(name))
+    if what == "made":
+        left[entry] += 1
+    elif left[entry] > 1:
+        left[entry] -= 1
+    else:
+        del left[entry]
+
+
+def _line(event: Mapping[str, Any]) -> bytes:
+    return json.dumps(event).encode() + b"\n"
+
+
+def _builtins(entry: Entry) -> list[Any]:
+    return [entry.kind, list(entry.namespace), entry.name]
+
+
+def clean_command(url: str, ledger: Path) -> str:
+    """Return in words what to type to remove what a ledger names."""
+    command = f"icecheck clean {shlex.quote(url)} --ledger {shlex.quote(str(ledger))}"
+    return f"to clean up, with the same credentials: {command}"

@@ -1,0 +1,233 @@
+"""Removes what a check has made, newest first: what is in its ledger, or bears the run's token."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from icecheck.contract import Action, Contract, Object
+from icecheck.ownership.ledger import Entry, Kind, Ledger
+from icecheck.replies.expect import Reply, Violation
+from icecheck.target.target import Namespace
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.unreachable import Unreachable
+
+__all__ = ["Remover", "look_at", "remove_all", "says_gone"]
+
+_KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
+# Told to wait, or that the name is taken, nobody knows what an earlier request has made.
+_UNSURE = frozenset({408, 409, 429})
+_PAGES_MAX = 100
+
+
+class Remover(Protocol):
+    """What removing needs of a catalog."""
+
+    ledger: Ledger
+
+    @property
+    def contract(self) -> Contract:
+        """The specification that the run holds to."""
+
+    @property
+    def exchanges(self) -> Sequence[Exchange]:
+        """What was said to it so far."""
+
+    def claims(self, operation_id: str) -> bool:
+        """Whether the catalog claims to serve an operation."""
+
+    @property
+    def keeps_full_namespaces(self) -> bool:
+        """Whether the catalog is known to refuse to drop a namespace that holds something."""
+
+    def call(
+        self,
+        operation_id: str,
+        names: dict[str, str | Namespace],
+        *,
+        query: Sequence[tuple[str, str]] = (),
+    ) -> Reply:
+        """Send one request."""
+
+    def list_namespaces(
+        self, parent: Namespace | None = None, query: Sequence[tuple[str, str]] = ()
+    ) -> Reply:
+        """List the namespaces under another, or at the top."""
+
+
+def remove_all(catalog: Remover) -> None:
+    """Remove what is in the ledger; what cannot be removed stays in it, and nothing is raised."""
+    try:
+        for entry in catalog.ledger.newest_first():
+            _remove(catalog, entry)
+    except Unreachable:
+        pass  # what is still in the ledger is reported as residue
+
+
+def _remove(catalog: Remover, entry: Entry) -> None:
+    is_namespace = entry.kind == "namespace"
+    reply = _remove_namespace(catalog, entry) if is_namespace else _drop(catalog, entry)
+    if reply is not None and (reply.ok or reply.status == 404):
+        catalog.ledger.forget(entry, deleted=True)
+    elif _was_never_made(catalog, entry):
+        # Or the catalog has an answer of its own for what is missing.
+        catalog.ledger.remarks.pop(entry, None)
+        catalog.ledger.forget(entry, deleted=False)
+
+
+def _remove_namespace(catalog: Remover, entry: Entry) -> Reply | None:
+    """Drop a namespace; None where it stays, for it holds what the run has not made.
+
+    A catalog that drops a namespace with all that is in it is not asked to before a look.
+    """
+    reply: Reply | None = None
+    if catalog.keeps_full_namespaces:
+        reply = _drop(catalog, entry)
+        # 409 is due where something is in it; there are catalogs that say it with another 4xx.
+        if not 400 <= reply.status < 500 or reply.status == 404:
+            return reply
+    found = _contents(catalog, entry)
+    own = [one for one in found or () if one.kind != "namespace" and catalog.ledger.is_own(one)]
+    # A catalog that folds names shows them under others than the ledger has.
+    dropped = [_drop(catalog, one).ok for one in own]
+    if found is None:
+        return reply
+    for other in found:
+        if not catalog.ledger.is_own(other):
+            catalog.ledger.remarks[entry] = f"it holds {other}, which this run has not made"
+            return None
+    return reply if reply is not None and not (dropped and all(dropped)) else _drop(catalog, entry)
+
+
+def _contents(catalog: Remover, entry: Entry) -> list[Entry] | None:
+    """Return what a namespace holds, or None where the catalog does not say."""
+    contents: list[Entry] = []
+    for kind in _KINDS:
+        found = _listed_in(catalog, kind, entry.namespace)
+        if found is None:
+            words = f"whether it holds a {kind} of somebody else cannot be seen"
+            catalog.ledger.remarks[entry] = words
+            return None
+        contents += found
+    return contents
+
+
+def _was_never_made(catalog: Remover, entry: Entry) -> bool:
+    """Whether the catalog, asked for an object, says that there is none, or does not list it.
+
+    Where it says nothing, because it refuses everything, it is taken at its word: what was refused
+    was not made.
+    """
+    found = look_at(catalog, entry)
+    if found is not None and (found.ok or says_gone(found)):
+        return not found.ok
+    listed = _is_listed(catalog, entry)
+    return _was_refused(catalog, entry) if listed is None else not listed
+
+
+def _was_refused(catalog: Remover, entry: Entry) -> bool:
+    """Whether every request that could have made an object of this kind was refused, if any."""
+    found = [e for e in catalog.exchanges if e.operation in _makers(catalog, entry.kind)]
+    asked = [e for e in found if e.step is not Step.UNDO]
+    return bool(asked) and all(_is_refusal(e.status or 0) for e in asked)
+
+
+def _makers(catalog: Remover, kind: Kind) -> frozenset[str]:
+    """Return the operations that can make an object of a kind."""
+    return frozenset(
+        each.id
+        for each in catalog.contract.operations.values()
+        if each.facts.object == kind and each.facts.creates is not None
+    )
+
+
+def _is_refusal(status: int) -> bool:
+    return status == 501 or (400 <= status < 500 and status not in _UNSURE)
+
+
+def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
+    """Whether a listing of the place of an object names it; None where there is no whole one."""
+    operation_id = catalog.contract.operation_that(Action.LIST, entry.kind)
+    if not catalog.claims(operation_id):
+        return None
+    wanted: Any = [*entry.namespace]
+    if entry.kind == "namespace":
+        reply = catalog.list_namespaces(entry.namespace[:-1] or None)
+        member = "namespaces"
+    else:
+        reply = catalog.call(operation_id, {"namespace": entry.namespace})
+        member, wanted = "identifiers", {"namespace": wanted, "name": entry.name}
+    try:
+        body = reply.json() if reply.status == 200 else None
+        if body is None:
+            return None
+        return True if wanted in body[member] else None if body.get("next-page-token") else False
+    except (AttributeError, KeyError, TypeError, Violation):
+        return None
+
+
+def look_at(catalog: Remover, entry: Entry) -> Reply | None:
+    """Return what the catalog says of an object; None where it claims not to show any."""
+    loads = catalog.contract.operation_that(Action.LOAD, entry.kind)
+    if not catalog.claims(loads):
+        return None
+    names: dict[str, str | Namespace] = {"namespace": entry.namespace}
+    if entry.name:
+        names[entry.kind] = entry.name
+    return catalog.call(loads, names)
+
+
+def says_gone(reply: Reply) -> bool:
+    """Whether an answer says that there is no such object."""
+    return reply.status in {404, 410}
+
+
+def _drop(catalog: Remover, entry: Entry) -> Reply:
+    names: dict[str, str | Namespace] = {"namespace": entry.namespace}
+    if entry.kind != "namespace":
+        names[entry.kind] = entry.name
+    return catalog.call(catalog.contract.operation_that(Action.DROP, entry.kind), names)
+
+
+def _listed_in(catalog: Remover, kind: Kind, namespace: Namespace) -> list[Entry] | None:
+    """Return what of a kind a namespace holds, or None where the catalog does not say."""
+    operation_id = catalog.contract.operation_that(Action.LIST, kind)
+    if not catalog.claims(operation_id):
+        # What nobody can make there is not there.
+        return None if any(map(catalog.claims, _makers(catalog, kind))) else []
+    found: list[Entry] = []
+    token = ""
+    for _ in range(_PAGES_MAX):
+        reply = _page(catalog, kind, namespace, token)
+        if says_gone(reply):
+            return found
+        try:
+            body = reply.json() if reply.ok else None
+            if body is None:
+                return None
+            found += [e for e in _entries(kind, body) if _is_below(namespace, e)]
+            token = body.get("next-page-token") or ""
+        except (AttributeError, KeyError, TypeError, Violation):
+            return None
+        if not token:
+            return found
+    return None
+
+
+def _page(catalog: Remover, kind: Kind, namespace: Namespace, token: str) -> Reply:
+    query = (("pageToken", token),) if token else ()
+    if kind == "namespace":
+        return catalog.list_namespaces(namespace, query)
+    operation_id = catalog.contract.operation_that(Action.LIST, kind)
+    return catalog.call(operation_id, {"namespace": namespace}, query=query)
+
+
+def _entries(kind: Kind, body: Any) -> list[Entry]:
+    if kind == "namespace":
+        return [Entry(kind, tuple(map(str, levels))) for levels in body.get("namespaces") or ()]
+    named = body.get("identifiers") or ()
+    return [Entry(kind, tuple(map(str, each["namespace"])), str(each["name"])) for each in named]
+
+
+def _is_below(namespace: Namespace, entry: Entry) -> bool:
+    """Whether an object is directly in a namespace; a catalog of one level lists all there are."""
+    around = entry.namespace[:-1] if entry.kind == "namespace" else entry.namespace
+    return [level.casefold() for level in around] == [level.casefold() for level in namespace]

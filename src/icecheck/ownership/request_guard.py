@@ -1,0 +1,168 @@
+"""The last look at a request before it is sent: it goes to the target, and changes the run's own.
+
+A config that a catalog announces, or a slip of a check, must never make a run change what belongs
+to somebody else.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.contract import Action, Contract, Facts, Object, Operation, Place
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.ownership.effects import changes_nothing, read_body
+from icecheck.ownership.ledger import Entry, bears_token
+from icecheck.replies.expect import Violation
+from icecheck.target.addresses import origin_of, spelled_separator, the_host_is_named
+from icecheck.target.offer import Offer, encode_segment
+from icecheck.target.target import Namespace, Target
+from icecheck.wire.connection import Wire
+
+__all__ = ["ForeignRequest", "RequestGuard"]
+
+_PLAN_ID = declare("plan-id", "Gives a plan an id that cannot be put into a path", Severity.SHAPE)
+
+
+_READING = frozenset({"GET", "HEAD"})
+
+
+class ForeignRequest(Exception):
+    """A request was not sent: it might have reached what is not the run's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A namespace as it is spelled in a path; ``levels`` are percent-encoded."""
+
+    levels: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGuard:
+    """Knows which requests a run may send to its target.
+
+    ``own`` is the target as the user described it, ``target`` the same as the config leads to it.
+    ``ledgered`` are objects of the run whose own names do not bear its token.
+    """
+
+    contract: Contract
+    offer: Offer
+    own: Target
+    target: Target
+    owner: str
+    ledgered: Mapping[Entry, int]
+
+    def __call__(self, wire: Wire) -> None:
+        """Let a request pass, or raise ForeignRequest.
+
+        Raises Violation where a plan-id that the catalog gave makes no path.
+        """
+        hosts = self.own.allow_hosts
+        if not the_host_is_named(origin_of(wire.url), origin_of(self.own.base_url), hosts):
+            raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
+        if wire.method in _READING:
+            return  # a catalog may name an address to read at, such as one for fresh credentials
+        operation = self.contract.operations.get(str(wire.operation))
+        bases = [base for base in self._bases if wire.url.startswith(f"{base}/v1/")]
+        if operation is None or not bases:
+            raise ForeignRequest(f"{wire.method} {wire.url} is no request of the specification")
+        path = wire.url[len(bases[0]) :].partition("?")[0]
+        names = self._names_in(path, wire, operation)
+        if not changes_nothing(operation, wire.method):
+            for problem in self._problems(operation.facts, names, read_body(wire.body)):
+                raise ForeignRequest(f"{wire.method} {path}: {problem}")
+
+    @property
+    def _bases(self) -> tuple[str, str]:
+        return self.own.base_url, self.target.base_url
+
+    def _names_in(self, path: str, wire: Wire, operation: Operation) -> Mapping[str, str]:
+        """Return parameter -> percent-encoded value of the operation's path."""
+        found = self.offer.operation_of(self.contract, wire.method, path)
+        if found is not None and found[0] == wire.operation:
+            return found[1]
+        if operation.facts.action is Action.CANCEL_PLAN:
+            raise Violation(_PLAN_ID, "a plan-id that can be put into a path", path)
+        raise ForeignRequest(f"{wire.method} {path} is no path of {wire.operation}")
+
+    def _problems(
+        self, facts: Facts, names: Mapping[str, str], body: Mapping[str, Any]
+    ) -> Iterator[str]:
+        path_place = self._place(names.get("namespace", ""))
+        if facts.object is Object.NAMESPACE and Place.PATH in facts.names:
+            yield from self._namespace(path_place)
+        elif path_place:
+            yield from self._container(path_place)
+        for kind in ("table", "view"):
+            if kind in names:
+                yield from self._named(kind, path_place, names[kind])
+        if Place.NAMESPACE in facts.names:
+            levels = _strings(body.get("namespace"))
+            yield from self._namespace(_Place(tuple(map(encode_segment, levels))))
+        elif path_place and isinstance(body.get("name"), str):
+            yield from self._named(facts.object, path_place, encode_segment(body["name"]))
+        for identifier in _identifiers(body):
+            yield from self._identified(facts.object, identifier)
+
+    def _identified(self, kind: Object, identifier: Mapping[str, Any]) -> Iterator[str]:
+        place = _Place(tuple(map(encode_segment, _strings(identifier.get("namespace")))))
+        if place:
+            yield from self._container(place)
+        if isinstance(identifier.get("name"), str):
+            yield from self._named(kind, place, encode_segment(identifier["name"]))
+
+    def _namespace(self, place: _Place) -> Iterator[str]:
+        if not place:
+            return
+        if not (bears_token(self.owner, place.levels[-1]) or self._is_ledgered("namespace", place)):
+            yield f"the namespace {'.'.join(place.levels)} is not the run's own"
+        if place.levels[:-1]:
+            yield from self._container(_Place(place.levels[:-1]))
+
+    def _container(self, place: _Place) -> Iterator[str]:
+        """A namespace that only holds what is changed may be the one the user works under."""
+        if place.levels == tuple(map(encode_segment, self.target.namespace)):
+            return
+        if not any(bears_token(self.owner, level) for level in place.levels):
+            yield f"the namespace {'.'.join(place.levels)} is not the run's own"
+
+    def _named(self, kind: str, place: _Place, name: str) -> Iterator[str]:
+        if not (bears_token(self.owner, name) or self._is_ledgered(kind, place, name)):
+            yield f"the {kind} {name} is not the run's own"
+
+    def _is_ledgered(self, kind: str, place: _Place, name: str = "") -> bool:
+        """Compared as spelled in paths: where a dot joins levels, it is also part of names."""
+        wanted = (kind, self._spelled(place.levels), name)
+        return any(
+            (entry.kind, self._spelled(map(encode_segment, entry.namespace)), spelled) == wanted
+            for entry, times in tuple(self.ledgered.items())
+            if times > 0 and (spelled := encode_segment(entry.name)) == name
+        )
+
+    def _spelled(self, levels: Any) -> str:
+        return spelled_separator(self.offer.separator).join(levels)
+
+    def _place(self, segment: str) -> _Place:
+        if not segment:
+            return _Place(())
+        return _Place(tuple(segment.split(spelled_separator(self.offer.separator))))
+
+
+def _strings(value: Any) -> Namespace:
+    """The levels of a namespace; what is malformed names nothing."""
+    if isinstance(value, list) and all(isinstance(level, str) for level in value):
+        return tuple(value)
+    return ()
+
+
+def _identifiers(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a commit, a transaction or a rename names in its body."""
+    changes = body.get("table-changes")
+    listed = changes if isinstance(changes, list) else []
+    commits = [body, *(change for change in listed if isinstance(change, dict))]
+    found = [commit.get("identifier") for commit in commits]
+    found += [body.get("source"), body.get("destination")]
+    yield from (each for each in found if isinstance(each, dict))

@@ -1,0 +1,1 @@
+"""Checks proven by defects: the mock with a defect, and which checks fail on it."""

@@ -1,0 +1,90 @@
+"""A session with a mock of its own that has defects: where checks are proven to fail."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from icecheck.client.adapting import accommodate
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
+from icecheck.mock_server.defects import Install
+from icecheck.mock_server.planning.plans import PlanningSettings
+from icecheck.target.target import Principal, Target
+
+__all__ = [
+    "ADDRESS",
+    "CREDENTIAL",
+    "SECOND",
+    "TOKEN",
+    "WAREHOUSE",
+    "client_without_rights",
+    "defective_session",
+    "target_of_mock",
+]
+
+ADDRESS = "http://mock.invalid"
+WAREHOUSE = "kill"
+TOKEN = "kill-token"  # noqa: S105 - what a mock wants, so that checks of credentials apply
+CREDENTIAL = "kill:kill-secret"  # or a token for this, so that those of its token endpoint do
+SECOND = Principal(credential="other:other-secret")  # who may do nothing with what a run makes
+
+
+@contextmanager
+def defective_session(
+    installs: Iterable[Install] = (),
+    *,
+    from_the_start: bool = False,
+    planning: PlanningSettings | None = None,
+    prepare: Callable[[MockCatalog], None] | None = None,
+    **options: Any,
+) -> Iterator[tuple[MockCatalog, Session]]:
+    """Open a session with a mock that then gets these defects; no socket is opened.
+
+    The defects come after the session has found out how to work in the catalog, so that only
+    checks meet them, or else ``from_the_start``, as on a real catalog, to whose needs a run
+    adapts; TargetUnusable if nobody can work there. The mock's files are on this machine, in a
+    directory of its own. ``prepare`` arranges what a user would have arranged; ``options`` are
+    those of a Target.
+    """
+    client_id, _, secret = CREDENTIAL.partition(":")
+    mock = MockCatalog(
+        seed=1,
+        token=TOKEN,
+        planning=planning,
+        oauth2=OAuth2Settings(clients=(Client(client_id, secret), client_without_rights(SECOND))),
+        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
+    )
+    transport = mock.httpx_transport()
+    try:
+        if prepare is not None:
+            prepare(mock)
+        if from_the_start:
+            _install(mock, installs)
+        session = open_session(target_of_mock(**options), run_id="kill", transport=transport)
+        # Nobody else is on this mock: whether it keeps what others have made need not be tried.
+        session.keeps_full_namespaces = True
+        if from_the_start:
+            accommodate(session)
+        else:
+            _install(mock, installs)
+        yield mock, session
+        session.close()
+    finally:
+        mock.stop()
+
+
+def _install(mock: MockCatalog, installs: Iterable[Install]) -> None:
+    for install in installs:
+        install(mock.registries)
+
+
+def client_without_rights(principal: Principal) -> Client:
+    """A client that may ask for the configuration, and for nothing that a run makes."""
+    client_id, _, secret = str(principal.credential).partition(":")
+    return Client(client_id, secret, permissions=Permissions.nothing())
+
+
+def target_of_mock(**options: Any) -> Target:
+    """The mock of a defective session as a target."""
+    return Target(ADDRESS, warehouse=WAREHOUSE, credential=CREDENTIAL, second=SECOND, **options)

@@ -1,0 +1,84 @@
+"""The kill matrix: every defect of the mock against the checks that are to notice it."""
+
+from collections.abc import Iterable, Sequence
+
+from icecheck.client.catalog import Catalog
+from icecheck.contract import Contract
+from icecheck.findings.verdict import Group, Level, Outcome, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import Observed, observe, passive_verdicts
+from icecheck.mock_server.defects import Defect
+from icecheck.proof.defective import defective_session
+from icecheck.proof.reach import changed_by
+
+__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses"]
+
+GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+"""The groups that need nothing but a catalog."""
+
+
+def judged_with(
+    defects: Iterable[Defect], checks: Iterable[Check], *, from_the_start: bool = False
+) -> list[Verdict]:
+    """Return the verdicts on one mock with all these defects, those of passive checks last.
+
+    ``from_the_start`` the run meets them before its first check too, and may adapt to them.
+    """
+    installs = [defect.install for defect in defects]
+    with defective_session(installs, from_the_start=from_the_start) as (_, session):
+        verdicts: list[Verdict] = []
+        observed: dict[str, Observed] = {}
+        for check in checks:
+            session.exchanges.clear()
+            verdicts.append(judge(check, Catalog(session, check.id)))
+            observe(session.exchanges, session.schemas, observed, verdicts[-1])
+        return verdicts + passive_verdicts(observed, session.contract)
+
+
+def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
+    """Return the checks that a defect is to fail: those of the requirement which it breaks.
+
+    Where no check asks for it, passive ones see it in the answers that others get: those whose
+    requirements are about an operation that the defect changes.
+    """
+    if aimed := [check for check in checks if defect.breaks in check.proves]:
+        return aimed
+    plain = [each for each in checks if each.group is Group.CHECKS and not each.disruptive]
+    changed = {entry for registry, entry in changed_by(defect) if registry == "operations"}
+    return [check for check in plain if changed.intersection(check.operations)] or plain
+
+
+def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:
+    """Return the failures, sorted by check, of what is aimed at a defect among these checks."""
+    verdicts = judged_with((defect,), aimed_at(defect, checks))
+    failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
+    return tuple(sorted(failed, key=lambda verdict: verdict.check))
+
+
+def is_proof(defect: Defect, verdict: Verdict) -> bool:
+    """Whether a failure speaks of what the defect breaks.
+
+    It does if its check proves the requirement, or judges the shape of that operation's answers.
+    """
+    operation = defect.breaks.partition(".")[0]
+    shape = verdict.passive and verdict.check.startswith(f"schema.{operation}.")
+    return shape or verdict.check == defect.breaks or defect.breaks in verdict.requirements
+
+
+def misses(defect: Defect, failed: Sequence[Verdict], contract: Contract) -> str:
+    """Return what is wrong with how a defect was noticed; nothing if it was caught as it should.
+
+    It has to fail something that speaks of what it breaks, at the level of that requirement: what
+    is less than a MUST fails no check of a MUST.
+    """
+    level = contract.requirements[defect.breaks].level
+    proofs = [verdict for verdict in failed if is_proof(defect, verdict)]
+    if not proofs:
+        return f"nothing that proves {defect.breaks} fails"
+    if level is Level.MUST and all(verdict.level is not Level.MUST for verdict in proofs):
+        return f"{defect.breaks} is a must, and {proofs[0].check} is a {proofs[0].level}"
+    too_much = [verdict.check for verdict in failed if verdict.level is Level.MUST]
+    if level is not Level.MUST and too_much:
+        return f"{defect.breaks} is a {level}, and {', '.join(too_much)} fails"
+    return ""

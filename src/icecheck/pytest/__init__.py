@@ -1,0 +1,1 @@
+"""The pytest plugin: options, fixtures, and checks as test items."""

@@ -1,0 +1,46 @@
+"""The pytest fixtures of the checks, for the conftest of each folder of checks.
+
+They stand there, and not in the plugin, so that only checks have them: `catalog` and `spark` are
+names that other projects use too, whose fixtures the checks must not meet either.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from icecheck.client.catalog import Catalog
+    from icecheck.spark.session import SparkWorkbench
+
+__all__ = ["RUN_PLUGIN", "catalog", "spark"]
+
+RUN_PLUGIN = "icecheck-run"
+"""The name under which a run is registered as a plugin; its ``recorder`` gives the fixtures."""
+
+
+class _Recorder(Protocol):
+    @property
+    def catalog(self) -> "Catalog": ...
+
+    @property
+    def spark(self) -> "SparkWorkbench": ...
+
+
+@pytest.fixture
+def catalog(request: pytest.FixtureRequest) -> "Catalog":
+    """The catalog under test; replaced by one that bears the check's id when a check runs."""
+    return _recorder(request).catalog
+
+
+@pytest.fixture
+def spark(request: pytest.FixtureRequest) -> "SparkWorkbench":
+    """A running Spark, started when the first check wants it."""
+    return _recorder(request).spark
+
+
+def _recorder(request: pytest.FixtureRequest) -> _Recorder:
+    run = request.config.pluginmanager.get_plugin(RUN_PLUGIN)
+    if run is None:
+        pytest.fail("a check needs a catalog: add --catalog-url URL", pytrace=False)
+    recorder: _Recorder = run.recorder
+    return recorder

@@ -1,0 +1,191 @@
+"""A namespace for one test on a catalog that others use: only what is in it can be changed.
+
+A test speaks to the catalog with a client of its own (PyIceberg). Each of its requests is read
+before it is sent: one that changes something goes out only if everything that it names lies in the
+test's namespace, and what it may create is entered in the ledger first.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange
+from icecheck.client.session import Session
+from icecheck.contract import Changes, Operation, Place
+from icecheck.ownership.effects import Effect, effect_of
+from icecheck.ownership.ledger import Entry
+from icecheck.replies.expect import Blocked
+from icecheck.target.target import Namespace
+
+__all__ = ["NotOwn", "OwnNamespace", "Permit"]
+
+_READING = frozenset({"GET", "HEAD"})
+_IDENTIFIERS = frozenset({Place.IDENTIFIER, Place.SOURCE, Place.DESTINATION, Place.TABLE_CHANGES})
+
+
+class NotOwn(Exception):
+    """A request of a test would change what is not the test's own; it was not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """A request that may be sent: what it does if it succeeds, and what is new in the ledger."""
+
+    operation: str
+    effect: Effect
+    fresh: tuple[Entry, ...]
+
+
+class OwnNamespace:
+    """The namespace of one test, made by ``make`` and removed with all in it by ``remove``.
+
+    ``name`` is one that no other test of the run has.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._session = session
+        self._catalog = Catalog(session, name)
+        self._base = _as_sent(session.target.base_url)
+        self._config = f"{_as_sent(session.config_url)}/v1/config"
+        self._tokens = {f"{self._base}/v1/oauth/tokens", _as_sent(session.target.token_endpoint)}
+        self.path: Namespace = ()
+        self.left: tuple[Entry, ...] = ()
+
+    def make(self) -> None:
+        """Create the namespace, unless the run may only read; one that was there is nobody's.
+
+        Raises NotOffered, Blocked or Unreachable without success.
+        """
+        if self._session.target.read_only:
+            return
+        catalog = self._catalog
+        namespace = catalog.new_namespace_name()
+        try:
+            arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace))
+        except Blocked:
+            # 409 to a second attempt: the first one made it, and its answer was lost.
+            if catalog.exchanges[-1].status != 409 or len(catalog.exchanges) < 2:
+                raise
+            catalog.ledger_namespace(namespace)
+        self.path = namespace
+
+    def remove(self) -> None:
+        """Remove what the test has made, newest first; what stays is in ``left``."""
+        self._catalog.undo()
+        self.left = tuple(self._catalog.ledger)
+        self._session.exchanges.clear()  # no report is made of them
+
+    def permit(self, method: str, url: str, body: bytes | None) -> Permit:
+        """Enter in the ledger what a request may create; raise NotOwn if it must not be sent.
+
+        ``url`` is whole, as it will be sent.
+        """
+        asked = url.partition("?")[0]
+        if method == "POST" and asked in self._tokens:
+            return Permit("getToken", Effect(), ())
+        if method == "GET" and asked == self._config:
+            return Permit("getConfig", Effect(), ())
+        if not asked.startswith(f"{self._base}/v1/"):
+            raise NotOwn(f"{method} {asked} leads away from the catalog at {self._base}")
+        prefix = self._session.offer.prefix
+        head = f"/v1/{prefix}" if prefix else "/v1"
+        rest = asked.removeprefix(_as_sent(self._base + head))
+        asked_for, names = (None, {}) if rest == asked else self._read(method, head + rest)
+        if method in _READING:
+            return Permit(asked_for.id if asked_for else "", Effect(), ())
+        if asked_for is None:
+            raise NotOwn(f"{method} {asked} is no request that can be told to change only your own")
+        if asked_for.facts.changes is not Changes.OBJECTS:
+            return Permit(asked_for.id, Effect(), ())
+        effect = effect_of(asked_for, names, body)
+        self._refuse_others(asked_for, names, body, effect)
+        if asked_for.id == "dropTable" and _purges(url):
+            raise NotOwn(
+                "a purge deletes files wherever the table's metadata points: drop the table instead"
+            )
+        return Permit(asked_for.id, effect, tuple(self._catalog.sender.enter(effect)))
+
+    def settle(self, permit: Permit, status: int) -> None:
+        """Correct the ledger once the answer is known."""
+        self._catalog.sender.settle(status, permit.effect, permit.fresh)
+
+    def _read(
+        self, method: str, path: str
+    ) -> "tuple[Operation | None, dict[str, str | Namespace]]":
+        """Return the operation whose path this is, and its names."""
+        session = self._session
+        found = session.offer.operation_of(session.contract, method, path)
+        if found is None or any(map(_leads_away, found[1].values())):
+            return None, {}
+        operation_id, encoded = found
+        return session.contract.operations[operation_id], {
+            key: self._levels(value) if key == "namespace" else unquote(value)
+            for key, value in encoded.items()
+        }
+
+    def _levels(self, segment: str) -> Namespace:
+        separator = unquote(self._session.offer.separator)
+        either = f"{re.escape(quote(separator, safe=''))}|{re.escape(separator)}"
+        return tuple(unquote(level) for level in re.split(either, segment, flags=re.IGNORECASE))
+
+    def _refuse_others(
+        self,
+        operation: Operation,
+        names: Mapping[str, str | Namespace],
+        body: bytes | None,
+        effect: Effect,
+    ) -> None:
+        namespaces = [entry.namespace for entry in (*effect.creates, *effect.removes)]
+        namespaces += [value for key, value in names.items() if key == "namespace"]  # type: ignore[misc]
+        namespaces += _named_in(operation, body)
+        own = self.path
+        others = [each for each in namespaces if not own or each[: len(own)] != own]
+        if others or not namespaces:
+            named = ".".join(others[0]) if others else "something"
+            mine = f"its own namespace, {'.'.join(own)}" if own else "nothing: the run only reads"
+            raise NotOwn(
+                f"{operation.id} in {named!r}: on the catalog at {self._base} a "
+                f"test may change {mine}; the fixture iceberg_namespace gives its name"
+            )
+
+
+def _leads_away(segment: str) -> bool:
+    """Whether a server that decodes before it splits would go up from here, or nowhere."""
+    return not segment or not {".", ".."}.isdisjoint(unquote(segment).split("/"))
+
+
+def _named_in(operation: Operation, body: bytes | None) -> list[Namespace]:
+    """Return the namespaces of the identifiers in a body; one that cannot be read is ()."""
+    places = [place for place in operation.facts.names if place in _IDENTIFIERS]
+    if not places:
+        return []
+    try:
+        parsed = json.loads(body or b"{}")
+        return [namespace for place in places for namespace in _identified(place, parsed)]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return [()]
+
+
+def _identified(place: Place, parsed: Any) -> Iterator[Namespace]:
+    member = place.removeprefix("body.")
+    if place is Place.TABLE_CHANGES:
+        for change in parsed[member]:
+            yield tuple(change["identifier"]["namespace"])
+    elif place is not Place.IDENTIFIER or parsed.get(member) is not None:
+        yield tuple(parsed[member]["namespace"])
+
+
+def _purges(url: str) -> bool:
+    asked = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    return any(k.casefold() == "purgerequested" and v.casefold() != "false" for k, v in asked)
+
+
+def _as_sent(url: str) -> str:
+    """Return a URL in the spelling in which PyIceberg's HTTP library sends it."""
+    from requests import Request
+
+    return str(Request("GET", url).prepare().url).rstrip("/")

@@ -1,0 +1,188 @@
+"""pytest in, verdicts out: a pytest item that is a check calls the judge."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import pytest
+
+from icecheck.client.catalog import Catalog
+from icecheck.findings.causes import causes_of
+from icecheck.findings.conclusion import ungated_if_unwitnessed
+from icecheck.findings.expectations import entry_for, met_by
+from icecheck.findings.expected_failures import Mark, Met
+from icecheck.findings.finding_card import card_of
+from icecheck.findings.verdict import Level, Outcome, Verdict
+from icecheck.judging.check import Check, Declaration, bind, declaration_of
+from icecheck.run.check_runner import CheckRunner, open_runner
+from icecheck.run.demands import demanded_by
+from icecheck.run.finish import ProcessReport
+from icecheck.run.options import RunOptions
+from icecheck.spark.session import SparkWorkbench
+from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.target.target import UsageError
+from icecheck.target.unwritable import Unwritable
+from icecheck.wire.connection import TargetUnusable
+
+__all__ = ["PROPERTY", "Recorder", "checks_among", "is_disruptive"]
+
+PROPERTY = "icecheck"
+"""Key of the user property that carries a verdict, as builtins, from worker to controller."""
+
+
+class Recorder:
+    """The part of the plugin that lives in the process where the checks run.
+
+    It is not registered as a plugin itself: pytest looks at every attribute of a plugin, and some
+    of its properties start what they give. ``worker`` is the name that xdist gave this process.
+    """
+
+    def __init__(self, options: RunOptions, worker: str = "") -> None:
+        self.options = options
+        self.worker = worker
+        self.unwritten = ""
+        """Why the run cannot go on: which of its files cannot be written. Empty while all can."""
+        self._runner: CheckRunner | None = None
+        self._unusable: TargetUnusable | UsageError | Unwritable | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog as a fixture gives it; a check gets one that bears its own id."""
+        with self._told_in_a_line():
+            return Catalog(self._opened().session, "fixture")
+
+    @property
+    def spark(self) -> SparkWorkbench:
+        """The Spark bench, started on first use."""
+        with self._told_in_a_line():
+            return self._opened().resources.spark
+
+    def _opened(self) -> CheckRunner:
+        """Return the runner, opened on first use; what is refused is refused once and for all."""
+        if self._unusable is not None:
+            raise self._unusable
+        if self._runner is None:
+            try:
+                self._runner = open_runner(self.options, worker=self.worker)
+            except (TargetUnusable, UsageError, Unwritable) as unusable:
+                self._unusable = unusable
+                raise
+        return self._runner
+
+    @contextlib.contextmanager
+    def _told_in_a_line(self) -> Iterator[None]:
+        """Fail the item at hand in one line where the run cannot go on."""
+        try:
+            yield
+        except Unwritable as unwritable:
+            self.unwritten = str(unwritable)
+            pytest.fail(str(unwritable), pytrace=False)
+        except (TargetUnusable, UsageError, SparkUnavailable) as unusable:
+            pytest.fail(str(unusable), pytrace=False)
+
+    def called(self, item: pytest.Function) -> bool:
+        """Let the judge call an item's function if it is a check; whether it is one."""
+        declared = declaration_of(item.obj)
+        if declared is None:
+            return False
+        check = bind(declared, self.options.contract)
+        if check is None:
+            spec = self.options.spec
+            pytest.skip(f"{declared.id} is about other versions of the document than {spec}")
+        self._call(item, check)
+        return True
+
+    def _call(self, item: pytest.Function, check: Check) -> None:
+        try:
+            with self._told_in_a_line():
+                runner = self._opened()
+                verdict = self._judged(check, runner)
+        finally:
+            if self.unwritten:
+                item.session.shouldstop = self.unwritten
+        if self.options.witnessed_only:
+            verdict = ungated_if_unwitnessed(verdict)
+        item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
+        if runner.breaker.why:
+            item.session.shouldstop = runner.breaker.why
+        _show(item, verdict, self._mark_of(verdict, runner))
+
+    def _judged(self, check: Check, runner: CheckRunner) -> Verdict:
+        checks, skipped = demanded_by(self.options.spec, (check,))
+        if skipped:
+            return skipped[0]
+        runner.announce(*checks)
+        verdict = runner.judge(check)
+        runner.take(verdict)
+        return verdict
+
+    def _mark_of(self, verdict: Verdict, runner: CheckRunner) -> Mark | None:
+        """Return how a verdict compares with the entry that names it, if one does.
+
+        Its cause is found as if it were alone: what it shares with others is known at the end.
+        """
+        cause, foreseen = None, self.options.foreseen
+        if any(entry.cause is not None for entry in foreseen):
+            alone = causes_of([verdict], runner.session.contract.requirements)
+            cause = alone[0].id if alone else None
+        entry = entry_for(verdict.check, cause, foreseen)
+        return None if entry is None else Mark(verdict.check, entry, met_by(entry, verdict))
+
+    def finished(self, *, whole: bool) -> ProcessReport | None:
+        """End the session and return what this process knows; None if there was no session.
+
+        Where no interrupt ended the tests (``whole``), what the catalog does not claim is tried.
+        """
+        if self._runner is None:
+            return None
+        try:
+            return self._runner.close(whole=whole and not self.unwritten)
+        except Unwritable as unwritable:
+            self.unwritten = self.unwritten or str(unwritable)
+            return None
+
+
+def is_disruptive(item: pytest.Item) -> bool:
+    """Whether a pytest item is a check that strains the catalog."""
+    check = _check_in(item)
+    return check is not None and check.disruptive
+
+
+def checks_among(items: Sequence[pytest.Item]) -> list[str]:
+    """Return the ids of the checks among pytest items, in their order."""
+    found = (_check_in(item) for item in items)
+    return [check.id for check in found if check is not None]
+
+
+def _check_in(item: pytest.Item) -> Declaration | None:
+    return declaration_of(item.obj) if isinstance(item, pytest.Function) else None
+
+
+def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
+    """Map a verdict to what pytest knows: blocked and error are red, less than MUST warns."""
+    if mark is not None:
+        _show_expected(verdict, mark)
+    match verdict.outcome:
+        case Outcome.PASS:
+            return
+        case Outcome.SKIP:
+            pytest.skip(f"{verdict.skip.kind if verdict.skip else 'skip'}: {verdict.summary}")
+        case Outcome.FAIL if verdict.level is not Level.MUST or not verdict.gating:
+            item.warn(pytest.PytestWarning(f"{verdict.check} ({verdict.level}): {verdict.summary}"))
+        case _:
+            pytest.fail(card_of(verdict), pytrace=False)
+
+
+def _show_expected(verdict: Verdict, mark: Mark) -> None:
+    """Map what the user foresaw to xfail, and what contradicts it to a failure."""
+    said = f"{mark.entry.kind}: {mark.entry.reason}"
+    match mark.met:
+        case Met.AS_EXPECTED if verdict.outcome not in {Outcome.PASS, Outcome.SKIP}:
+            # Returns under --runxfail, which asks for the failure as it is.
+            pytest.xfail(f"{said} ({verdict.summary})")
+        case Met.PASSES:
+            pytest.fail(f"[XPASS(strict)] {said}: remove {mark.entry.words}", pytrace=False)
+        case Met.FAILS_DIFFERENTLY:
+            pytest.fail(f"{card_of(verdict)}\n  not as {mark.entry.words} says", pytrace=False)
+        case _:
+            return

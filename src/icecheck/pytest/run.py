@@ -1,0 +1,312 @@
+"""A conformance run under pytest: from the options to the report, with or without xdist."""
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from icecheck.client.opening import preflight
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.findings.expectations import DEFAULT_FILE, in_force, read_text
+from icecheck.findings.expected_failures import ExpectationFile
+from icecheck.findings.finding_card import card_of
+from icecheck.findings.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
+from icecheck.judging.check import Check
+from icecheck.ownership.ledger_file import LEDGER_FILE
+from icecheck.pytest.options import given, option
+from icecheck.pytest.recording import PROPERTY, Recorder, checks_among, is_disruptive
+from icecheck.pytest.worker_report import WorkerReport
+from icecheck.run.closing import residue_lines, unmet_lines
+from icecheck.run.collect import collect, left_out
+from icecheck.run.demands import release_to_hold_to
+from icecheck.run.expectations import expectations_from, gated, selection_among
+from icecheck.run.finish import ProcessReport, finish, left_to_skip
+from icecheck.run.options import RunOptions
+from icecheck.run.output import put_aside, write_report
+from icecheck.target.options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.target.sources import described
+from icecheck.target.target import Target, UsageError
+from icecheck.target.unwritable import Unwritable
+from icecheck.target.values import Facts, facts_from
+from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.redaction import Redactor
+
+__all__ = ["CatalogRun"]
+
+DEFAULT_DIRECTORY = "icecheck-report"
+
+
+class CatalogRun:
+    """Collects verdicts in the controlling process and concludes at the end of the session."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        recorder: Recorder,
+        report: str | None,
+        file: ExpectationFile | None = None,
+    ) -> None:
+        self.options = options
+        self.file = file
+        self.recorder = recorder
+        self.report = report
+        self.verdicts: list[Verdict] = []
+        self.workers: list[WorkerReport] = []
+        self.run: Run | None = None
+        self._unwritten = ""
+        self._directory = Path(report or DEFAULT_DIRECTORY).absolute()
+        self._started_at = datetime.now(UTC)
+        self._started = time.monotonic()
+
+    @classmethod
+    def from_config(cls, config: pytest.Config) -> "CatalogRun":
+        """Read the options; a bad one is one line and pytest's usage error."""
+        handed = getattr(config, "workerinput", {})
+        run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
+        run_id = run_id or secrets.token_hex(3)
+        try:
+            target = _target(config)
+            named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION
+            spec = release_to_hold_to(named, "--conformance-spec")
+            seed = _seed(option(config, "conformance-seed"))
+            file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
+        except UsageError as misuse:
+            raise pytest.UsageError(str(misuse)) from None
+        worker = handed.get("workerid", "")
+        report = option(config, "conformance-report")
+        if report is not None:
+            report = str(Path(report).absolute())  # a test may go to another directory
+        options = RunOptions(
+            target=target,
+            run_id=run_id,
+            seed=seed,
+            groups=tuple(Group),
+            command="pytest",
+            ledger=None if report is None else Path(report) / _ledger_file(worker),
+            witnessed_only=bool(option(config, "conformance-witnessed-only")),
+            spec=spec,
+            foreseen=in_force(file, datetime.now(UTC).date()),
+            redactor=Redactor(target.secrets, target.headers),
+        )
+        return cls(options, Recorder(options, worker), report, file)
+
+    @property
+    def tests_ledger(self) -> Path:
+        """The file in which what the fixtures make for tests is written down, beforehand."""
+        name = f"tests.{_ledger_file(self.recorder.worker)}"
+        return self._directory / name
+
+    def leave_out(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Deselect the checks that strain a catalog, unless the user allows them."""
+        if self.options.target.disruptive:
+            return
+        kept = [item for item in items if not is_disruptive(item)]
+        if len(kept) < len(items):
+            config.hook.pytest_deselected(items=[i for i in items if is_disruptive(i)])
+            items[:] = kept
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Find out in one request whether there is a catalog, before anything is collected."""
+        if hasattr(session.config, "workerinput") or session.config.option.collectonly:
+            return
+        try:
+            if self.report:
+                _put_aside(Path(self.report))
+            preflight(self.options.target)
+        except (TargetUnusable, UsageError) as unusable:
+            raise pytest.UsageError(str(unusable)) from None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Let the judge call the function when it is a check."""
+        return self.recorder.called(pyfuncitem) or None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the verdict out of a report, whichever process it comes from."""
+        if report.when == "call":
+            for key, value in report.user_properties:
+                if key == PROPERTY:
+                    self.verdicts.append(msgspec.convert(value, Verdict))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the run's id to an xdist worker: all of them are one run."""
+        node.workerinput[PROPERTY] = self.options.run_id
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what an xdist worker knows when it ends."""
+        sent = getattr(node, "workeroutput", {}).get(PROPERTY)
+        if sent is not None:
+            self.workers.append(WorkerReport.from_builtins(sent))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Close this process's part; in the controller, conclude and write the report."""
+        process = self.recorder.finished(whole=_ended_by_itself(session))
+        asked = checks_among(getattr(session, "items", ()))
+        sent = WorkerReport(asked, process, self.recorder.unwritten).to_builtins()
+        if hasattr(session.config, "workerinput"):
+            output: dict[str, Any] = getattr(session.config, "workeroutput", {})
+            output[PROPERTY] = sent
+            return
+        # Through builtins, as a worker's report comes: one form, one code path.
+        self.workers.append(WorkerReport.from_builtins(sent))
+        unwritten = [worker.unwritten for worker in self.workers if worker.unwritten]
+        processes = [worker.process for worker in self.workers if worker.process is not None]
+        if unwritten:
+            self._end_unwritten(session, unwritten[0])
+        elif processes:
+            self._conclude(session, processes)
+
+    def _conclude(self, session: pytest.Session, processes: Sequence[ProcessReport]) -> None:
+        """Conclude the run as the command line does, and write its report."""
+        asked = list(dict.fromkeys(check for w in self.workers for check in w.asked))
+        every = collect(tuple(Group), self.options.contract, disruptive=True)
+        chosen = [check for check in every if check.id in set(asked)]
+        groups = tuple(group for group in Group if any(c.group is group for c in chosen))
+        missing = left_out((check for check in every if check.group in groups), chosen)
+        self.run = finish(
+            replace(self.options, groups=groups),
+            processes,
+            self._in_order(every, chosen, ended_early=bool(session.shouldfail)),
+            interrupted=_is_interrupted(session, processes),
+            started_at=self._started_at,
+            wall_seconds=time.monotonic() - self._started,
+            left_out=missing,
+            announced=len(asked),
+        )
+        selection = selection_among(asked, groups, self.options.spec, whole=not missing)
+        self.run = gated(self.run, self.file, selection)
+        if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+            session.exitstatus = _exit_status(self.run)
+        if self.report:
+            try:
+                write_report(self.run, Path(self.report))
+            except Unwritable as unwritable:
+                self._end_unwritten(session, str(unwritable))
+
+    def _in_order(
+        self, every: Sequence[Check], chosen: Sequence[Check], *, ended_early: bool
+    ) -> list[Verdict]:
+        """Return the verdicts in the order in which the command line has them.
+
+        That is the suite's own, whichever process judged first, with what the release does not
+        demand at the end.
+        """
+        places = {check.id: place for place, check in enumerate(every)}
+        verdicts = sorted(self.verdicts, key=lambda v: places.get(v.check, len(places)))
+        if ended_early:
+            verdicts += left_to_skip(chosen, verdicts)
+        return sorted(verdicts, key=_is_not_demanded)
+
+    def _end_unwritten(self, session: pytest.Session, why: str) -> None:
+        """End a run whose files cannot be written: there is no report of it."""
+        self._unwritten = why
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
+        """Say what pytest's own summary cannot: passive failures, verdict, causes."""
+        if self.run is None and not self._unwritten:
+            return
+        write = terminalreporter.write_line
+        terminalreporter.section("icecheck")
+        if self._unwritten:
+            write(self._unwritten)
+        if self.run is None:
+            return
+        asked = {v.check for v in self.verdicts}
+        for verdict in self.run.verdicts:
+            if verdict.check not in asked and verdict.outcome is Outcome.FAIL:
+                write(card_of(verdict))
+        for cause in self.run.causes[:10]:
+            write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
+        for line in unmet_lines(self.run):
+            write(line)
+        write(f"run {self.run.run_id}: {self.run.status}: {self.run.headline}")
+        written = sorted(Path(self.report).glob(f"*{LEDGER_FILE}")) if self.report else []
+        for line in residue_lines(self.run, written):
+            write(line)
+
+
+def _put_aside(directory: Path) -> None:
+    """Leave nothing of an earlier run where somebody may take it for this one's."""
+    try:
+        put_aside(directory)
+    except OSError as error:
+        raise UsageError(
+            f"--conformance-report {directory} cannot be written ({error.strerror}): name another "
+            "directory"
+        ) from None
+
+
+def _ended_by_itself(session: pytest.Session) -> bool:
+    """Whether nothing but a first failure (--maxfail) ended the tests early."""
+    ended = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+    return session.exitstatus in ended and not session.shouldstop
+
+
+def _is_interrupted(session: pytest.Session, processes: Sequence[ProcessReport]) -> bool:
+    """Whether somebody ended the tests: neither the breaker nor a first failure did."""
+    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+    return interrupted and not session.shouldfail and not any(p.tripped for p in processes)
+
+
+def _is_not_demanded(verdict: Verdict) -> bool:
+    return verdict.skip is not None and verdict.skip.kind is SkipKind.SPEC_VERSION
+
+
+def _expectation_file(named: str | None, contract: Contract) -> ExpectationFile | None:
+    """Return the entries of the file that was named, or else of the one that lies here."""
+    path = Path(named or DEFAULT_FILE)
+    if named is None and not path.exists():
+        return None
+    return expectations_from(read_text(path), path, contract)
+
+
+def _ledger_file(worker: str) -> str:
+    return f"{worker}.{LEDGER_FILE}" if worker else LEDGER_FILE
+
+
+def _exit_status(run: Run) -> int:
+    """Return pytest's own number: a passive MUST failure is a failure like any other."""
+    excused = run.expectations.excused
+    if run.expectations.unmet or any(
+        v.outcome is Outcome.FAIL and v.level is Level.MUST and v.gating and v.check not in excused
+        for v in run.verdicts
+    ):
+        return pytest.ExitCode.TESTS_FAILED
+    if not any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in run.verdicts):
+        return pytest.ExitCode.NO_TESTS_COLLECTED
+    return pytest.ExitCode.OK
+
+
+def _target(config: pytest.Config) -> Target:
+    """Return the target that options, ini file, environment and icecheck.toml describe together."""
+    return Target(**described(said_of_target(config), config=given(config, "config")))
+
+
+def said_of_target(config: pytest.Config, table: Sequence[TargetOption] = TARGET_OPTIONS) -> Facts:
+    """Return what pytest's options and its ini file say of a target."""
+
+    def said(option: TargetOption) -> Any:
+        value = given(config, option.name)
+        # A key of the ini file that is left empty says nothing.
+        emptied = option.kind in {Kind.SIGNING, Kind.LEVELS} and value in ("", [""])
+        return None if emptied else value
+
+    ours = [option for option in table if not option.not_under_pytest]
+    return facts_from(ours, said, lambda option: f"--catalog-{option.name}")
+
+
+def _seed(said: str | None) -> int:
+    try:
+        return int(said or 0)
+    except ValueError:
+        raise UsageError(f"--conformance-seed: {said!r} is no whole number") from None

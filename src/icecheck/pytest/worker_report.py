@@ -1,0 +1,64 @@
+"""What a process of a pytest run tells the controlling one at its end: builtins, as xdist sends."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from icecheck.client.session import SessionSummary
+from icecheck.findings.verdict import Evidence, Finding
+from icecheck.judging.passive import Observed
+from icecheck.run.finish import ProcessReport
+
+__all__ = ["WorkerReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What one worker of xdist, or the only process, knows beside the verdicts.
+
+    ``asked`` are the ids of the checks that pytest selected. ``process`` is None where there was
+    no session. ``unwritten`` says which file of the run cannot be written, if one cannot.
+    """
+
+    asked: list[str]
+    process: ProcessReport | None
+    unwritten: str = ""
+
+    def to_builtins(self) -> dict[str, Any]:
+        """Return the same in builtins."""
+        sent: dict[str, Any] = {"asked": self.asked, "unwritten": self.unwritten}
+        if self.process is not None:
+            sent["process"] = {
+                "session": msgspec.to_builtins(self.process.session),
+                "observed": {
+                    check: msgspec.to_builtins(
+                        [seen.seen, list(seen.findings.items()), seen.evidence]
+                    )
+                    for check, seen in self.process.observed.items()
+                },
+                "tripped": self.process.tripped,
+            }
+        return sent
+
+    @classmethod
+    def from_builtins(cls, sent: Mapping[str, Any]) -> "WorkerReport":
+        """Read what ``to_builtins`` gave."""
+        told = sent.get("process")
+        process = None
+        if told is not None:
+            process = ProcessReport(
+                msgspec.convert(told["session"], SessionSummary),
+                {check: _observed(*seen) for check, seen in told["observed"].items()},
+                told["tripped"],
+            )
+        return cls([*sent["asked"]], process, sent["unwritten"])
+
+
+def _observed(seen: int, findings: list[Any], evidence: Any) -> Observed:
+    return Observed(
+        seen=seen,
+        findings={tuple(key): msgspec.convert(found, Finding) for key, found in findings},
+        evidence=None if evidence is None else msgspec.convert(evidence, Evidence),
+    )

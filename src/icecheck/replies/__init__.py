@@ -1,0 +1,1 @@
+"""An answer judged: expectations of its status and body, and its documented schema."""

@@ -1,0 +1,152 @@
+"""Bodies that failed their schema, as checks read them: what they lack is nobody's slip but theirs.
+
+A check that reads ``body["metadata"]["schemas"]`` takes for granted what the schema promises. Where
+an answer breaks its schema, its parsed body is handed out as objects and lists that say so when
+something is read that is not there. Any other KeyError of a check is an error of the suite.
+"""
+
+import traceback
+from collections.abc import Collection, Iterator
+from dataclasses import fields, is_dataclass
+from types import FrameType
+from typing import Any, NoReturn
+
+from icecheck.wire.exchange import Exchange
+
+__all__ = ["IllShaped", "IllShapedBody", "reads_ill_shaped"]
+
+_MISREADINGS = (AttributeError, TypeError, ValueError)
+
+
+class IllShaped(KeyError, IndexError, TypeError, AttributeError):
+    """Something was read that an answer lacks which failed its schema; ``body`` is that answer's.
+
+    It is all that may be raised in its place, so that code which is prepared for any of them is.
+    """
+
+    def __init__(self, body: "IllShapedBody", what: object) -> None:
+        super().__init__(f"an answer that failed its schema has no {what!r}")
+        self.body = body
+
+
+class IllShapedBody:
+    """The body of one answer that failed its schema, and what of it has been handed out.
+
+    ``wrong`` are the places (JSON pointers, ``*`` for any index) where its values are no use.
+    """
+
+    def __init__(self, exchange: Exchange, wrong: Collection[str]) -> None:
+        self.exchange = exchange
+        self.wrong = frozenset(wrong)
+        self.gave_null = False
+
+    def handed_out(self, value: Any, pointer: str = "") -> Any:
+        """Return a value of the body so that what is read of it in vain is known."""
+        match value:
+            case dict():
+                found = _Object({k: self.handed_out(v, f"{pointer}/{k}") for k, v in value.items()})
+                found.body, found.pointer = self, pointer
+                return found
+            case list():
+                listed = _List(self.handed_out(v, f"{pointer}/*") for v in value)
+                listed.body, listed.pointer = self, pointer
+                return listed
+            case _:
+                if not pointer:
+                    self.read(value, pointer)
+                return value
+
+    def read(self, value: Any, pointer: str) -> Any:
+        """Note that a value has been read."""
+        if value is None and self._is_wrong(pointer):
+            self.gave_null = True
+        return value
+
+    def _is_wrong(self, pointer: str) -> bool:
+        return any(pointer == at or pointer.startswith(f"{at}/") for at in self.wrong)
+
+
+class _Object(dict[Any, Any]):
+    """An object of a body that failed its schema."""
+
+    __slots__ = ("body", "pointer")
+    body: IllShapedBody
+    pointer: str
+
+    def __missing__(self, key: object) -> NoReturn:
+        raise IllShaped(self.body, key)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.body.read(super().__getitem__(key), f"{self.pointer}/{key}")
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self.body.read(super().get(key, default), f"{self.pointer}/{key}")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        _refuse(self, name)
+
+
+class _List(list[Any]):
+    """A list of a body that failed its schema."""
+
+    __slots__ = ("body", "pointer")
+    body: IllShapedBody
+    pointer: str
+
+    def __getitem__(self, at: Any) -> Any:
+        try:
+            return self.body.read(super().__getitem__(at), f"{self.pointer}/*")
+        except (IndexError, TypeError):
+            raise IllShaped(self.body, at) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.body.read(each, f"{self.pointer}/*") for each in super().__iter__())
+
+    def __getattr__(self, name: str) -> NoReturn:
+        _refuse(self, name)
+
+
+def _refuse(part: "_Object | _List", name: str) -> NoReturn:
+    """Raise what is due where a part is used as if it were of another type."""
+    # Python itself asks values for names with underscores; a part without a body is being made.
+    if name.startswith("_") or name in _Object.__slots__:
+        raise AttributeError(name)
+    raise IllShaped(part.body, name)
+
+
+def reads_ill_shaped(
+    error: Exception, handed_out: Collection[IllShapedBody]
+) -> IllShapedBody | None:
+    """Return the ill-shaped body that code stumbled over, or None: the error is of another kind.
+
+    A missing member tells itself. A value of a wrong type does not: the error must have come about
+    in a function that holds a part of such a body, or that was given a null where none may be.
+    """
+    if isinstance(error, IllShaped):
+        return error.body
+    if not isinstance(error, _MISREADINGS):
+        return None
+    held = [body for frame in _last_function(error) for body in _held_in(frame)]
+    if held:
+        return held[-1]
+    nulls = [body for body in handed_out if body.gave_null]
+    return nulls[-1] if nulls and "NoneType" in str(error) else None
+
+
+def _last_function(error: Exception) -> list[FrameType]:
+    """Return the frames of the function that failed, the comprehensions in it included."""
+    found: list[FrameType] = []
+    for frame, _ in reversed([*traceback.walk_tb(error.__traceback__)]):
+        found.append(frame)
+        if not frame.f_code.co_name.startswith("<"):
+            break
+    return found
+
+
+def _held_in(frame: FrameType) -> Iterator[IllShapedBody]:
+    """Yield the ill-shaped bodies of which a function holds a part, or something with a part."""
+    for value in frame.f_locals.values():
+        held = [value]
+        if is_dataclass(value) and not isinstance(value, type):
+            held += [getattr(value, each.name, None) for each in fields(value)]
+        yield from (part.body for part in held if isinstance(part, _Object | _List))

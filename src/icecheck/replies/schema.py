@@ -1,0 +1,242 @@
+"""Every exchange judged by its schema: against the raw contract and against the corrected one."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from icecheck.contract import Contract, Level, load
+from icecheck.wire.exchange import Exchange
+from icecheck.wire.json_text import read_json
+
+__all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
+
+_JUDGED_MAX = 256
+"""So many answers are kept as judged: more than any check reads."""
+# Strict readings of the prose that are findings but never a MUST (overlay header, rule 3).
+_READINGS = frozenset({"E35", "E37", "E38"})
+# Statuses whose documented body must be JSON; 400 may be text/plain (L4512), 401, 403, 419 and
+# 5xx often come from a gateway in front of the catalog.
+_JSON_DUE = frozenset({200, 404, 406, 409, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProblem:
+    """One violation: where in the body (indices as ``*``), what kind, and in words."""
+
+    level: Level
+    pointer: str
+    kind: str
+    message: str
+
+
+class SchemaJudge:
+    """Validators for the documented responses and request bodies of one contract, compiled lazily.
+
+    A body that satisfies the raw document or the corrected one is accepted (verdict-rules 3), and
+    so is one that says it as a later document does (verdict-rules 10);
+    a body that only breaks a strict reading is a SHOULD.
+    """
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+        self._strict_must = _select_strict(contract, readings=False)
+        self._strict_all = _select_strict(contract, readings=True)
+        self._validators: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+        self._judged: dict[Exchange, tuple[SchemaProblem, ...]] = {}
+        self._compiled: dict[tuple[str, str], jsonschema_rs.Validator] = {}
+
+    def judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
+        """Return what is wrong with the answer's body; nothing when no body is documented.
+
+        An answer is read several times and then judged by itself: what was found last is kept.
+        """
+        found = self._judged.get(exchange)
+        if found is None:
+            if len(self._judged) >= _JUDGED_MAX:
+                self._judged.clear()
+            found = self._judged[exchange] = self._judge(exchange)
+        return found
+
+    def _judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
+        if exchange.operation is None or exchange.status is None or exchange.method == "HEAD":
+            return ()
+        response = self.contract.response(exchange.operation, exchange.status)
+        if response is None or not response.has_body:
+            return ()
+        if not exchange.claims_json:
+            if exchange.status not in _JSON_DUE:
+                return ()
+            media = exchange.header("content-type") or "no content type"
+            said = f"a body that says it is {media}" if exchange.response_body else "no body"
+            return (SchemaProblem(Level.MUST, "", "not-json", f"{said} where JSON is due"),)
+        try:
+            body = read_json(exchange.response_body)
+        except ValueError:
+            problem = "the body says it is JSON but cannot be parsed"
+            return (SchemaProblem(Level.MUST, "", "not-json", problem),)
+        return self.response_problems(exchange.operation, response.status, body)
+
+    def response_problems(
+        self, operation_id: str, status: str, body: Any
+    ) -> tuple[SchemaProblem, ...]:
+        """Judge a parsed body of one documented response (``status`` as documented: "5XX")."""
+        where = f"responses/{operation_id}/{status}"
+        # What satisfies the strictest document satisfies the others: usually one look.
+        if self._validator(where, "readings").is_valid(body):
+            return ()
+        raw, repaired = (self._validator(where, d) for d in ("raw", "repaired"))
+        if not raw.is_valid(body) and not repaired.is_valid(body):
+            if self._validator(where, "tolerant").is_valid(body):  # a later document's words
+                return ()
+            return _problems(repaired, body, Level.MUST)
+        if not repaired.is_valid(body):  # only the raw reading accepts it: both readings pass
+            return ()
+        strict = self._validator(where, "strict")
+        if not strict.is_valid(body):
+            return _problems(strict, body, Level.MUST)
+        return _problems(self._validator(where, "readings"), body, Level.SHOULD)
+
+    def request_is_valid(self, operation_id: str, body: Any) -> bool:
+        """Whether a request body satisfies the corrected contract, strict part included."""
+        return self._validator(f"requests/{operation_id}", "strict").is_valid(body)
+
+    def _validator(self, where: str, dialect: str) -> jsonschema_rs.Validator:
+        key = (where, dialect)
+        if key not in self._validators:
+            document = self._document(dialect)
+            schema = self._body_schema(where, document)
+            # Most errors have one schema: it is compiled once for all of them.
+            same = (json.dumps(schema, sort_keys=True), dialect)
+            if same not in self._compiled:
+                self._compiled[same] = _compile(schema, document)
+            self._validators[key] = self._compiled[same]
+        return self._validators[key]
+
+    def _document(self, dialect: str) -> dict[str, Any]:
+        match dialect:
+            case "raw":
+                return self.contract.raw
+            case "repaired":
+                return self.contract.corrected(("repair",))
+            case "tolerant":
+                return self.contract.tolerant()
+            case "strict":
+                return self._strict_must
+            case _:
+                return self._strict_all
+
+    def _body_schema(self, where: str, document: dict[str, Any]) -> dict[str, Any]:
+        part, operation_id, *rest = where.split("/")
+        operation = self.contract.operations[operation_id]
+        node = document["paths"][operation.path][operation.method.lower()]
+        if part == "requests":
+            content = _resolve(document, node["requestBody"])["content"]
+        else:
+            content = _resolve(document, node["responses"][rest[0]])["content"]
+        schema: dict[str, Any] = next(iter(content.values()))["schema"]
+        return schema
+
+
+@cache
+def schema_judge(version: str = "1.10.0") -> SchemaJudge:
+    """Return the shared judge of one contract: compiling validators is worth doing once."""
+    return SchemaJudge(load(version))
+
+
+@cache
+def has_strict_reading(contract: Contract, operation_id: str, status: str) -> bool:
+    """Whether a strict reading of the prose says more about a body than its schema does."""
+    strict, readings = (_select_strict(contract, readings=r) for r in (False, True))
+    operation = contract.operations[operation_id]
+    path = readings["paths"][operation.path][operation.method.lower()]
+    return any(
+        _resolve(strict, {"$ref": reference}) != _resolve(readings, {"$ref": reference})
+        for reference in _reached(readings, path["responses"][status], set())
+    )
+
+
+def _compile(schema: dict[str, Any], document: Mapping[str, Any]) -> jsonschema_rs.Validator:
+    """Compile a schema with the components that it needs: reading all of them takes the time."""
+    components: dict[str, dict[str, Any]] = {}
+    for reference in _reached(document, schema, set()):
+        _, _, kind, name, *_ = reference.split("/")
+        components.setdefault(kind, {})[name] = document["components"][kind][name]
+    rooted = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "components": components,
+        "allOf": [schema],
+    }
+    return jsonschema_rs.validator_for(rooted)
+
+
+def _reached(document: Mapping[str, Any], node: Any, references: set[str]) -> set[str]:
+    """Return the references that a node contains, however indirectly."""
+    for inner in node.values() if isinstance(node, dict) else node:
+        if isinstance(inner, dict | list):
+            _reached(document, inner, references)
+    reference = node.get("$ref") if isinstance(node, dict) else None
+    if isinstance(reference, str) and reference not in references:
+        references.add(reference)
+        _reached(document, _resolve(document, node), references)
+    return references
+
+
+def _select_strict(contract: Contract, *, readings: bool) -> dict[str, Any]:
+    skip = frozenset() if readings else _READINGS
+    return contract.corrected(("repair", "strict"), leave_out=skip)
+
+
+def _resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
+        target: Any = document
+        for part in str(node["$ref"]).removeprefix("#/").split("/"):
+            target = target[part.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def _problems(
+    validator: jsonschema_rs.Validator, body: Any, level: Level
+) -> tuple[SchemaProblem, ...]:
+    seen: dict[tuple[str, str], SchemaProblem] = {}
+    for error in validator.iter_errors(body):
+        for leaf in _leaves(error):
+            kind = _kind(leaf)
+            path = [*leaf.instance_path]
+            if kind == "required" and (member := _missing_member(leaf)):
+                path.append(member)
+            pointer = "".join(f"/{'*' if isinstance(p, int) else p}" for p in path)
+            seen.setdefault((pointer, kind), SchemaProblem(level, pointer, kind, leaf.message))
+    return tuple(seen.values())
+
+
+def _leaves(error: Any, depth: int = 0) -> Iterator[Any]:
+    """Follow a union to the branch that came closest: its deepest error says what is wrong."""
+    branches = getattr(error.kind, "context", None)
+    if not branches or depth > 8:
+        yield error
+        return
+    closest = max(branches, key=_closeness)
+    for inner in closest:
+        yield from _leaves(inner, depth + 1)
+
+
+def _closeness(branch: list[Any]) -> tuple[bool, int, int]:
+    # A branch whose discriminating constant fails is the wrong branch, however few its errors.
+    wrong_kind = any(_kind(e) in {"const", "type", "enum"} for e in branch)
+    depth = max((len(e.instance_path) for e in branch), default=0)
+    return (not wrong_kind, depth, -len(branch))
+
+
+def _kind(error: Any) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", str(error.kind.name)).lower()
+
+
+def _missing_member(error: Any) -> str | None:
+    member = getattr(error.kind, "property", None)
+    return str(member).strip('"') if member is not None else None

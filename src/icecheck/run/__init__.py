@@ -1,0 +1,1 @@
+"""A whole run: checks collected, run by several workers, finished and written."""

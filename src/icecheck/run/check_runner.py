@@ -1,0 +1,117 @@
+"""Judges checks in one process: from the session's opening to the last look at the catalog."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+
+import httpx
+
+from icecheck.client.cleaning import salvage
+from icecheck.client.deletion_probe import refuse_to_litter
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Verdict
+from icecheck.judging.breaker import Breaker
+from icecheck.judging.check import Check
+from icecheck.judging.observing import PassiveObserver
+from icecheck.judging.undeclared import try_undeclared
+from icecheck.run.finish import ProcessReport
+from icecheck.run.options import RunOptions
+from icecheck.run.resources import Resources
+from icecheck.wire.exchange import Exchange
+
+__all__ = ["CheckRunner", "open_runner"]
+
+
+class CheckRunner:
+    """A session with a catalog, and what judges checks in it; made by ``open_runner``.
+
+    The command line has one for the whole run. Under pytest each process has one: the only
+    process, or each worker of xdist. Whoever made it ends it with ``close``.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        session: Session,
+        on_exchange: Callable[[Exchange], None] | None = None,
+    ) -> None:
+        self.session = session
+        self.resources = Resources(options)
+        self.breaker = Breaker(session)
+        self._observer = PassiveObserver(session, on_exchange)
+        self._announced: list[Check] = []
+
+    def announce(self, *checks: Check) -> None:
+        """Say which checks come next: exchanges are judged passively in this order."""
+        self._announced += checks
+        self._observer.announce(*(check.id for check in checks))
+
+    def judge(self, check: Check) -> Verdict:
+        """Judge an announced check, from any thread; raises as ``judge.judge`` does."""
+        return self.breaker.judge(check, self.resources.of(check))
+
+    def take(self, verdict: Verdict) -> None:
+        """Take in a verdict and judge what was exchanged for it; from one thread only."""
+        self._observer.take(verdict)
+
+    def close(self, *, whole: bool) -> ProcessReport:
+        """Clean up, hang up, and return what is known beside the verdicts.
+
+        Where nothing cut the checks short (``whole``, and the breaker is closed) and any was
+        judged, what the catalog does not claim is tried first.
+        """
+        try:
+            if whole and not self.breaker.why and self._observer.judged_something:
+                # An interrupt ends this, and not the run: every check was judged.
+                with contextlib.suppress(KeyboardInterrupt):
+                    self._observer.take()
+                    self.session.undeclared |= try_undeclared(self.session, self._announced)
+        finally:
+            self.end()
+        return ProcessReport(self.session.summary(), self._observer.observed, self.breaker.why)
+
+    def end(self) -> None:
+        """Remove what is left on the catalog and hang up."""
+        self.breaker.stopped.clear()
+        self.resources.stop()
+        self.breaker.leave()
+        if not self.breaker.why:
+            salvage(self.session)
+        self.session.close()
+        self._observer.end()
+
+
+def open_runner(
+    options: RunOptions,
+    *,
+    checks: Sequence[Check] = (),
+    worker: str = "",
+    transport: httpx.BaseTransport | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
+) -> CheckRunner:
+    """Open a session and find out whether a run may go on in it.
+
+    ``checks`` are those that are known to come; what they take beside the catalog is started.
+    ``worker`` is this process's name among several of one run. ``on_exchange`` is told every
+    redacted exchange, those of one check together and in the order of the checks. Raises
+    UsageError, TargetUnusable, SparkUnavailable and Unwritable; nothing is left open then.
+    """
+    session = open_session(
+        options.target,
+        run_id=options.run_id,
+        seed=options.seed,
+        worker=worker,
+        spec=options.spec,
+        transport=transport,
+        ledger=options.ledger,
+        redactor=options.redactor,
+    )
+    runner = CheckRunner(options, session, on_exchange)
+    with contextlib.ExitStack() as undo:
+        undo.callback(runner.end)
+        runner.announce(*checks)
+        refuse_to_litter(session)
+        runner.resources.prepare(checks)
+        runner.breaker.watch()
+        undo.pop_all()
+    return runner

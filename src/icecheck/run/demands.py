@@ -1,0 +1,63 @@
+"""Which checks the document of an older release does not demand: a run may hold to that one."""
+
+from collections.abc import Iterable
+
+from icecheck.contract import SPEC_VERSIONS, Contract
+from icecheck.contract.releases import is_newer, newest
+from icecheck.findings.verdict import SkipKind, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import not_run
+from icecheck.target.target import UsageError
+
+__all__ = ["OLDEST", "demanded_by", "demanded_verdicts", "release_to_hold_to"]
+
+OLDEST = "1.6.0"
+"""Before it some answers were due that are wrong now (200 for a rename): no run asks for those."""
+
+
+def release_to_hold_to(text: str, option: str = "--spec") -> str:
+    """Return the release a user named; UsageError for one whose document cannot be held to."""
+    parts = text.split(".")
+    known = len(parts) == 3 and all(part.isascii() and part.isdecimal() for part in parts)
+    last = newest(SPEC_VERSIONS)
+    minor = ".".join(last.split(".")[:2])
+    if known and not is_newer(OLDEST, text):
+        if not is_newer(text, last):
+            return text
+        if text.startswith(f"{minor}."):  # a patch release has the same document
+            return last
+    raise UsageError(
+        f"{option} {text}: icecheck can hold a catalog to the documents of Iceberg {OLDEST} to"
+        f" {last}"
+    )
+
+
+def demanded_by(
+    release: str, checks: Iterable[Check]
+) -> tuple[tuple[Check, ...], tuple[Verdict, ...]]:
+    """Return the checks of what the release's document demands, and verdicts that skip the others.
+
+    A check that proves an older requirement and a newer one is among the others: it would fail for
+    the newer one.
+    """
+    demanded, skipped = [], []
+    for check in checks:
+        since = newest(r.since for r in check.requirements)
+        if is_newer(since, release):
+            why = f"demanded since Iceberg {since}; the run holds to {release}"
+            skipped.append(not_run(check, SkipKind.SPEC_VERSION, why))
+        else:
+            demanded.append(check)
+    return tuple(demanded), tuple(skipped)
+
+
+def demanded_verdicts(
+    verdicts: Iterable[Verdict], release: str, contract: Contract
+) -> tuple[Verdict, ...]:
+    """Leave out passive verdicts on what the release's document does not demand."""
+    register = contract.requirements
+    return tuple(
+        verdict
+        for verdict in verdicts
+        if not any(is_newer(register[r].since, release) for r in verdict.requirements)
+    )

@@ -1,0 +1,127 @@
+"""The blocks of a run that are recorded rather than computed: suite, spec, target, timing."""
+
+import hashlib
+import json
+import os
+import platform
+import sys
+from datetime import datetime
+from typing import Any
+
+import icecheck
+from icecheck.client.session import SessionSummary
+from icecheck.contract import Contract
+from icecheck.run.options import RunOptions
+from icecheck.target.offer import Offer
+
+__all__ = ["facts_of"]
+
+
+def facts_of(
+    options: RunOptions,
+    session: SessionSummary,
+    contract: Contract,
+    *,
+    started_at: datetime,
+    finished_at: datetime,
+    wall: float,
+    checks_total: int,
+) -> dict[str, dict[str, Any]]:
+    """Return the recorded blocks of run.json; nothing in them is a secret. ``wall`` is seconds."""
+    return {
+        "suite": {
+            "name": "icecheck",
+            "version": icecheck.__version__,
+            "checks_total": checks_total,
+            "requirement_set": f"iceberg-rest/{contract.version}",
+            "requirement_set_frozen": False,
+            "requirement_set_sha256": _sha256(sorted(contract.requirements)),
+        },
+        "spec": {
+            # What the run holds to; the requirements and their lines are the contract's.
+            "id": f"iceberg-rest/{options.spec}",
+            "git_tag": f"apache-iceberg-{contract.version}",
+            "sha256": f"sha256:{contract.document_sha256}",
+            "url": contract.permalink((1, 1)).partition("#")[0],
+            "overlays": [{"id": "icecheck-errata", "applied": sorted(contract.errata)}],
+            "channel": "release",
+        },
+        "target": _target(options, session),
+        "environment": {
+            "python": platform.python_version(),
+            "os": f"{sys.platform}-{platform.machine()}",
+            "ci": os.environ.get("CI", "") not in {"", "false"},
+        },
+        "config": {
+            "seed": options.seed,
+            "safety": options.target.safety,
+            "groups": [str(g) for g in options.groups],
+            "globs": list(options.globs),
+            "isolation": session.isolation,
+            "witnessed_only": options.witnessed_only,
+            "timeout_seconds": options.target.timeout_seconds,
+            "command": options.command,
+        },
+        "timing": _timing(session, started_at, finished_at, wall),
+        "safety": {
+            "level": options.target.safety,
+            "namespace_prefix": session.owner,
+            "created": session.created,
+            "deleted": session.deleted,
+            "residue": session.residue,
+            "touched_foreign": session.foreign,
+        },
+    }
+
+
+def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
+    target = options.target
+    offer = Offer.read(session.config, target)
+    method = "bearer" if target.token else "none"
+    if target.credential:
+        method = "oauth2-client-credentials"
+    if target.sigv4 is not None:
+        method = "sigv4"
+    principals = (method != "none") + (target.second is not None)
+    return {
+        "url": target.url,
+        "warehouse": target.warehouse,
+        "prefix": offer.prefix,
+        "namespace": list(target.namespace),
+        "implementation": {"project": options.implementation or "unnamed"},
+        "auth": {
+            "method": method,
+            "principals": principals,
+            "client_certificate": target.client_cert is not None,
+        },
+        "accommodations": session.accommodations,
+        "endpoints": None if offer.endpoints is None else list(offer.endpoints),
+        "fingerprint": {
+            "server_header": session.server_header,
+            "config_sha256": _sha256(session.config),
+        },
+    }
+
+
+def _timing(
+    session: SessionSummary, started_at: datetime, finished_at: datetime, wall: float
+) -> dict[str, Any]:
+    latencies = sorted(session.latencies_ms)
+
+    def percentile(share: float) -> float:
+        if not latencies:
+            return 0.0
+        return round(latencies[min(len(latencies) - 1, int(share * len(latencies)))], 2)
+
+    return {
+        "started_at": started_at.isoformat(timespec="seconds"),
+        "finished_at": finished_at.isoformat(timespec="seconds"),
+        "wall_s": round(wall, 2),
+        "requests": session.requests,
+        "latency_ms": {"p50": percentile(0.5), "p95": percentile(0.95)},
+    }
+
+
+def _sha256(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

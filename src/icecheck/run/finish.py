@@ -1,0 +1,172 @@
+"""Turns what one or several workers saw into the finished run."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from icecheck.client.session import SessionSummary
+from icecheck.contract import Contract, Level
+from icecheck.findings.capability_assessment import capabilities_of
+from icecheck.findings.causes import causes_of
+from icecheck.findings.conclusion import conclude, profiles_of, ungated_if_unwitnessed
+from icecheck.findings.release import observations_of
+from icecheck.findings.verdict import Capability, Run, SkipKind, Verdict, asked_of
+from icecheck.judging.check import Check
+from icecheck.judging.judge import not_run
+from icecheck.judging.passive import Observed, members_beside_errors, passive_verdicts
+from icecheck.judging.probes import CAPABILITIES
+from icecheck.run.demands import demanded_verdicts
+from icecheck.run.facts import facts_of
+from icecheck.run.options import RunOptions
+from icecheck.target.offer import Offer
+
+__all__ = ["ProcessReport", "finish", "left_to_skip"]
+
+_STOPPED = "the run was to end at the first failure (--fail-fast, under pytest --maxfail)"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessReport:
+    """What one process of a run knows at its end, beside the verdicts.
+
+    ``observed`` is what passive judgement saw: passive check id -> what. ``tripped`` says why the
+    circuit breaker opened, and is empty if it did not.
+    """
+
+    session: SessionSummary
+    observed: Mapping[str, Observed]
+    tripped: str = ""
+
+
+def finish(
+    options: RunOptions,
+    processes: Sequence[ProcessReport],
+    verdicts: Sequence[Verdict],
+    *,
+    interrupted: bool,
+    started_at: datetime,
+    wall_seconds: float,
+    left_out: Collection[Check] = (),
+    announced: int | None = None,
+) -> Run:
+    """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
+
+    ``processes`` are those in which checks were judged, one at least.
+    ``left_out`` are checks of the same groups that the user did not select: a profile that lacks
+    one of MUST is verified in part only. ``announced`` is how many checks the run was to make, if
+    that is known; a run that ended early has verdicts on fewer.
+    """
+    contract = options.contract
+    session = _together([process.session for process in processes])
+    observed = _merged(processes)
+    tripped = next((process.tripped for process in processes if process.tripped), "")
+    offer = Offer.read(session.config, options.target)
+    passive = passive_verdicts(observed, contract)
+    everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
+    if options.witnessed_only:
+        everything = tuple(map(ungated_if_unwitnessed, everything))
+    causes = causes_of(everything, contract.requirements)
+    in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
+    profiles = profiles_of(everything, offer, contract, in_part)
+    conclusion = conclude(
+        everything,
+        profiles,
+        causes,
+        complete=not interrupted,
+        residue=bool(session.residue),
+        tripped=bool(tripped),
+    )
+    finished_at = datetime.now(UTC)
+    return Run(
+        run_id=options.run_id,
+        generated_at=finished_at.isoformat(timespec="seconds"),
+        complete=not (interrupted or tripped),
+        status=conclusion.status,
+        headline=tripped or conclusion.headline,
+        exit_code=conclusion.exit_code,
+        exit_reason=conclusion.exit_reason,
+        verdicts=everything,
+        causes=causes,
+        capabilities=_capabilities(everything, offer, contract, session),
+        profiles=profiles,
+        observations=(
+            *observations_of(everything, offer, contract),
+            *members_beside_errors(observed),
+        ),
+        facts=facts_of(
+            options,
+            session,
+            contract,
+            started_at=started_at,
+            finished_at=finished_at,
+            wall=wall_seconds,
+            checks_total=len(asked_of(verdicts)) if announced is None else announced,
+        ),
+    )
+
+
+def left_to_skip(checks: Iterable[Check], verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return verdicts that skip what a run which ended at its first failure did not come to."""
+    judged = {verdict.check for verdict in verdicts}
+    return [
+        not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
+        for check in checks
+        if check.id not in judged
+    ]
+
+
+def _merged(processes: Sequence[ProcessReport]) -> dict[str, Observed]:
+    """Add up what passive judgement saw in several processes."""
+    merged: dict[str, Observed] = {}
+    for process in processes:
+        for check, seen in process.observed.items():
+            merged.setdefault(check, Observed()).merge(seen)
+    return merged
+
+
+def _capabilities(
+    verdicts: Sequence[Verdict], offer: Offer, contract: Contract, session: SessionSummary
+) -> tuple[Capability, ...]:
+    return capabilities_of(
+        verdicts,
+        offer,
+        contract,
+        undeclared=session.undeclared,
+        probed=session.capabilities,
+        needed_by=session.needed_by,
+        traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
+    )
+
+
+def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
+    """Add up what the sessions of several workers leave behind."""
+    first, *others = sessions
+    for other in others:
+        first = replace(
+            first,
+            requests=first.requests + other.requests,
+            latencies_ms=[*first.latencies_ms, *other.latencies_ms],
+            created=first.created + other.created,
+            deleted=first.deleted + other.deleted,
+            residue=[*first.residue, *other.residue],
+            foreign=[*first.foreign, *other.foreign],
+            capabilities=_worst(first.capabilities, other.capabilities),
+            needed_by={
+                name: sorted({*first.needed_by.get(name, ()), *other.needed_by.get(name, ())})
+                for name in {**first.needed_by, **other.needed_by}
+            },
+            undeclared=first.undeclared | other.undeclared,
+            accommodations=[*dict.fromkeys([*first.accommodations, *other.accommodations])],
+        )
+    return first
+
+
+def _worst(
+    one: Mapping[str, bool | None], other: Mapping[str, bool | None]
+) -> dict[str, bool | None]:
+    """Join what two workers saw: one sight of a lack decides, and any sight beats none."""
+    joined = {**one}
+    for name, seen in other.items():
+        mine = joined.get(name)
+        joined[name] = False if False in (mine, seen) else mine or seen
+    return joined

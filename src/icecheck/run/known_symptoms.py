@@ -1,0 +1,21 @@
+"""Every symptom that a finding can have: those of the engine and of all checks."""
+
+from collections.abc import Mapping
+
+from icecheck.contract import load
+from icecheck.findings import causes
+from icecheck.findings.symptoms import Symptom, declared
+from icecheck.findings.verdict import Group
+from icecheck.judging import judge, passive
+from icecheck.run.collect import collect
+
+__all__ = ["known_symptoms"]
+
+_RAISING = (causes, judge, passive)
+"""With these everything of the engine that declares symptoms is imported."""
+
+
+def known_symptoms() -> Mapping[str, Symptom]:
+    """Return slug -> symptom of all that are declared, once every check has been imported."""
+    collect(tuple(Group), load(), disruptive=True)
+    return declared()

@@ -1,0 +1,46 @@
+"""What a run is asked for: the target, the selection of checks, and how it goes on."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.findings.expected_failures import Expectation
+from icecheck.findings.verdict import Group
+from icecheck.target.target import Target
+from icecheck.wire.redaction import Redactor
+
+__all__ = ["RunOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run and how.
+
+    ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
+    which everything that the run makes is written down. What the document of ``spec`` does not
+    demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
+    of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
+    checks are judged at a time, each over connections of its own; those with Spark one after the
+    other. ``redactor`` is told every secret that comes up.
+    """
+
+    target: Target
+    run_id: str
+    seed: int = 0
+    spec: str = DEFAULT_SPEC_VERSION
+    groups: tuple[Group, ...] = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+    globs: tuple[str, ...] = ()
+    command: str = ""
+    implementation: str = ""
+    spark_options: dict[str, str] = field(default_factory=dict)
+    ledger: Path | None = None
+    fail_fast: bool = False
+    witnessed_only: bool = False
+    foreseen: tuple[Expectation, ...] = ()
+    workers: int = 1
+    redactor: Redactor = field(default_factory=Redactor, compare=False)
+
+    @property
+    def contract(self) -> Contract:
+        """The contract that tells what the document of ``spec`` demands."""
+        return contract_for(self.spec)

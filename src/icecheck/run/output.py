@@ -1,0 +1,149 @@
+"""Writes what a run leaves in its output directory, each file whole or not at all."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from icecheck.findings.verdict import Run
+from icecheck.reports import html, junit, run_json, summary
+from icecheck.reports.exchanges import ExchangeLog
+from icecheck.target.target import UsageError
+from icecheck.target.unwritable import Unwritable, writing
+from icecheck.wire.exchange import Exchange
+
+__all__ = [
+    "ERROR_FILE",
+    "EXCHANGES_FILE",
+    "FORMATS",
+    "Output",
+    "ReportInvalid",
+    "put_aside",
+    "write_report",
+]
+
+FORMATS: dict[str, Callable[[Run], str]] = {
+    "junit.xml": junit.render,
+    "summary.md": summary.render,
+    "index.html": html.render,
+    "run.json": run_json.render,
+}
+"""File name -> what renders it; run.json is the last, so that a set that has it is complete."""
+
+EXCHANGES_FILE = "exchanges.jsonl.zst"
+ERROR_FILE = "error.txt"
+_INVALID_FILE = "run.invalid.json"
+_PARTIAL = ".partial"
+_EARLIER = ".earlier"
+_OURS = (*FORMATS, EXCHANGES_FILE, ERROR_FILE, _INVALID_FILE)
+
+
+class ReportInvalid(Exception):
+    """What the suite was about to publish as run.json breaks its own schema: our bug."""
+
+
+class Output:
+    """The output directory of one run: exchanges are streamed into it, the rest comes at the end.
+
+    An earlier report is put aside first: whoever looks into the directory of a run that was cut
+    short finds no report, and none of another run. Raises UsageError when the directory cannot be
+    written, Unwritable when there is no more room in it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._recording = directory / f"{EXCHANGES_FILE}{_PARTIAL}"
+        try:
+            put_aside(directory)
+            self._log = ExchangeLog(self._recording)
+        except OSError as error:
+            raise UsageError(
+                f"--output {directory} cannot be written ({error.strerror}): name another directory"
+            ) from None
+
+    def record(self, exchange: Exchange) -> None:
+        """Keep one redacted exchange."""
+        self._log.write(exchange)
+
+    def finish(self, run: Run) -> Path:
+        """Write the whole report and return the path of the page.
+
+        Raises ReportInvalid after everything else was written.
+        """
+        try:
+            self._log.close()
+        except Unwritable:
+            self._recording.unlink(missing_ok=True)
+            raise
+        content = self._recording.read_bytes()
+        artifact: dict[str, Any] = {
+            "name": EXCHANGES_FILE,
+            "sha256": f"sha256:{hashlib.sha256(content).hexdigest()}",
+            "bytes": len(content),
+            "exchanges": self._log.written,
+        }
+        complete = replace(run, facts=run.facts | {"artifacts": {"exchanges": artifact}})
+        self._recording.replace(self.directory / EXCHANGES_FILE)
+        return write_report(complete, self.directory)
+
+    def abandon(self, *, as_it_was: bool = False) -> None:
+        """Leave the directory without a report of this run, or even as it was before."""
+        with contextlib.suppress(Unwritable):
+            self._log.close()
+        self._recording.unlink(missing_ok=True)
+        if as_it_was:
+            for name in _OURS:
+                earlier = self.directory / f"{name}{_EARLIER}"
+                if earlier.exists():
+                    earlier.replace(self.directory / name)
+        # A directory that was made for nothing goes; one that holds anything stays.
+        with contextlib.suppress(OSError):
+            self.directory.rmdir()
+
+
+def put_aside(directory: Path) -> None:
+    """Rename what an earlier run has written there, to ``NAME.earlier``, and nothing else.
+
+    The directory is made where there is none. What was put aside goes with the next whole report.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in _OURS:
+        (directory / f"{name}{_PARTIAL}").unlink(missing_ok=True)
+        if (directory / name).is_file():
+            (directory / name).replace(directory / f"{name}{_EARLIER}")
+
+
+def write_report(run: Run, directory: Path) -> Path:
+    """Render a run in every format into a directory and return the path of the page.
+
+    Everything is rendered before anything is written. Raises ReportInvalid when run.json would
+    break its published schema; it then stands beside the others as run.invalid.json.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    texts = {name: render(run) for name, render in FORMATS.items()}
+    problems = run_json.problems_of(texts["run.json"])
+    if problems:
+        texts[_INVALID_FILE] = texts.pop("run.json")
+    for stale in (ERROR_FILE, _INVALID_FILE, *(["run.json"] if problems else [])):
+        (directory / stale).unlink(missing_ok=True)
+    for name, text in texts.items():
+        _write(directory / name, text)
+    for name in _OURS:
+        (directory / f"{name}{_EARLIER}").unlink(missing_ok=True)
+    if problems:
+        raise ReportInvalid(f"run.json breaks its schema: {'; '.join(problems[:5])}")
+    return directory / "index.html"
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(f"{path.name}{_PARTIAL}")
+    with writing(path):
+        try:
+            # A catalog may have sent half a surrogate pair: it is shown, not choked on.
+            partial.write_bytes(text.encode("utf-8", "backslashreplace"))
+            partial.replace(path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,49 @@
+"""What checks take beside the catalog: a Spark, started when the first check wants it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from icecheck.judging.check import Check
+from icecheck.run.options import RunOptions
+from icecheck.spark.bench import start_bench
+from icecheck.spark.session import SparkWorkbench
+from icecheck.spark.unavailable import SparkUnavailable
+
+__all__ = ["Resources"]
+
+
+class Resources:
+    """Made when first needed, stopped at the end; what cannot be had is tried once."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+        self._spark: SparkWorkbench | None = None
+        self._unavailable: SparkUnavailable | None = None
+
+    @property
+    def spark(self) -> SparkWorkbench:
+        """A running Spark; raises SparkUnavailable."""
+        if self._unavailable is not None:
+            raise self._unavailable
+        if self._spark is None:
+            try:
+                self._spark = start_bench(self._options.spark_options, self._options.target)
+            except SparkUnavailable as unavailable:
+                self._unavailable = unavailable
+                raise
+        return self._spark
+
+    def prepare(self, checks: Sequence[Check]) -> None:
+        """Start at once what any of the checks will want: a machine without it is told early."""
+        for check in checks:
+            self.of(check)
+
+    def of(self, check: Check) -> dict[str, Any]:
+        """Return the arguments a check's function wants beyond the catalog."""
+        wanted = check.function.__code__.co_varnames[1 : check.function.__code__.co_argcount]
+        return {"spark": self.spark} if "spark" in wanted else {}
+
+    def stop(self) -> None:
+        """Stop what was started."""
+        if self._spark is not None:
+            self._spark.stop()

@@ -1,0 +1,132 @@
+"""A run of the command line: collect, judge every check, conclude."""
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+import httpx
+
+from icecheck.client.session import Session
+from icecheck.findings.expectations import is_foreseen
+from icecheck.findings.verdict import Group, Level, Outcome, Run, Verdict
+from icecheck.judging.check import Check
+from icecheck.run.check_runner import CheckRunner, open_runner
+from icecheck.run.collect import allowed, collect, left_out, select
+from icecheck.run.demands import demanded_by
+from icecheck.run.finish import finish, left_to_skip
+from icecheck.run.options import RunOptions
+from icecheck.run.workers import one_by_one, side_by_side
+from icecheck.wire.exchange import Exchange
+
+__all__ = ["Progress", "Silent", "run_checks"]
+
+
+class Progress(Protocol):
+    """What is told while a run goes on."""
+
+    def started(self, checks: Sequence[Check], session: Session) -> None:
+        """The checks are about to be judged, some as skipped; each ends in one verdict."""
+
+    def judging(self, check: Check) -> None:
+        """A check begins."""
+
+    def judged(self, verdict: Verdict) -> None:
+        """A check ended."""
+
+
+class Silent:
+    """Progress that is told to nobody."""
+
+    def started(self, checks: Sequence[Check], session: Session) -> None:
+        """Say nothing."""
+
+    def judging(self, check: Check) -> None:
+        """Say nothing."""
+
+    def judged(self, verdict: Verdict) -> None:
+        """Say nothing."""
+
+
+def run_checks(
+    options: RunOptions,
+    progress: Progress | None = None,
+    *,
+    transport: httpx.BaseTransport | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
+) -> Run:
+    """Run the selected checks and return the finished run; an interrupt ends it early.
+
+    ``on_exchange`` is told every redacted exchange, those of one check together and in the order
+    of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
+    """
+    told = progress or Silent()
+    every = collect(options.groups, options.contract, disruptive=True)
+    chosen = allowed(select(every, options.globs), options.target)
+    checks, skipped = demanded_by(options.spec, chosen)
+    started_at = datetime.now(UTC)
+    started = time.monotonic()
+    runner = open_runner(options, checks=checks, transport=transport, on_exchange=on_exchange)
+    judged: dict[str, Verdict] = {}
+    whole = False
+    try:
+        try:
+            told.started(chosen, runner.session)
+            for verdict in skipped:
+                told.judged(verdict)
+            _judge_all(options, checks, runner, told, judged)
+            whole = True
+        except KeyboardInterrupt:
+            pass
+    finally:
+        process = runner.close(whole=whole)
+    verdicts = [judged[check.id] for check in checks if check.id in judged]
+    if options.fail_fast and whole and not process.tripped:
+        verdicts += left_to_skip(checks, verdicts)
+    return finish(
+        options,
+        [process],
+        [*verdicts, *skipped],
+        interrupted=not whole,
+        started_at=started_at,
+        wall_seconds=time.monotonic() - started,
+        left_out=left_out(every, chosen),
+        announced=len(chosen),
+    )
+
+
+def _judge_all(
+    options: RunOptions,
+    checks: Sequence[Check],
+    runner: CheckRunner,
+    told: Progress,
+    judged: dict[str, Verdict],
+) -> None:
+    """Judge the checks until something ends the run; those with Spark come alone, and last."""
+    breaker = runner.breaker
+    many = options.workers > 1
+    together = [check for check in checks if many and check.group is not Group.SPARK]
+    alone = [check for check in checks if not many or check.group is Group.SPARK]
+    stages = [one_by_one(alone, runner.judge, told.judging)]
+    if together:
+        workers, stopped = options.workers, breaker.stopped
+        stages.insert(0, side_by_side(together, runner.judge, told.judging, workers, stopped))
+    for stage in stages:
+        with contextlib.closing(stage) as verdicts:
+            for verdict in verdicts:
+                runner.take(verdict)
+                judged[verdict.check] = verdict
+                told.judged(verdict)
+                tripped = bool(breaker.why) and verdict.unanswered
+                if tripped:
+                    breaker.stopped.set()  # the other checks at hand need not wait for nothing
+                if tripped or _ends(options, verdict):
+                    return
+
+
+def _ends(options: RunOptions, verdict: Verdict) -> bool:
+    """Whether a verdict ends the run before the rest was judged."""
+    if not options.fail_fast or verdict.level is not Level.MUST:
+        return False
+    return verdict.outcome is Outcome.FAIL and not is_foreseen(verdict, options.foreseen)

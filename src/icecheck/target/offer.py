@@ -1,0 +1,215 @@
+"""What a catalog's ``/v1/config`` offers, and the paths that are made with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from icecheck.contract import Contract
+from icecheck.target.addresses import (
+    origin_of,
+    path_flaw,
+    prefix_flaw,
+    separator_flaw,
+    spelled_separator,
+    the_host_is_named,
+)
+from icecheck.target.target import Namespace, Target, read_headers
+
+__all__ = ["Offer", "encode_segment"]
+
+_MISLEADING_HEADERS = frozenset(
+    {
+        "connection",
+        "content-length",
+        "forwarded",
+        "host",
+        "te",
+        "transfer-encoding",
+        "upgrade",
+        "x-forwarded-host",
+        "x-forwarded-prefix",
+        "x-http-method",
+        "x-http-method-override",
+        "x-method-override",
+        "x-original-url",
+        "x-rewrite-url",
+    }
+)
+"""Headers with which a gateway reads another host, path, method or body out of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What ``GET /v1/config`` answered, read as clients read it."""
+
+    defaults: Mapping[str, Any]
+    overrides: Mapping[str, Any]
+    endpoints: tuple[str, ...] | None
+    prefix: str
+    separator: str
+    held_to: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any], target: Target) -> "Offer":
+        """Read a config answer leniently: what is malformed in it is a check's business."""
+        defaults, overrides = (
+            value if isinstance(value := config.get(k), dict) else {}
+            for k in ("defaults", "overrides")
+        )
+        endpoints = config.get("endpoints")
+        announced = overrides.get("prefix", defaults.get("prefix", ""))
+        separator = overrides.get("namespace-separator", defaults.get("namespace-separator"))
+        return cls(
+            defaults=defaults,
+            overrides=overrides,
+            endpoints=(
+                tuple(e for e in endpoints if isinstance(e, str))
+                if isinstance(endpoints, list)
+                else None
+            ),
+            prefix=target.prefix if target.prefix is not None else str(announced or ""),
+            # 1.10.0 fixes the separator; a newer catalog announces its own (verdict-rules 10).
+            separator=separator if isinstance(separator, str) and separator else "%1F",
+            held_to=frozenset(target.claims),
+        )
+
+    def sends(self, target: Target) -> Target:
+        """Return how to speak to the catalog from now on, as clients do what the config says.
+
+        Headers of the defaults come before the user's, and all of the overrides after them;
+        ``uri`` is followed, ``oauth2-server-uri`` only where the user named no token endpoint: a
+        catalog does not choose who gets their secret. Raises UsageError for what cannot be sent.
+        """
+        headers = {**_headers_in(self.defaults), **target.headers, **_headers_in(self.overrides)}
+        uri = self.overrides.get("uri")
+        return replace(
+            target,
+            url=uri if isinstance(uri, str) and uri else target.url,
+            headers=headers,
+            oauth2_server_uri=target.oauth2_server_uri or self._token_server(),
+        )
+
+    def _token_server(self) -> str | None:
+        said = (each.get("oauth2-server-uri") for each in (self.overrides, self.defaults))
+        return next((server for server in said if isinstance(server, str) and server), None)
+
+    def claims(self, operation_id: str, contract: Contract) -> bool:
+        """Whether the catalog claims to serve an operation (verdict-rules 9).
+
+        Only an absent list means the 14 default endpoints; an empty one claims nothing.
+        """
+        operation = contract.operations[operation_id]
+        if operation.precedes_config or operation_id in self.held_to:
+            return True
+        claimed = contract.default_endpoints if self.endpoints is None else self.endpoints
+        return operation.endpoint in claimed
+
+    def path(self, template: str, names: Mapping[str, str | Namespace]) -> str:
+        """Fill an operation's path template; every name is percent-encoded, the prefix is not."""
+        path = template
+        separator = spelled_separator(self.separator)
+        for key, name in names.items():
+            if isinstance(name, str):
+                encoded = encode_segment(name)
+            else:
+                encoded = separator.join(encode_segment(level) for level in name)
+            path = path.replace("{" + key + "}", encoded)
+        # Last: what looks like a placeholder in an announced prefix is none.
+        return path.replace("/{prefix}", f"/{self.prefix}" if self.prefix else "")
+
+    def operation_of(
+        self, contract: Contract, method: str, path: str
+    ) -> tuple[str, Mapping[str, str]] | None:
+        """Return the operation of a request and its parameters, or None if it is none.
+
+        ``path`` begins at ``/v1``; it is split before it is decoded, and the parameters, none of
+        which is empty, stay percent-encoded.
+        """
+        segments = path.split("/")
+        for operation in contract.operations.values():
+            if operation.method == method:
+                names = _filled(self.path(operation.path, {}).split("/"), segments)
+                if names is not None:
+                    return operation.id, names
+        return None
+
+    def parent_parameter(self, namespace: Namespace) -> str:
+        """Return the decoded ``parent`` query value: levels joined by the separator itself."""
+        return unquote(self.separator).join(namespace)
+
+    def flaw(self, own: Target) -> str | None:
+        """Return why no request may be sent as this config tells clients to, or None.
+
+        ``own`` is the target as the user described it: what goes to another host than that one
+        needs the user's word (``--allow-host``), for credentials would go there with it.
+        """
+        if (why := prefix_flaw(self.prefix)) and own.prefix is None:
+            return f"its prefix {self.prefix!r} makes no path: {why}; give --prefix to use another"
+        if why := separator_flaw(self.separator):
+            return f"its namespace-separator {self.separator!r} joins no levels: {why}"
+        misleading = _MISLEADING_HEADERS.intersection(_header_names(self.defaults, self.overrides))
+        if misleading:
+            return f"it sets the header {min(misleading)}, which sends requests elsewhere"
+        return self._flaw_of_uris(own)
+
+    def _flaw_of_uris(self, own: Target) -> str | None:
+        followed = self.sends(own)
+        if why := path_flaw(urlsplit(followed.base_url).path):
+            return f"its uri {followed.url!r} makes no path: {why}"
+        home = origin_of(own.base_url)
+        elsewhere = origin_of(followed.base_url)
+        if not the_host_is_named(elsewhere, home, own.allow_hosts):
+            return (
+                f"its uri leads to {elsewhere}: --allow-host {elsewhere.address} lets it go there"
+            )
+        exchanges = own.credential or (own.second is not None and own.second.credential)
+        server = followed.oauth2_server_uri
+        if not exchanges or server is None or server == own.oauth2_server_uri:
+            return None
+        elsewhere = origin_of(server)
+        if not the_host_is_named(elsewhere, home, own.allow_hosts):
+            return (
+                f"its oauth2-server-uri sends the credential to {elsewhere}: give "
+                f"--oauth2-server-uri, or --allow-host {elsewhere.address} to send it there"
+            )
+        return None
+
+
+def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:
+    """Return parameter -> value if the segments fill a template, else None."""
+    if len(template) != len(segments):
+        return None
+    names: dict[str, str] = {}
+    for expected, segment in zip(template, segments, strict=True):
+        if expected.startswith("{") and expected.endswith("}"):
+            if not segment:
+                return None
+            names[expected[1:-1]] = segment
+        elif expected != segment:
+            return None
+    return names
+
+
+def _header_names(*sets: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in lower case the names of all headers that a config makes clients send."""
+    for properties in sets:
+        yield from (name.lower() for name in _headers_in(properties))
+
+
+def _headers_in(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers that a config makes clients send (``header.NAME``)."""
+    said = {
+        name.removeprefix("header."): value
+        for name, value in properties.items()
+        if name.startswith("header.") and isinstance(value, str)
+    }
+    return read_headers(
+        [f"{name}:{value}" for name, value in said.items()], "header. of the config"
+    )
+
+
+def encode_segment(name: str) -> str:
+    """Percent-encode one name for a path; a dot segment would be normalised away by clients."""
+    encoded = quote(name, safe="")
+    return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded

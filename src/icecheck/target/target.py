@@ -1,0 +1,283 @@
+"""The catalog under test, as its user describes it: where it is and how to speak to it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import httpx
+
+from icecheck.target.addresses import host_flaw, prefix_flaw
+from icecheck.target.secret_names import known_from_headers
+
+__all__ = [
+    "Given",
+    "Principal",
+    "SigV4",
+    "Target",
+    "UsageError",
+    "read_headers",
+]
+
+Namespace = tuple[str, ...]
+
+_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
+_TIMEOUT_SECONDS_MAX = 86_400
+_RACE_ROUNDS_MAX = 1_000
+# Four rounds of four rivals are two dozen pairs; who may strain the catalog asks for more.
+_RACE_ROUNDS = 4
+_RACE_ROUNDS_DISRUPTIVE = 20
+
+
+class UsageError(Exception):
+    """The user asked for something that cannot be; the message says what to type instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Objects that the user names to be read; a namespace and a name each."""
+
+    namespace: Namespace = ()
+    table: tuple[Namespace, str] | None = None
+    view: tuple[Namespace, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SigV4:
+    """How requests are signed; without keys AWS's usual chain finds them, and the region too."""
+
+    region: str | None = None
+    service: str = "execute-api"
+    access_key_id: str | None = field(default=None, repr=False)
+    secret_access_key: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, text: str) -> "SigV4":
+        """Read REGION/SERVICE or REGION; raises UsageError."""
+        region, slash, service = text.partition("/")
+        parts = (region, service) if slash else (region,)
+        if not all(_SIGNING_NAME.fullmatch(part) for part in parts):
+            raise UsageError(
+                f"{text!r} is no signing scope: write REGION/SERVICE, such as us-east-1/execute-api"
+            )
+        return cls(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who asks beside the run: a token, or a credential with which it is had."""
+
+    token: str | None = field(default=None, repr=False)
+    credential: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the catalog is and how to speak to it.
+
+    ``prefix`` None means: as the config announces; a string is used verbatim (rule 12 of
+    the verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent
+    to work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
+    With ``read_only`` nothing is created, and what is ``given`` is looked at instead.
+    ``location_root`` is the URI below which what a run creates is placed; None leaves the places
+    to the catalog. ``claims`` are operationIds that the catalog is held to although it does not
+    list them.
+    ``disruptive`` allows what strains a catalog; each race is then run more often, unless
+    ``race_rounds`` says how often.
+    ``allow_hosts`` (HOST or HOST:PORT) are hosts to which the catalog's config may send requests,
+    and credentials with them; otherwise they go to the host of ``url`` only.
+    ``second`` is a principal who has no right to what the run makes. Without token and credential
+    no Authorization header is sent, unless requests are signed (``sigv4``).
+    """
+
+    url: str
+    warehouse: str | None = None
+    prefix: str | None = None
+    token: str | None = field(default=None, repr=False)
+    credential: str | None = field(default=None, repr=False)
+    oauth2_server_uri: str | None = None
+    scope: str = "catalog"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ca_bundle: str | None = None
+    timeout_seconds: float = 30.0
+    namespace: Namespace = ()
+    isolation: str = "auto"
+    accept_residue: bool = False
+    claims: tuple[str, ...] = ()
+    requests_per_second: float | None = None
+    read_only: bool = False
+    given: Given = Given()
+    location_root: str | None = None
+    sigv4: SigV4 | None = None
+    client_cert: str | None = None
+    client_key: str | None = None
+    second: Principal | None = None
+    race_rounds: int | None = None
+    disruptive: bool = False
+    allow_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        scheme = self.url.partition("://")[0].lower()
+        if scheme not in {"http", "https"} or not self.url.partition("://")[2]:
+            raise UsageError(
+                f"{self.url!r} is not an http(s) URL: give the catalog's base URL, "
+                "for example http://127.0.0.1:8181"
+            )
+        self._refuse_bad_access()
+        if not all(self.namespace):
+            raise UsageError("the namespace has an empty level: write --namespace a.b")
+        self._refuse_unsendable()
+        if not 0 < self.timeout_seconds <= _TIMEOUT_SECONDS_MAX:  # which no NaN is
+            raise UsageError(
+                f"the timeout must be more than 0 and at most {_TIMEOUT_SECONDS_MAX} seconds"
+            )
+        if self.requests_per_second is not None and not self.requests_per_second > 0:
+            raise UsageError("the rate limit must be more than 0 requests a second")
+        if not 1 <= self.rounds <= _RACE_ROUNDS_MAX:
+            raise UsageError(f"races take 1 to {_RACE_ROUNDS_MAX} rounds: write --race-rounds 20")
+        if self.disruptive and self.read_only:
+            raise UsageError("--disruptive strains what --read-only must leave alone: choose one")
+        if self.isolation not in {"auto", "nested", "flat", "parent"}:
+            raise UsageError(f"isolation {self.isolation!r}: use auto, nested, flat or parent")
+        if self.isolation == "parent" and not self.namespace:
+            raise UsageError("isolation 'parent' needs a parent: add --namespace NAME")
+
+    def _refuse_bad_access(self) -> None:
+        """Refuse what identifies nobody, and a root that is no place."""
+        _refuse_bad_principal("", self.token, self.credential)
+        if self.second is not None:
+            _refuse_bad_principal("second ", self.second.token, self.second.credential)
+            if not (self.second.token or self.second.credential):
+                raise UsageError("the second principal needs a token or a credential")
+        if self.client_key and not self.client_cert:
+            raise UsageError("the client key belongs to a certificate: add --client-cert FILE")
+        if self.location_root is not None and not _LOCATION.fullmatch(self.location_root):
+            raise UsageError(
+                f"the location root {self.location_root!r} is no URI: write s3://bucket/path"
+            )
+
+    def _refuse_unsendable(self) -> None:
+        """Refuse what no request can carry; secrets are not repeated."""
+        _refuse_bad_url("the catalog's URL", self.url)
+        if "?" in self.url or "#" in self.url:
+            raise UsageError("the URL has a '?' or '#' part: give the part before /v1 only")
+        if self.oauth2_server_uri is not None:
+            _refuse_bad_url("the OAuth2 server's URI", self.oauth2_server_uri)
+        texts = {
+            "warehouse": self.warehouse,
+            "prefix": self.prefix,
+            "scope": self.scope,
+            "namespace": "".join(self.namespace),
+        }
+        for what, text in texts.items():
+            _refuse_unencodable(what, text or "")
+        if why := prefix_flaw(self.prefix or ""):
+            raise UsageError(f"the prefix {self.prefix!r} makes no path: {why}")
+        for host in self.allow_hosts:
+            if why := host_flaw(host):
+                raise UsageError(f"--allow-host {host!r}: {why}, such as catalog.example.com:443")
+
+    @property
+    def base_url(self) -> str:
+        """The URL that ``/v1/...`` is appended to (clients strip a trailing slash too)."""
+        return self.url.rstrip("/")
+
+    @property
+    def warehouse_query(self) -> tuple[tuple[str, str], ...]:
+        """The query with which the config is asked for: the warehouse, if one was named."""
+        return () if self.warehouse is None else (("warehouse", self.warehouse),)
+
+    @property
+    def config_path(self) -> str:
+        """What is appended to a base URL to ask for the config."""
+        query = self.warehouse_query
+        return "/v1/config" + (f"?{httpx.QueryParams(query)}" if query else "")
+
+    @property
+    def safety(self) -> str:
+        """How much a run may do to the catalog."""
+        if self.disruptive:
+            return "disruptive"
+        return "read-only" if self.read_only else "standard"
+
+    @property
+    def rounds(self) -> int:
+        """How often each race is run."""
+        if self.race_rounds is not None:
+            return self.race_rounds
+        return _RACE_ROUNDS_DISRUPTIVE if self.disruptive else _RACE_ROUNDS
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every value that the user gave and that nothing may show."""
+        second = self.second or Principal()
+        given = [self.token, self.credential, second.token, second.credential]
+        given += [each.partition(":")[2] for each in (self.credential, second.credential) if each]
+        if self.sigv4 is not None:
+            given += [self.sigv4.access_key_id, self.sigv4.secret_access_key]
+            given.append(self.sigv4.session_token)
+        given += known_from_headers(self.headers)
+        return tuple(secret for secret in given if secret)
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether requests say whose they are."""
+        return bool(self.token or self.credential or self.sigv4)
+
+    @property
+    def token_endpoint(self) -> str:
+        """Where a credential is exchanged for a token."""
+        return self.oauth2_server_uri or f"{self.base_url}/v1/oauth/tokens"
+
+
+def _refuse_bad_principal(whose: str, token: str | None, credential: str | None) -> None:
+    """Refuse what cannot identify anybody; secrets are not repeated."""
+    if token and credential:
+        raise UsageError(f"give either a {whose}token or a {whose}credential, not both")
+    if credential is not None and not credential.strip(":"):
+        raise UsageError(f"the {whose}credential is empty: give it as ID:SECRET")
+    if token and not (token.isascii() and token.isprintable()):
+        raise UsageError(f"the {whose}token cannot be sent: only printable ASCII is possible in it")
+    _refuse_unencodable(f"{whose}credential", credential or "")
+
+
+def _refuse_unencodable(what: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"the {what} cannot be sent: it is no valid UTF-8") from None
+
+
+def _refuse_bad_url(what: str, url: str) -> None:
+    """Refuse a URL that no request can be sent to, whatever may answer there."""
+    try:
+        parts = httpx.URL(url)
+        # A host name is looked up in this form; httpx leaves some that have none unnoticed.
+        parts.host.encode("idna")
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise UsageError(f"{what} cannot be read: {error}") from None
+    if parts.scheme not in {"http", "https"} or not parts.host:
+        raise UsageError(f"{what} is no http(s) URL: {url!r}")
+    if parts.userinfo:  # it would put a secret into every report
+        raise UsageError(f"{what} holds a user: give --credential or --token instead")
+
+
+def read_headers(headers: Sequence[str], option: str) -> dict[str, str]:
+    """Return header name -> value of an option's NAME:VALUE texts; UsageError names the option.
+
+    A header that cannot be sent is not repeated in the message: it may be a secret.
+    """
+    read: dict[str, str] = {}
+    for number, header in enumerate(headers, 1):
+        name, colon, value = header.partition(":")
+        name, value = name.strip(), value.strip()
+        if not colon or not name:
+            raise UsageError(f"{option} number {number}: write NAME:VALUE")
+        if not (header.isascii() and header.isprintable()):
+            raise UsageError(f"{option} number {number}: only printable ASCII can be sent")
+        if not _HEADER_NAME.fullmatch(name):
+            raise UsageError(f"{option} number {number}: the name has a forbidden character")
+        read[name] = value
+    return read

@@ -1,0 +1,1 @@
+"""What travels to the catalog and back: connections, retries, exchanges, redaction."""

@@ -1,0 +1,295 @@
+"""The wire to a catalog: sends requests, records every exchange, waits out the weather."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import httpx
+
+from icecheck.target.target import Target
+from icecheck.wire.auth import BearerAuth, TokenRefused, drive
+from icecheck.wire.credentials import Credentials
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.pace import Pace
+from icecheck.wire.pool import Pool, as_response
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.retry import UNSENDABLE, Trouble, is_uncertain, next_wait, trouble_of
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
+
+__all__ = ["Connection", "TargetUnusable", "Wire"]
+
+
+class TargetUnusable(Exception):
+    """There is no catalog to verify at this URL; the message says why, in one line.
+
+    ``other_url`` is where the same server answers, if only the scheme is wrong.
+    """
+
+    def __init__(self, words: str, *, other_url: str | None = None) -> None:
+        self.other_url = other_url
+        super().__init__(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What a request is made of before it is sent: everything but the connection."""
+
+    check: str
+    ordinal: int
+    step: Step
+    operation: str | None
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
+class Connection:
+    """One HTTP connection pool to the target, with its credentials; safe to share by threads.
+
+    Bad weather (``icecheck.wire.retry``) is waited out for a while, by all who share the connection
+    if the catalog throttles; then it is ``Unreachable`` (verdict-rules 11). A 401 to a token that
+    was accepted before gets a new one, or is ``CredentialsEnded``. Once ``stopped`` is set,
+    nothing is sent but what cleans up, and whoever wants to is interrupted.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] | None = None,
+        now: Callable[[], float] = time.monotonic,
+        redactor: Redactor | None = None,
+    ) -> None:
+        self.redactor = redactor or Redactor()
+        self._credentials = Credentials(target, self.redactor, now)
+        self.follow(target)
+        self._sleep = sleep
+        self._pace = Pace(target.requests_per_second, now)
+        self._proven: Wire | None = None
+        self._ended: tuple[str | None, str] | None = None
+        self.stopped = threading.Event()
+        self.guard: Callable[[Wire], None] = lambda _: None
+        self._resigned = False
+        self._silent = False
+        self._pool = Pool(target, transport)
+
+    @property
+    def requests(self) -> int:
+        """How many requests were answered, those for tokens among them."""
+        return self._pool.requests
+
+    @property
+    def latencies_ms(self) -> list[float]:
+        """How long each answer took."""
+        return self._pool.latencies_ms
+
+    def close(self) -> None:
+        """Close the pool."""
+        self._pool.close()
+
+    def follow(self, target: Target) -> None:
+        """Speak to the target as its config tells clients to; secrets in that are secret too."""
+        self.redactor.know(target.secrets, target.headers)
+        self.target = target
+        self._credentials.follow(target)
+
+    def use_token(self, token: str) -> None:
+        """Send this bearer token from now on (a config answer may carry one).
+
+        Raises TargetUnusable for one that no header can carry.
+        """
+        try:
+            self._credentials.own.use(token)
+        except TokenRefused as refused:
+            raise TargetUnusable(str(refused)) from None
+        self._credentials.hide()
+
+    def second_token(self) -> str | None:
+        """Return the second principal's token, had with its credential if need be; None for nobody.
+
+        Raises TargetUnusable where the token endpoint gives none, CredentialsEnded if it gave one.
+        """
+        second = self._credentials.second
+        with self._told_if_refused(second, "--second-credential"):
+            token = drive(second.current_token(), partial(self._answer_with_token, Step.PROBE))
+        self._credentials.hide()
+        return token
+
+    def resign(self) -> None:
+        """Expect no answer any more: one request may still go unanswered, then none is sent."""
+        self._resigned = True
+
+    def send(self, wire: Wire, record: Callable[[Exchange], None]) -> Exchange:
+        """Send a request and return its exchange; every attempt is recorded.
+
+        Raises Unreachable when no usable answer came, KeyboardInterrupt once the run is stopped.
+        """
+        self.guard(wire)
+        shows_token = self._credentials.are_shown(wire.operation, wire.headers)
+        waited, attempts = 0.0, 0
+        doubt: Trouble | None = None
+        while True:
+            if self._silent:
+                raise self._lost(wire, "not sent, nothing answers any more")
+            self._keep_pace(wire, again=attempts > 0)
+            exchange = self._attempt(wire, record, renew=shows_token)
+            attempts += 1
+            trouble = trouble_of(exchange)
+            if trouble is None:
+                if exchange.status == 401 and shows_token:
+                    self._expect_token_to_live(wire, record)
+                if doubt and wire.step is not Step.UNDO and is_uncertain(doubt, exchange):
+                    raise self._lost(wire, f"{doubt.words}, then 404")
+                if exchange.status == 200 and shows_token and wire.method in {"GET", "HEAD"}:
+                    self._proven = wire
+                return exchange
+            doubt = trouble if trouble.may_be_applied else doubt
+            # What cleans up may be sent twice: what is gone already is gone.
+            method = "GET" if wire.step is Step.UNDO else wire.method
+            wait = next_wait(trouble, method, attempts, waited)
+            if wait is None or self._resigned:
+                self._silent = self._resigned
+                raise self._lost(wire, trouble.words)
+            if trouble.throttled:
+                self._pace.hold(wait)
+            self._wait(wire.step, wait)
+            waited += wait
+
+    def _lost(self, wire: Wire, words: str) -> Unreachable:
+        return Unreachable(self.redactor.text(f"{wire.method} {wire.url}: {words}"))
+
+    def _keep_pace(self, wire: Wire, *, again: bool) -> None:
+        """Wait for this request's turn; KeyboardInterrupt for one that is not sent after a stop."""
+        if self.stopped.is_set() and wire.step is not Step.UNDO:
+            raise KeyboardInterrupt
+        if seconds := self._pace.take_turn(again=again):
+            self._wait(wire.step, seconds)
+
+    def _wait(self, step: Step, seconds: float) -> None:
+        if self._sleep is not None:
+            self._sleep(seconds)
+        elif step is Step.UNDO:
+            time.sleep(seconds)
+        else:
+            self.stopped.wait(seconds)
+        if self.stopped.is_set() and step is not Step.UNDO:
+            raise KeyboardInterrupt
+
+    def _attempt(self, wire: Wire, record: Callable[[Exchange], None], *, renew: bool) -> Exchange:
+        """Send a request once, after a 401 with another token if ``renew``; record what came."""
+        headers = self._headers(wire)
+        drafted, given = _drafted(wire, headers), {name.lower() for name in headers}
+        try:
+            request = httpx.Request(wire.method, wire.url, headers=headers, content=wire.body)
+        except (httpx.InvalidURL, UnicodeError) as error:
+            # A catalog may name a prefix, a page or a tag that no request can carry.
+            self._credentials.hide()
+            unsent = replace(drafted, error=f"{UNSENDABLE}: {error}")
+            record(unsent)
+            return unsent
+        sent: list[Exchange] = []
+
+        def answer(asked: httpx.Request) -> httpx.Response | None:
+            if asked is not request:
+                return self._answer_with_token(wire.step, asked)
+            if sent:
+                self._keep_pace(wire, again=True)
+            self._credentials.hide()
+            exchange = self._pool.send(drafted, asked, given)
+            record(exchange)
+            sent.append(exchange)
+            return as_response(exchange) if renew and exchange.status is not None else None
+
+        flow = self._credentials.flow(wire.operation, wire.headers).sync_auth_flow(request)
+        with self._told_if_refused(self._credentials.own, "--credential and --oauth2-server-uri"):
+            drive(flow, answer)
+        return sent[-1]
+
+    # ---- credentials
+
+    def _expect_token_to_live(self, wire: Wire, record: Callable[[Exchange], None]) -> None:
+        """Tell a 401 that is an answer from one because the token has ended.
+
+        It has ended if what was answered 200 with it before is now answered 401 as well.
+        """
+        proven, token = self._proven, self._credentials.own.token
+        if self._ended is not None and self._ended[0] == token:
+            raise CredentialsEnded(self._ended[1])
+        if proven is None:
+            return
+        probe = replace(proven, check=wire.check, ordinal=wire.ordinal, step=Step.PROBE)
+        if self._attempt(probe, record, renew=False).status == 401:
+            words = self.redactor.text(
+                f"{proven.method} {proven.url} is answered 401 and was answered 200 before: the "
+                "token is not accepted any more; give a fresh one with --token, or --credential, "
+                "with which it is renewed"
+            )
+            self._ended = token, words
+            raise CredentialsEnded(words)
+
+    def _headers(self, wire: Wire) -> dict[str, str]:
+        every = {"Accept": "application/json"}
+        own = {} if wire.body is None else {"Content-Type": "application/json"}
+        if self._credentials.own.identifies:
+            # The flow puts the token that is valid by then in this place.
+            own["Authorization"] = f"Bearer {self._credentials.own.token or ''}"
+        return _merged(every, self.target.headers, own, wire.headers)
+
+    def _answer_with_token(self, step: Step, asked: httpx.Request) -> httpx.Response:
+        """Send a request for a token, and again in bad weather; nothing of this is recorded."""
+        wire = Wire("", 0, step, "getToken", asked.method, str(asked.url), {}, asked.read())
+        drafted = _drafted(wire, {})
+        waited, attempts = 0.0, 0
+        while True:
+            exchange = self._pool.send(drafted, asked)
+            attempts += 1
+            trouble = trouble_of(exchange)
+            if trouble is None:
+                self.redactor.learn(exchange.response_body)
+                return as_response(exchange)
+            # Asking for a token twice does no harm.
+            wait = next_wait(trouble, "GET", attempts, waited)
+            if wait is None:
+                raise self._lost(wire, f"the token endpoint gave no answer: {trouble.words}")
+            self._wait(step, wait)
+            waited += wait
+
+    @contextlib.contextmanager
+    def _told_if_refused(self, bearer: BearerAuth, options: str) -> Iterator[None]:
+        try:
+            yield
+        except TokenRefused as refused:
+            words = self.redactor.text(str(refused))
+            if bearer.token is not None:
+                told = f"{words}, and has given a token for this credential before"
+                raise CredentialsEnded(told) from None
+            raise TargetUnusable(f"{words}: check {options}") from None
+
+
+def _merged(*parts: Mapping[str, str]) -> dict[str, str]:
+    """Return headers of which a later one replaces those of its name, or takes them away if empty.
+
+    Names are compared without case, as servers compare them.
+    """
+    merged: dict[str, tuple[str, str]] = {}
+    for part in parts:
+        merged |= {name.lower(): (name, value) for name, value in part.items()}
+    return {name: value for name, value in merged.values() if value != ""}
+
+
+def _drafted(wire: Wire, headers: Mapping[str, str]) -> Exchange:
+    """Return the exchange of a request before it is sent."""
+    return Exchange(
+        check=wire.check,
+        ordinal=wire.ordinal,
+        step=wire.step,
+        operation=wire.operation,
+        method=wire.method,
+        url=wire.url,
+        request_headers=tuple(headers.items()),
+        request_body=wire.body,
+    )

@@ -1,0 +1,77 @@
+"""Who sends a request: the run's own principal, the second one, or whoever a check names."""
+
+import time
+from collections.abc import Callable, Mapping
+
+import httpx
+
+from icecheck.contract import load
+from icecheck.target.target import Principal, Target
+from icecheck.wire.auth import BearerAuth, ClientCredentials
+from icecheck.wire.redaction import Redactor
+from icecheck.wire.signing import SignedAuth, Signer
+
+__all__ = ["Credentials"]
+
+
+class Credentials:
+    """What the user gave to show who asks, as flows of httpx; the redactor is told every secret.
+
+    ``own`` and ``second`` are the tokens of the run and of the second principal.
+    """
+
+    def __init__(
+        self, target: Target, redactor: Redactor, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        second = target.second or Principal()
+        self.own = BearerAuth(target.token, now=now)
+        self.second = BearerAuth(second.token, now=now)
+        self._signer = None if target.sigv4 is None else Signer(target.sigv4)
+        self._redactor = redactor
+        self.follow(target)
+
+    def follow(self, target: Target) -> None:
+        """Fetch tokens where this target says, from now on."""
+        second = target.second or Principal()
+        self.own.source = _source(target, target.credential)
+        self.second.source = _source(target, second.credential)
+        names = {name.lower() for name in target.headers}
+        self._stands_in_headers = "authorization" in names
+        self.hide()
+
+    def hide(self) -> None:
+        """Let nothing show what requests are sent with at this moment."""
+        self._redactor.add(self.own.token or "")
+        self._redactor.add(self.second.token or "", of_second=True)
+        if self._signer is not None:
+            self._redactor.add(*self._signer.secrets)
+
+    def flow(self, operation: str | None, headers: Mapping[str, str]) -> httpx.Auth:
+        """Return the flow that a request is sent through, given the headers that its check sends.
+
+        A check may send an Authorization of its own: it gets no token but is signed. With an empty
+        one it asks as a stranger and is not signed either; nor is what asks for a token.
+        """
+        named = _named_sender(headers)
+        flow = self.own if named is None else httpx.Auth()
+        if self._signer is None or operation == "getToken" or named == "":
+            return flow
+        return SignedAuth(self._signer, flow)
+
+    def are_shown(self, operation: str | None, headers: Mapping[str, str]) -> bool:
+        """Whether a request shows the run's own token, and so expects to be let in."""
+        has_token = self.own.identifies or self._stands_in_headers
+        is_own = has_token and _named_sender(headers) is None
+        return is_own and operation not in load().before_config
+
+
+def _source(target: Target, credential: str | None) -> ClientCredentials | None:
+    if not credential:
+        return None
+    return ClientCredentials(credential, target.token_endpoint, target.scope)
+
+
+def _named_sender(headers: Mapping[str, str]) -> str | None:
+    """Return the Authorization that a check sends of its own, or None."""
+    found = (value for name, value in headers.items() if name.lower() == "authorization")
+    return next(found, None)

@@ -1,0 +1,91 @@
+"""Sends one request at a time to a target, and reads its answer within the limits."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import httpx
+
+from icecheck.target.target import Target
+from icecheck.wire.answers import ACCEPTED_ENCODING, read_answer
+from icecheck.wire.exchange import Exchange
+from icecheck.wire.transport import SocketTransport
+
+__all__ = ["Pool", "as_response"]
+
+_OF_EVERY_REQUEST = frozenset({"host", "content-length"})
+
+
+class Pool:
+    """The HTTP connections to a target, to be shared by threads.
+
+    ``requests`` counts what was answered, and ``latencies_ms`` has how long each answer took.
+    """
+
+    def __init__(self, target: Target, transport: httpx.BaseTransport | None = None) -> None:
+        self.requests = 0
+        self.latencies_ms: list[float] = []
+        self._lock = threading.Lock()
+        self._timeout_seconds = target.timeout_seconds
+        self._http = httpx.Client(
+            transport=transport or SocketTransport(target),
+            headers={"Accept-Encoding": ACCEPTED_ENCODING},
+            timeout=target.timeout_seconds,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def send(
+        self, drafted: Exchange, asked: httpx.Request, given: Collection[str] = ()
+    ) -> Exchange:
+        """Send a request once; what came in place of an answer is the exchange's ``error``.
+
+        The headers of ``asked`` are sent and recorded. Those that every request has are recorded
+        only if their names, in lower case, are among the ``given``.
+        """
+        headers = {
+            name: value
+            for name, value in _headers_of(asked).items()
+            if name.lower() not in _OF_EVERY_REQUEST or name.lower() in given
+        }
+        request = self._http.build_request(
+            asked.method, asked.url, headers=headers, content=asked.read() or None
+        )
+        sent = replace(drafted, request_headers=tuple(headers.items()))
+        started = time.perf_counter()
+        try:
+            with contextlib.closing(self._http.send(request, stream=True)) as response:
+                body = read_answer(response, started + self._timeout_seconds)
+        except httpx.HTTPError as error:
+            said = str(error) or type(error).__name__
+            return replace(sent, error=f"{type(error).__name__}: {said}")
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        with self._lock:
+            self.requests += 1
+            self.latencies_ms.append(elapsed_ms)
+        return replace(
+            sent,
+            status=response.status_code,
+            response_headers=tuple(response.headers.multi_items()),
+            response_body=body,
+            elapsed_ms=elapsed_ms,
+        )
+
+
+def as_response(exchange: Exchange) -> httpx.Response:
+    """Return the status and the decoded body of an exchange as what a flow of httpx takes.
+
+    Headers are left out: a catalog may answer with some that httpx cannot write.
+    """
+    return httpx.Response(exchange.status or 0, content=exchange.response_body)
+
+
+def _headers_of(request: httpx.Request) -> Mapping[str, str]:
+    """Return the headers with their names as they are spelled, which ``items`` does not."""
+    return {name.decode("ascii"): value.decode("ascii") for name, value in request.headers.raw}

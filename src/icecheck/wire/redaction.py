@@ -1,0 +1,331 @@
+"""Takes secrets out of exchanges and of words about them, in one place."""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+from icecheck.target.secret_names import (
+    HARMLESS_HEADERS,
+    address_without_secrets,
+    is_address,
+    is_harmless_setting,
+    is_plain,
+    is_secret_header,
+    is_secret_key,
+    known_from_headers,
+    may_name_secrets,
+    names_signature,
+)
+from icecheck.wire.exchange import OF_SECOND, Exchange, Headers
+from icecheck.wire.secret_values import SecretValues
+
+__all__ = ["Redactor"]
+
+_SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
+# Members of JSON quoted in running text, as findings do; a shortened text may end in the middle.
+_QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
+_SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%3d)", re.IGNORECASE)
+_PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
+_PIECES = re.compile(r"""([\s"'<>\\]+)""")
+_BEARER = re.compile(r"\b(Bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
+_JWT = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
+_GIVEN_CHARACTERS_MIN = 4
+_SETTINGS = frozenset({"config", "defaults", "overrides"})
+_CREDENTIALS = "storage-credentials"
+_OWN_NAMES = ("table-uuid", "view-uuid", "location")
+
+
+class Redactor:
+    """Replaces secrets by a short digest, so that equal secrets stay visibly equal.
+
+    Secrets are recognised by where they stand: headers and members of certain names, what clients
+    are told to use (``config``, ``storage-credentials``, the config's ``defaults`` and
+    ``overrides``) unless its name is known to be harmless, signed queries. Those that the user
+    gave or the catalog vended are then known by value, in any spelling, wherever they turn up
+    again. Every JSON type is kept: offline schema verdicts must not change. Threads may share it.
+
+    What is cut for a report is redacted before; ``text`` also hides what a secret begins with, at
+    the end of a text or of a quotation.
+    """
+
+    def __init__(
+        self, secrets: Iterable[str] = (), headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._values = SecretValues(_digest)
+        self._of_second: set[str] = set()
+        self._headers_given: dict[str, str] = {}
+        self._lock = threading.RLock()
+        self.know(secrets, headers or {})
+
+    def add(self, *secrets: str, of_second: bool = False) -> None:
+        """Treat these values as secret from now on; they may be the second principal's."""
+        with self._lock:
+            for secret in secrets:
+                if len(secret) >= _GIVEN_CHARACTERS_MIN:
+                    self._values.add(secret)
+                    if of_second:
+                        self._of_second.add(secret)
+
+    def know(self, secrets: Iterable[str], headers: Mapping[str, str]) -> None:
+        """Hide what the user gave; plain values of headers in the headers themselves only."""
+        self.add(*secrets, *known_from_headers(headers))
+        with self._lock:
+            self._headers_given |= {
+                name.lower(): value
+                for name, value in headers.items()
+                if name.lower() not in HARMLESS_HEADERS
+            }
+
+    def learn(self, body: bytes) -> None:
+        """Know the secrets of an answer that is recorded nowhere."""
+        with self._lock:
+            self._learn(body)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """Return the exchange without its secrets."""
+        sent, answer = exchange.request_body, exchange.response_body
+        names_some = may_name_secrets(answer)
+        with self._lock:
+            if names_some:
+                self._learn(answer)
+            self._learn_cookies(exchange.response_headers)
+            # Most exchanges tell nothing, which is seen at once for all of their parts.
+            search = self._tells(exchange)
+            error = exchange.error
+            return replace(
+                exchange,
+                url=self._text(exchange.url) if search else exchange.url,
+                request_headers=self._headers(exchange.request_headers, search),
+                request_body=None if sent is None else self._body(sent, search),
+                response_headers=self._headers(exchange.response_headers, search),
+                response_body=self._body(answer, search) if search or names_some else answer,
+                error=self.text(error) if search and error is not None else error,
+            )
+
+    def text(self, text: str) -> str:
+        """Return words about an exchange (a finding, an error) without secrets."""
+        with self._lock:
+            text = self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
+        text = _BEARER.sub(_bearer, text)
+        return _JWT.sub(lambda match: _digest(match[0]), text) if "eyJ" in text else text
+
+    def value(self, pointer: str, text: str) -> str:
+        """Return what a member holds, at a JSON pointer or of a name, without secrets."""
+        *above, name = pointer.split("/")
+        told = bool({*_SETTINGS, _CREDENTIALS} & {*above}) and not is_harmless_setting(name)
+        told = told and name != "prefix" and not is_plain(text.strip('"'))
+        return _digest(text) if told or is_secret_key(name) else self.text(text)
+
+    def name(self, name: str) -> str:
+        """Return the name of a member, or of a symptom, without secrets."""
+        with self._lock:
+            return self._name(name)
+
+    def json(self, value: Any) -> Any:
+        """Return a JSON value, of which every type is kept, without secrets."""
+        with self._lock:
+            return self._json(value, search=True)
+
+    # ---- what is learned
+
+    def _learn(self, body: bytes) -> None:
+        try:
+            parsed = json.loads(body)
+        except (ValueError, RecursionError):
+            return
+        own = {*_own_values(parsed)}
+        self._values.add_vended(value for value in _vended_in(parsed) if value not in own)
+
+    def _learn_cookies(self, headers: Headers) -> None:
+        for name, value in headers:
+            if name.lower() == "set-cookie":
+                cookie = value.partition(";")[0].partition("=")[2]
+                if not is_plain(cookie):
+                    self._values.add_vended([cookie])
+
+    def _tells(self, exchange: Exchange) -> bool:
+        """Whether a secret stands in any part of an exchange but the headers that hold one."""
+        parts = [exchange.url, exchange.error or ""]
+        for headers in (exchange.request_headers, exchange.response_headers):
+            parts += [f"{n} {v}" for n, v in headers if not self._hides(n.lower(), v)]
+        # Latin-1 gives every byte back, and what is ASCII in it is found.
+        parts.append((exchange.request_body or b"").decode("latin-1"))
+        parts.append(exchange.response_body.decode("latin-1"))
+        return self._values.stand_in(*parts) or any(map(_may_give_access, parts))
+
+    def _hides(self, name: str, value: str) -> bool:
+        """Whether a header is hidden for its name."""
+        return is_secret_header(name) or self._headers_given.get(name) == value
+
+    # ---- the parts of an exchange
+
+    def _headers(self, headers: Headers, search: bool) -> Headers:
+        return tuple(
+            (self._text(name) if search else name, self._header(name.lower(), value, search))
+            for name, value in headers
+        )
+
+    def _header(self, name: str, value: str, search: bool) -> str:
+        if name in {"authorization", "original-authorization"}:
+            return self._authorization(value)
+        if self._hides(name, value) or is_secret_key(name):
+            return _digest(value)
+        return self._text(value) if search else value
+
+    def _authorization(self, value: str) -> str:
+        scheme, _, rest = value.partition(" ")
+        if scheme.lower() == "bearer" and not self._values.stand_in(rest):
+            return value  # a token that a check made up, to be refused
+        if rest in self._of_second:
+            return f"{scheme} {_digest(rest, OF_SECOND)}"
+        if _SIGNED.fullmatch(value):
+            return _SIGNED.sub(_without_signature, value)
+        return f"{scheme} {_digest(rest)}" if rest else _digest(value)
+
+    def _body(self, body: bytes, search: bool) -> bytes:
+        if not search and not may_name_secrets(body):
+            return body
+        encoding = json.detect_encoding(body)
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError:
+            return self._words(body.decode("latin-1")).encode("latin-1", "replace")
+        if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
+            try:
+                parsed = json.loads(text.lstrip("\ufeff"))
+                redacted = self._json(parsed, search=search)
+            except (ValueError, RecursionError):
+                return self._words(text).encode(encoding, "backslashreplace")
+            # An untouched body stays byte for byte what was sent.
+            return body if redacted == parsed else json.dumps(redacted).encode(encoding)
+        if "grant_type=" in text:
+            pairs = parse_qsl(text, keep_blank_values=True)
+            kept = [(k, _digest(v) if is_secret_key(k) else v) for k, v in pairs]
+            return self._text(urlencode(kept)).encode()
+        if encoding != "utf-8":
+            return self._words(body.decode("latin-1")).encode("latin-1", "replace")
+        return self._words(text).encode("utf-8", "backslashreplace")
+
+    def _words(self, text: str) -> str:
+        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
+
+    def _json(self, value: Any, key: str = "", *, told: bool = False, search: bool = False) -> Any:
+        """Redact a JSON value; ``told`` says that it is what clients are told to use.
+
+        Without ``search`` no value that is known stands in it: places tell all there is.
+        """
+        if isinstance(value, dict):
+            settings = told or key in _SETTINGS
+            return {
+                self._name(k) if search else k: self._json(
+                    v, k, told=settings or k == _CREDENTIALS, search=search
+                )
+                for k, v in value.items()
+            }
+        if isinstance(value, list):
+            return [self._json(v, key, told=told, search=search) for v in value]
+        if isinstance(value, str):
+            if told or is_secret_key(key):
+                return self._member(key, value)
+            # A catalog may have cut what it quotes, in whatever spelling.
+            return self._text(value, cut=True) if search else value
+        if search and isinstance(value, int | float) and not isinstance(value, bool):
+            return 0 if len(str(value)) >= 12 and self._values.stand_in(str(value)) else value
+        return value
+
+    def _member(self, key: str, value: str) -> str:
+        """Redact what stands at a secret place, unless its name is known to be harmless."""
+        if value.startswith("<redacted:") and value.endswith(">"):
+            return value
+        if is_secret_key(key) or not (is_harmless_setting(key) or _is_scalar(value)):
+            return _digest(value)
+        shown = self._text(value)
+        if shown != value or not ("?" in value or "@" in value):
+            return shown
+        return address_without_secrets(value, _digest(value))
+
+    def _name(self, name: str) -> str:
+        """Return the name of a member: a word of the document stays, however bad a token it is."""
+        return name if is_plain(name) and name.replace("-", "").isalpha() else self._text(name)
+
+    def _text(self, text: str, *, cut: bool = False) -> str:
+        text = self._values.replaced(text, cut=cut)
+        if _may_give_access(text):
+            text = "".join(map(_unsigned, _PIECES.split(text)))
+        return text
+
+
+def _may_give_access(text: str) -> bool:
+    """Whether a text may have an address with a user, or a query that a signature makes valid."""
+    return ("@" in text and "://" in text) or names_signature(text.lower())
+
+
+def _is_scalar(value: str) -> bool:
+    return len(value) < 40 and is_plain(value) and (value.isalpha() or value.isdecimal())
+
+
+def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str]:
+    """Yield the values at secret places that are long and varied enough to know again."""
+    if isinstance(value, str):
+        may_be = told and not (is_harmless_setting(key) or is_address(value))
+        if (is_secret_key(key) or may_be) and not value.startswith("<redacted:"):
+            # A signed query, or a connection string, has secrets in it.
+            parts = _PARTS.split(value) if "=" in value else []
+            yield from (part for part in (value, *map(unquote, parts)) if not is_plain(part))
+    elif isinstance(value, dict):
+        settings = told or key in _SETTINGS
+        for name, inner in value.items():
+            if isinstance(inner, str | dict | list):
+                yield from _vended_in(inner, name, told=settings or name == _CREDENTIALS)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _vended_in(inner, key, told=told)
+
+
+def _own_values(body: Any) -> Iterator[str]:
+    """Yield what names a table or view in its answer: a client may be told it again."""
+    if isinstance(body, dict):
+        metadata = body.get("metadata")
+        named = [body.get("metadata-location")]
+        if isinstance(metadata, dict):
+            named += [metadata.get(name) for name in _OWN_NAMES]
+        yield from (name for name in named if isinstance(name, str))
+
+
+def _quoted_member(match: re.Match[str]) -> str:
+    start, name, value = match.groups()
+    return f"{start}{_digest(value)}" if is_secret_key(name) else match[0]
+
+
+def _bearer(match: re.Match[str]) -> str:
+    return match[0] if is_plain(match[2]) else f"{match[1]}{_digest(match[2])}"
+
+
+def _unsigned(piece: str) -> str:
+    """Return a piece of a text without the query that a signature makes valid, or a user."""
+    if _SIGNATURE.search(piece):
+        place, mark, query = piece.partition("?")
+        return f"{place}?{_digest(query)}" if mark else _digest(piece)
+    if "://" in piece and "@" in piece:
+        scheme, _, rest = piece.partition("://")
+        user = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[0]
+        if ":" in user:
+            return f"{scheme}://{_digest(user)}@{rest[len(user) + 1 :]}"
+    return piece
+
+
+def _digest(secret: str, whose: str = "") -> str:
+    if secret.startswith("<redacted:"):
+        return secret
+    data = secret.encode("utf-8", "backslashreplace")
+    return f"<redacted:{whose}{hashlib.blake2s(data, digest_size=3).hexdigest()}>"
+
+
+def _without_signature(match: re.Match[str]) -> str:
+    """Keep the scope of a signature: it says how to sign again."""
+    return f"{match[1]}{_digest(match[0])}{match[2]}{_digest(match[0])}"

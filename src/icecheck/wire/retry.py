@@ -1,0 +1,152 @@
+"""The weather between a run and its catalog: what is no answer, and when to ask again."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from icecheck.wire.exchange import Exchange
+from icecheck.wire.json_text import read_json
+
+__all__ = [
+    "UNSENDABLE",
+    "WAIT_SECONDS_MAX",
+    "Trouble",
+    "foreign_words",
+    "is_uncertain",
+    "next_wait",
+    "trouble_of",
+]
+
+UNSENDABLE = "Unsendable"
+"""How the error of an exchange begins whose request could not be written at all."""
+WAIT_SECONDS_MAX = 60.0
+"""How long one request is put off in all; a catalog that asks for more is not asked again."""
+_READING = frozenset({"GET", "HEAD"})
+# What is deleted twice is deleted; that it was missing the second time says nothing.
+_REPEATABLE = _READING | {"DELETE"}
+_FIRST_WAIT_SECONDS = 0.5
+_FIRST_WAIT_AFTER_LOSS_SECONDS = 0.1
+_ATTEMPTS_MAX = 4
+_ATTEMPTS_AFTER_LIMIT_MAX = 2
+_ATTEMPTS_WHEN_THROTTLED_MAX = 20
+_UNREADABLE_SECONDS = 1.0
+_GATEWAY_PAGES = frozenset({502, 504, *range(520, 531)})
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why an exchange brought no answer of the catalog.
+
+    ``may_be_applied``: what was asked may have been done all the same. ``asked_seconds`` is how
+    long the server wants to be left alone, if it says so.
+    """
+
+    words: str
+    may_be_applied: bool
+    attempts_max: int = _ATTEMPTS_MAX
+    first_wait_seconds: float = _FIRST_WAIT_SECONDS
+    asked_seconds: float | None = None
+    throttled: bool = False
+
+
+def trouble_of(exchange: Exchange) -> Trouble | None:
+    """Return what was wrong with the weather, or None: the catalog has answered (rule 11).
+
+    Weather are lost connections and time-outs, 429, 503, a 400 whose headers say throttling, and
+    the pages that gateways send in a catalog's place.
+    """
+    if exchange.status is None:
+        return _lost(exchange.error or "no answer")
+    asked = _asked_seconds(exchange)
+    said = "".join(f"{name}: {value}" for name, value in exchange.response_headers).lower()
+    if exchange.status == 429 or (exchange.status == 400 and "throttl" in said):
+        words = f"throttled with {exchange.status}"
+        attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
+        return Trouble(words, False, attempts, asked_seconds=asked, throttled=True)
+    if exchange.status == 503:
+        # Without Retry-After only what is idempotent should be sent again (L4659): it may come
+        # from a gateway that has lost sight of the request.
+        if asked is None:
+            return Trouble("throttled with 503", True, throttled=True)
+        attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
+        return Trouble("throttled with 503", False, attempts, asked_seconds=asked, throttled=True)
+    if exchange.status in _GATEWAY_PAGES and not exchange.claims_json:
+        return Trouble(f"a gateway's page with {exchange.status}", True, asked_seconds=asked)
+    return None
+
+
+def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: float) -> float | None:
+    """Return how many seconds to wait before the request is sent again, or None: it is not.
+
+    A request that adds something and may have been applied is never sent again: done twice, it may
+    be too much.
+    """
+    if trouble.may_be_applied and method not in _REPEATABLE:
+        return None
+    if attempts >= trouble.attempts_max:
+        return None
+    wait = trouble.asked_seconds
+    if wait is None:
+        wait = min(trouble.first_wait_seconds * 2 ** (attempts - 1), WAIT_SECONDS_MAX / 4)
+    return wait if waited_seconds + wait <= WAIT_SECONDS_MAX else None
+
+
+def is_uncertain(trouble: Trouble, exchange: Exchange) -> bool:
+    """Whether an answer after some trouble says nothing: the first request may have been applied.
+
+    Who deletes something twice is rightly told that it is not there.
+    """
+    reads = exchange.method in _READING
+    return trouble.may_be_applied and not reads and exchange.status == 404
+
+
+def foreign_words(exchange: Exchange) -> str:
+    """Return in words what was answered in a catalog's place, or nothing: a catalog may say that.
+
+    A redirection, a server error, or something else than a JSON object where one is due. One such
+    answer may be a mistake of the catalog; where all are such, none is asked.
+    """
+    status = exchange.status or 0
+    if 300 <= status < 400 and status != 304:
+        # What follows the path may be a secret of whoever is to log in.
+        location = (exchange.header("location") or "").partition("?")[0][:120]
+        return f"{status} to {location}" if location else str(status)
+    if status >= 500 and status != 501:
+        return str(status)
+    if status not in {200, 201, 202, 204, 404}:
+        return ""
+    try:
+        if isinstance(read_json(exchange.response_body), dict):
+            return ""
+    except ValueError:
+        pass
+    return f"{status} and {exchange.header('content-type') or 'nothing'}, which is no JSON object"
+
+
+def _lost(error: str) -> Trouble:
+    if error.startswith(UNSENDABLE):
+        return Trouble(error, False, 1)
+    never_sent = error.startswith(("ConnectError", "ConnectTimeout", "PoolTimeout"))
+    # What is slow or unusable now is so a moment later, and every attempt takes its whole limit.
+    kind = error.partition(":")[0]
+    dear = "Timeout" in kind or kind == "UnusableAnswer"
+    attempts = _ATTEMPTS_AFTER_LIMIT_MAX if dear else _ATTEMPTS_MAX
+    return Trouble(error, not never_sent, attempts, _FIRST_WAIT_AFTER_LOSS_SECONDS)
+
+
+def _asked_seconds(exchange: Exchange) -> float | None:
+    """Return what Retry-After says, in either of its forms; None if it is not there."""
+    text = exchange.header("retry-after")
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        due = parsedate_to_datetime(text)
+        if due.tzinfo is None:
+            due = due.replace(tzinfo=UTC)
+        return max(0.0, (due - datetime.now(UTC)).total_seconds())
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return _UNREADABLE_SECONDS  # a date of the year 10^30, or whatever else was meant

@@ -1,0 +1,231 @@
+"""The sockets of a connection: TLS as the target wants it, and an end to every exchange.
+
+The time-outs of HTTP libraries hold for one read or write. A server that sends a byte a second,
+or interim answers for ever, never runs into one; so each read and write here has what is left of
+the time of its exchange.
+"""
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import httpcore
+import httpx
+
+from icecheck.target.target import Target, UsageError
+
+__all__ = ["SocketTransport"]
+
+_CONNECTIONS_MAX = 64
+_KEPT_SECONDS = 5.0
+_TROUBLES = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+)
+
+
+class SocketTransport(httpx.BaseTransport):
+    """A pool of connections to a target, to be shared by threads.
+
+    The read time-out of a request bounds its whole exchange: connecting, TLS, sending, and the
+    answer to its last byte. Only the look-up of a host's name is the system's own affair.
+    Raises UsageError for certificates that cannot be used.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._deadline = _Deadline()
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=_tls_context(target),
+            max_connections=_CONNECTIONS_MAX,
+            max_keepalive_connections=_CONNECTIONS_MAX,
+            keepalive_expiry=_KEPT_SECONDS,
+            network_backend=_Network(self._deadline),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; the body of its answer is read by the same thread, and in its time."""
+        self._deadline.set(request.extensions["timeout"]["read"])
+        with _told_as_httpx():
+            answer = self._pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(
+                        scheme=request.url.raw_scheme,
+                        host=request.url.raw_host,
+                        port=request.url.port,
+                        target=request.url.raw_path,
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        return httpx.Response(
+            answer.status,
+            headers=answer.headers,
+            stream=_Body(answer.stream),
+            extensions=answer.extensions,
+        )
+
+    def close(self) -> None:
+        """Close the pool."""
+        self._pool.close()
+
+
+class _Deadline:
+    """When the exchange at hand must be over; every thread has one of its own."""
+
+    def __init__(self) -> None:
+        self._of_thread = threading.local()
+
+    def set(self, seconds: float) -> None:
+        self._of_thread.at = time.monotonic() + seconds
+
+    def left(self, trouble: type[httpcore.TimeoutException]) -> float:
+        """Return the seconds that are left; raise ``trouble`` if there are none."""
+        seconds: float = self._of_thread.at - time.monotonic()
+        if seconds <= 0:
+            raise trouble("the exchange was not over in time")
+        return seconds
+
+
+class _Body(httpx.SyncByteStream):
+    """The body of an answer, whose troubles are httpx's."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _told_as_httpx():
+            yield from self._stream
+
+    def close(self) -> None:
+        """Give the connection back, or close it if the answer was not read to its end."""
+        self._stream.close()
+
+
+class _Network(httpcore.NetworkBackend):
+    """Opens sockets that know the deadline."""
+
+    def __init__(self, deadline: _Deadline) -> None:
+        self._deadline = deadline
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - the deadline is in its place
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Try each address of a host; one that swallows everything takes only its share."""
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, OverflowError, UnicodeError) as error:
+            raise httpcore.ConnectError(str(error)) from error
+        addresses = [str(address[0]) for *_, address in found]
+        for number, address in enumerate(addresses):
+            share = self._deadline.left(httpcore.ConnectTimeout) / (len(addresses) - number)
+            try:
+                stream = self._sockets.connect_tcp(
+                    address, port, share, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if number == len(addresses) - 1:
+                    raise
+            else:
+                return _Stream(stream, self._deadline)
+        raise httpcore.ConnectError(f"{host} has no address")
+
+
+class _Stream(httpcore.NetworkStream):
+    """A socket each of whose reads and writes has what is left of the time."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: _Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+        self._socket: socket.socket = stream.get_extra_info("socket")
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        return self._stream.read(max_bytes, self._deadline.left(httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        left = memoryview(buffer)
+        while left:
+            # The library would allow each part that a slow reader takes the whole time.
+            self._socket.settimeout(self._deadline.left(httpcore.WriteTimeout))
+            try:
+                sent = self._socket.send(left)
+            except TimeoutError as error:
+                raise httpcore.WriteTimeout(str(error)) from error
+            except OSError as error:
+                raise httpcore.WriteError(str(error)) from error
+            left = left[sent:]
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> httpcore.NetworkStream:
+        left = self._deadline.left(httpcore.ConnectTimeout)
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left), self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+@contextlib.contextmanager
+def _told_as_httpx() -> Iterator[None]:
+    """Raise httpx's exception of the same name for one of the library below it."""
+    try:
+        yield
+    except _TROUBLES as error:
+        raise getattr(httpx, type(error).__name__)(str(error)) from error
+
+
+def _tls_context(target: Target) -> ssl.SSLContext | None:
+    """Return how certificates are verified and what is shown; None for the usual way, if needed.
+
+    A config may send clients of an http address to one with TLS.
+    """
+    named = target.ca_bundle or target.client_cert
+    if not named and not target.url.lower().startswith("https"):
+        return None
+    try:
+        context = (
+            httpx.create_ssl_context(trust_env=False)
+            if target.ca_bundle is None
+            else ssl.create_default_context(cafile=target.ca_bundle)
+        )
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(
+            f"the CA bundle {target.ca_bundle} cannot be used ({error}): give a PEM file"
+        ) from None
+    if target.client_cert is not None:
+        _identify(context, target.client_cert, target.client_key)
+    return context
+
+
+def _identify(context: ssl.SSLContext, cert: str, key: str | None) -> None:
+    """Let a context show this certificate; UsageError in one line if it cannot."""
+    try:
+        # Without the empty password a key that has one would be asked for on the terminal.
+        context.load_cert_chain(cert, key, password="")
+    except (OSError, ssl.SSLError, ValueError) as error:
+        files = cert if key is None else f"{cert} with the key {key}"
+        why = "they do not match" if "MISMATCH" in str(error) else str(error)
+        raise UsageError(
+            f"the client certificate {files} cannot be used ({why}): give PEM files, the key "
+            "without a password"
+        ) from None
