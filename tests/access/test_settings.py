@@ -11,7 +11,7 @@ from icecheck.target.target import Given, Principal, SigV4, Target, UsageError
 
 pytest_plugins = ("pytester",)
 
-CHECKS = "--pyargs icecheck.conformance.test_second_principal"
+CHECKS = "--pyargs icecheck.conformance.security.test_second_principal"
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def watch(monkeypatch, seen):
         raise UsageError(f"Spark is asked for with {arguments} {named}")
 
     monkeypatch.setattr("icecheck.spark.find_installation", found)
-    monkeypatch.setattr("icecheck.cli.run.require_spark", lambda: None)
+    monkeypatch.setattr("icecheck.cli.commands.run.require_spark", lambda: None)
 
     watch_serving(monkeypatch, seen)
 
@@ -208,7 +208,9 @@ def watch_serving(monkeypatch, seen):
     monkeypatch.setattr(MockCatalog, "__init__", made)
     monkeypatch.setattr(MockCatalog, "serve_forever", served)
     monkeypatch.setattr("icecheck.mock_server.serving.faults.Faults.add", failing)
-    monkeypatch.setattr("icecheck.cli.serve._plant", lambda defect, _: seen.append(defect.name))
+    monkeypatch.setattr(
+        "icecheck.cli.commands.serve._plant", lambda defect, _: seen.append(defect.name)
+    )
 
 
 def facts(path):

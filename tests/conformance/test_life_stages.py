@@ -8,9 +8,16 @@ import pytest
 from tests.kill.killing import checks_of, mock_session
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.life_stages import as_assigned, stages_of
-from icecheck.conformance.stage_assertions import nearly_true, true_assertions
-from icecheck.conformance.walking import Send, Step, by_transaction, by_update, given_born, live
+from icecheck.conformance.evolution.stage_assertions import nearly_true, true_assertions
+from icecheck.conformance.evolution.stages import as_assigned, stages_of
+from icecheck.conformance.evolution.state_walk import (
+    Send,
+    Step,
+    by_transaction,
+    by_update,
+    given_born,
+    live,
+)
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.judge import judge
 from icecheck.mock_server.defects.kit.updating import alter_update

@@ -9,7 +9,7 @@ from tests.kill.killing import checks_of
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.conformance import test_names as names
+from icecheck.conformance.names import test_names as names
 from icecheck.contract import load
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import check_of

@@ -25,7 +25,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from icecheck.conformance.partition_values import FIELDS, PartitionField, avro_value
+from icecheck.conformance.scans.partition_values import FIELDS, PartitionField, avro_value
 
 TYPES: dict[str, IcebergType] = {
     "boolean": BooleanType(),

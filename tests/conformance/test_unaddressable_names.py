@@ -5,7 +5,7 @@ import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.conformance import test_names as names
+from icecheck.conformance.names import test_names as names
 from icecheck.contract import load
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import check_of

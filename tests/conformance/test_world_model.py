@@ -3,7 +3,7 @@
 import pytest
 from tests.kill.killing import checks_of, run_check
 
-from icecheck.conformance.world import Thing, World
+from icecheck.conformance.world.world import Thing, World
 from icecheck.findings.verdict import Outcome
 
 ROOT = ("root",)

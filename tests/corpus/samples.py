@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.corpus.world import NAMESPACE, TABLE, TIME, VIEW, WorldFacts
 
-from icecheck.conformance import sample_values
+from icecheck.conformance.generated import sample_values
 
 __all__ = ["with_samples"]
 

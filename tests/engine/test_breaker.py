@@ -3,7 +3,7 @@
 import pytest
 
 from icecheck.client.opening import open_session
-from icecheck.conformance import test_namespaces
+from icecheck.conformance.namespaces import test_namespaces
 from icecheck.contract import load
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.breaker import Breaker

@@ -6,7 +6,7 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home, given_table, shared_table
 from icecheck.client.opening import open_session
-from icecheck.conformance.viewing import shared_view
+from icecheck.conformance.kit.views import shared_view
 from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import check as declare

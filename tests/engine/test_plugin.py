@@ -14,7 +14,7 @@ from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.protocol.problem import Problem
 
 TOKEN = "tok-canary-1"
-FEW = "icecheck.conformance.test_metrics"
+FEW = "icecheck.conformance.metrics.test_metrics"
 
 
 def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -143,7 +143,7 @@ def test_what_the_catalog_does_not_claim_is_tried_under_pytest_too(tmp_path, moc
         return body | {"endpoints": [e for e in body["endpoints"] if not e.endswith("/metrics")]}
 
     alter_body(mock.registries, "getConfig", without_metrics)
-    done = run_pytest(tmp_path, "--pyargs", FEW, "icecheck.conformance.test_config", "-q",
+    done = run_pytest(tmp_path, "--pyargs", FEW, "icecheck.conformance.config.test_config", "-q",
                       *target(mock, "--conformance-report", str(report)))  # fmt: skip
     assert done.returncode == 0, done.stdout
     rows = json.loads((report / "run.json").read_text())["capabilities"]
@@ -156,21 +156,21 @@ def test_what_the_catalog_does_not_claim_is_tried_under_pytest_too(tmp_path, moc
 )
 def test_an_unwitnessed_failure_warns_where_only_witnessed_ones_gate(tmp_path, mock, option):
     defects()["register-overwrite-ignored"].install(mock.registries)
-    done = run_pytest(tmp_path, "--pyargs", "icecheck.conformance.test_register", "-q",
+    done = run_pytest(tmp_path, "--pyargs", "icecheck.conformance.tables.test_register", "-q",
                       "-k", "overwrite", *target(mock, *option))  # fmt: skip
     assert "registerTable.overwrites" in done.stdout
     assert done.returncode == (0 if option else 1), done.stdout
 
 
 def test_what_strains_a_catalog_is_deselected_without_leave(tmp_path, mock):
-    scale = ("--pyargs", "icecheck.conformance.test_scale", "-q", *target(mock))
+    scale = ("--pyargs", "icecheck.conformance.commits.test_scale", "-q", *target(mock))
     assert "2 deselected" in run_pytest(tmp_path, *scale).stdout
     allowed = run_pytest(tmp_path, *scale, "--catalog-disruptive", "-k", "mebibytes")
     assert "1 passed" in allowed.stdout
 
 
 def test_a_run_may_hold_to_an_older_document_under_pytest_too(tmp_path, mock):
-    few = ("--pyargs", "icecheck.conformance.test_credentials", "-q", "-rs", *target(mock))
+    few = ("--pyargs", "icecheck.conformance.security.test_credentials", "-q", "-rs", *target(mock))
     done = run_pytest(tmp_path, *few, "--conformance-spec", "1.6.0")
     assert "demanded since Iceberg 1." in done.stdout
     refused = run_pytest(tmp_path, *few, "--conformance-spec", "0.9")

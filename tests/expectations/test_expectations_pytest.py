@@ -14,7 +14,7 @@ from icecheck.mock_server.defects.kit.rewriting import refuse_as
 from icecheck.mock_server.protocol.problem import Problem
 
 TOKEN = "tok-canary-1"
-FEW = "icecheck.conformance.test_metrics"
+FEW = "icecheck.conformance.metrics.test_metrics"
 TEAPOT = 'fails_with = { symptom = "status", actual = "418" }\n'
 
 

@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from icecheck.client.catalog import NO_BODY
-from icecheck.conformance import test_generated as generated_checks
-from icecheck.conformance.confinement import Place, confine
-from icecheck.conformance.generation import cases_of
-from icecheck.conformance.test_generated import OPERATIONS
+from icecheck.conformance.generated import test_generated as generated_checks
+from icecheck.conformance.generated.confinement import Place, confine
+from icecheck.conformance.generated.generation import cases_of
+from icecheck.conformance.generated.test_generated import OPERATIONS
 from icecheck.contract import load
 from icecheck.judging.check import declaration_of
 from icecheck.replies.schema import schema_judge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from icecheck.conformance.flaws import ABSENT, Flaw, flaw_of, spot_of
+from icecheck.conformance.generated.flaws import ABSENT, Flaw, flaw_of, spot_of
 from icecheck.contract import load
 
 

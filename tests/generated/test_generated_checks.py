@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from tests.findings import told
 
-from icecheck.conformance import generated_requests
-from icecheck.conformance import test_generated as generated
+from icecheck.conformance.generated import generated_requests
+from icecheck.conformance.generated import test_generated as generated
 from icecheck.contract import Level, load
 from icecheck.judging.check import check_of, declaration_of
 from icecheck.mock_server.core.context import Outcome

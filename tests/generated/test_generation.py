@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from icecheck.conformance.flaws import Flaw
-from icecheck.conformance.generation import cases_of
-from icecheck.conformance.sample_values import seeded
-from icecheck.conformance.test_generated import BODIES, OPERATIONS
+from icecheck.conformance.generated.flaws import Flaw
+from icecheck.conformance.generated.generation import cases_of
+from icecheck.conformance.generated.sample_values import seeded
+from icecheck.conformance.generated.test_generated import BODIES, OPERATIONS
 from icecheck.contract import load
 from icecheck.replies.schema import schema_judge
 
@@ -18,9 +18,9 @@ import hashlib, sys
 sys.path[:0] = [{folder!r}]
 import {module}
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.generated_requests import judge_refused
-from icecheck.conformance.generation import cases_of
-from icecheck.conformance.test_generated import OPERATIONS
+from icecheck.conformance.generated.generated_requests import judge_refused
+from icecheck.conformance.generated.generation import cases_of
+from icecheck.conformance.generated.test_generated import OPERATIONS
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.client.opening import open_session

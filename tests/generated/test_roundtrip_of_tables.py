@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from tests.findings import told
 
-from icecheck.conformance import hostile_values as hostile
-from icecheck.conformance import test_roundtrip_tables as tables
-from icecheck.conformance import test_roundtrip_updates as updates
+from icecheck.conformance.kit import edge_values as hostile
+from icecheck.conformance.round_trips import test_roundtrip_tables as tables
+from icecheck.conformance.round_trips import test_roundtrip_updates as updates
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import declaration_of
 from icecheck.mock_server.protocol import problem, replies

@@ -1,7 +1,7 @@
 """Which cases a run sends: by seed, and never without a whole kind of them."""
 
-from icecheck.conformance.generation import GeneratedCase
-from icecheck.conformance.sampling import sample
+from icecheck.conformance.generated.generation import GeneratedCase
+from icecheck.conformance.generated.sampling import sample
 
 
 def case(ordinal, family):

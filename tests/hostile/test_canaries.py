@@ -202,7 +202,7 @@ def test_the_plugin_of_pytest_tells_no_secret(
     if not _WHOLE:
         chosen = [
             "--pyargs",
-            "icecheck.conformance.test_credentials",
+            "icecheck.conformance.security.test_credentials",
             "-k",
             "test_load_credentials",
         ]

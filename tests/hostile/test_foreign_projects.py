@@ -252,7 +252,7 @@ def test_fixtures_of_theirs_win_over_ours(tmp_path, adds, redirected, mock):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-CHECKS = ("--pyargs", "icecheck.conformance.test_metrics")
+CHECKS = ("--pyargs", "icecheck.conformance.metrics.test_metrics")
 
 
 def test_fixtures_of_theirs_do_not_reach_the_checks(tmp_path, mock):

@@ -96,7 +96,7 @@ def test_options_yield_with_the_oldest_pytest_too(build):
 def test_the_suite_brings_what_the_command_of_the_readme_uses(build, tmp_path):
     with MockCatalog(warehouses=["wh"]) as mock:
         target = ("--catalog-url", mock.uri, "--catalog-warehouse", "wh", "-n", "2")
-        few = ("--pyargs", "icecheck.conformance.test_metrics")
+        few = ("--pyargs", "icecheck.conformance.metrics.test_metrics")
         done = run(build("suite"), tmp_path, "pytest", "-q", *few, *target)
     assert done.returncode == 0, done.stdout + done.stderr
 

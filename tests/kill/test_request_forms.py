@@ -16,7 +16,12 @@ from tests.kill.killing import (
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.conformance.forged_tokens import claims_of, forged_tokens, own_token, unsigned_jwt
+from icecheck.conformance.security.forged_tokens import (
+    claims_of,
+    forged_tokens,
+    own_token,
+    unsigned_jwt,
+)
 from icecheck.findings.verdict import Level, SkipKind, Verdict
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge

@@ -11,7 +11,7 @@ from tests.kill.lawful_views import LAWFUL_VIEWS
 from tests.kill.refusing import refuse_if
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.lookalike_names import FAMILIES
+from icecheck.conformance.names.lookalike_names import FAMILIES
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Registries

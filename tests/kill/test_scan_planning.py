@@ -14,7 +14,7 @@ from tests.kill.refusing import refuse_if
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.conformance.manifest_files import POSITION_DELETES, PlannedFile, given_files
+from icecheck.conformance.kit.manifest_files import POSITION_DELETES, PlannedFile, given_files
 from icecheck.findings.verdict import Outcome, SkipKind
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Registries

@@ -14,7 +14,7 @@ from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.viewing import (
+from icecheck.conformance.kit.views import (
     create_view_body,
     given_view,
     supported,

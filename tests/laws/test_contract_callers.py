@@ -7,15 +7,15 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
 # Module -> why it takes the default version. The list may only shrink.
 OF_NO_RUN = {
-    "src/icecheck/cli/explain.py": "tells of the newest version: there is no run",
-    "src/icecheck/cli/list.py": "tells of the newest version: there is no run",
-    "src/icecheck/cli/self_test.py": "opens the runs of which it asks",
+    "src/icecheck/cli/commands/explain.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/commands/list.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/commands/self_test.py": "opens the runs of which it asks",
 }
 WITHOUT_A_CONTRACT = {
-    "conformance/rivals.py": "makes moves of a race before there is a catalog",
-    "conformance/test_generated.py": "declares a check for each listing",
-    "conformance/whereabouts.py": "holds ways of asking as data",
-    "conformance/world_steps.py": "holds steps as data",
+    "conformance/transactions/contenders.py": "makes moves of a race before there is a catalog",
+    "conformance/generated/test_generated.py": "declares a check for each listing",
+    "conformance/names/name_resolution.py": "holds ways of asking as data",
+    "conformance/world/world_steps.py": "holds steps as data",
     "src/icecheck/findings/finding_card.py": "prints findings that carry no version",
     "src/icecheck/wire/connection.py": "asks before the session has chosen a version",
     "src/icecheck/judging/error_types.py": "holds the types of the prose as data",

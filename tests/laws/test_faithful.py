@@ -16,7 +16,7 @@ from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
 from icecheck.client.opening import open_session
-from icecheck.conformance.viewing import given_view
+from icecheck.conformance.kit.views import given_view
 from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.judging.check import Check

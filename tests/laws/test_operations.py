@@ -8,8 +8,11 @@ import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.conformance import freed_names, guarded_routes, test_generated, whereabouts
-from icecheck.conformance.every_route import own_objects, reads, writes
+from icecheck.conformance.generated import test_generated
+from icecheck.conformance.kit.every_route import own_objects, reads, writes
+from icecheck.conformance.names import freed_names
+from icecheck.conformance.names import name_resolution as whereabouts
+from icecheck.conformance.security import guarded_routes
 from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef, load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.registry import registered
@@ -45,13 +48,13 @@ def _lacking(operation: Operation) -> Iterator[str]:
     if id_ not in registered():
         yield "no function in mock_server/operations"
     if id_ not in guarded_routes.REQUESTS and id_ not in TOKEN:
-        yield "no request in conformance/guarded_routes.py"
+        yield "no request in conformance/security/guarded_routes.py"
     if id_ not in test_generated.OPERATIONS and id_ not in TOKEN:
-        yield "no generated checks in conformance/test_generated.py"
+        yield "no generated checks in conformance/generated/test_generated.py"
     if facts.creates is not None and id_ not in freed_names.TAKINGS:
-        yield "no way to take a name by it in conformance/freed_names.py"
+        yield "no way to take a name by it in conformance/names/freed_names.py"
     if _finds_a_name(operation) and id_ not in _asked_by_name(facts.object):
-        yield "no question in conformance/whereabouts.py"
+        yield "no question in conformance/names/name_resolution.py"
 
 
 def _finds_a_name(operation: Operation) -> bool:

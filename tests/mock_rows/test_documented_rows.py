@@ -22,7 +22,7 @@ from tests.mock_rows.world import (
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.conformance.manifest_files import PlannedFile, given_files
+from icecheck.conformance.kit.manifest_files import PlannedFile, given_files
 from icecheck.contract.model import Response
 from icecheck.mock_server import MockCatalog, PlanningSettings
 from icecheck.replies.schema import schema_judge

@@ -30,7 +30,7 @@ class _Commands(ClickGroup):
     """Finds commands by name in modules of that name, and says errors in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        # Not list(): once `icecheck.cli.list` was imported, that is what the name means here.
+        # Not list(): once `icecheck.cli.commands.list` was imported, that is what the name means here.
         return [*_COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002

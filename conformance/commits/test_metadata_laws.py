@@ -1,0 +1,236 @@
+"""What holds of a table's metadata whatever is committed: nothing lost, nothing rounded."""
+
+from itertools import pairwise
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_table, reloaded, shared_table
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.conformance.kit.committing import (
+    commit,
+    expect_effect,
+    expect_loaded,
+    expect_unchanged,
+    given_snapshots,
+    given_table_of,
+    same_table,
+    set_property,
+    shared_snapshots,
+)
+from icecheck.conformance.kit.evolving import number, wider_schema
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import Matcher, containing
+
+_CHANGED_UNASKED = declare(
+    "changed-unasked",
+    "A commit alters what its updates do not name",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
+_LOG_OUT_OF_ORDER = declare(
+    "log-out-of-order", "The times of a table's logs do not run forwards", Severity.SHAPE
+)
+_NEXT_ROW_ID = declare(
+    "next-row-id",
+    "next-row-id is not where the rows of the next snapshot start",
+    Severity.FALSE_OR_LOST,
+    "every client that tracks rows: row ids are given twice, or are missing",
+)
+
+Json = dict[str, Any]
+
+KEPT = "icecheck.kept"
+LOG_TOLERANCE_MS = 60_000
+"""How far back Java lets the times of a log run before it refuses the table."""
+ODD = 2**53 + 1
+"""The first of the integers that a double cannot hold; so are those an even step further."""
+
+
+def add_snapshot(snapshot: Json) -> Json:
+    """Return the update that adds a snapshot."""
+    return {"action": "add-snapshot", "snapshot": snapshot}
+
+
+# ---- nothing is lost on the way
+
+
+def given_full_table(catalog: Catalog) -> Table:
+    """Return a table that has something of everything that any catalog stores."""
+    table = given_table(
+        catalog,
+        spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
+        write_order=bodies.sort_order(1),
+        properties={KEPT: " 1 "},
+    )
+    summary = {"operation": "append", "added-records": "0", "icecheck.offset": "17"}
+    added = bodies.snapshot(table.metadata, summary=summary)
+    snapshot_id = added["snapshot-id"]
+    updates = [
+        {"action": "add-schema", "schema": wider_schema(table)},
+        add_snapshot(added),
+        bodies.snapshot_ref(snapshot_id),
+        set_statistics(statistics_file(table, snapshot_id)),
+    ]
+    return given_commit(catalog, table, updates)
+
+
+@check(
+    "commit.changes-nothing-else",
+    proves="commit.changes-nothing-else",
+    needs=("metadata-only-snapshots",),
+)
+def test_nothing_else_changes(catalog: Catalog) -> None:
+    """A commit leaves alone what its updates do not name."""
+    before = reloaded(catalog, given_full_table(catalog))
+    commit(catalog, before, [set_property("1")]).expect(200)
+    reply = catalog.load_table(before.namespace, before.name).expect(200)
+    was = view.settled(before.metadata, KEPT)
+    now = view.settled(view.metadata_in(reply), KEPT)
+    changed = [member for member in was if was[member] != now[member]]
+    if changed:
+        raise reply.violation(
+            _CHANGED_UNASKED,
+            "everything but one property as it was",
+            "something else changed",
+            detail=", ".join(changed),
+            pointer=f"/metadata/{changed[0]}",
+        )
+
+
+@check("commit.logs-in-order", proves="commit.logs-in-order", needs=("metadata-only-snapshots",))
+def test_logs_are_in_order(catalog: Catalog) -> None:
+    """The times of a table's logs run forwards, up to the time of its last update."""
+    table, _ = given_snapshots(catalog, 2)
+    given_commit(catalog, table, [set_property("1")])
+    reply = catalog.load_table(table.namespace, table.name).expect(200)
+    metadata = view.metadata_in(reply)
+    for log in ("snapshot-log", "metadata-log"):
+        entries = metadata.get(log) or ()
+        times = [*(e.get("timestamp-ms") for e in entries), metadata.get("last-updated-ms")]
+        known = [time for time in times if isinstance(time, int)]
+        if any(later < earlier - LOG_TOLERANCE_MS for earlier, later in pairwise(known)):
+            raise reply.violation(
+                _LOG_OUT_OF_ORDER,
+                "times that run forwards, up to last-updated-ms",
+                "a time after a later one",
+                detail=f"{log}: {known}",
+                pointer=f"/metadata/{log}",
+            )
+
+
+# ---- what cannot be read is refused
+
+
+def _outside_enumerations(table: Table, snapshot_id: int) -> dict[str, Json]:
+    """Return updates that are sound but for one value that the document does not list."""
+    [field] = bodies.sort_order(1)["fields"]
+    wrong_direction, wrong_nulls = (
+        {"order-id": 1, "fields": [{**field, **wrong}]}
+        for wrong in ({"direction": "sideways"}, {"null-order": "nulls-anywhere"})
+    )
+    return {
+        "a ref that is neither branch nor tag": bodies.snapshot_ref(snapshot_id, "main", "mark"),
+        "an unknown direction": {"action": "add-sort-order", "sort-order": wrong_direction},
+        "an unknown null order": {"action": "add-sort-order", "sort-order": wrong_nulls},
+    }
+
+
+@check("commit.enumerations", proves="commit.enumerations", needs=("metadata-only-snapshots",))
+def test_values_outside_an_enumeration(catalog: Catalog) -> None:
+    """An update with a value that the document does not list is refused, and nothing applied."""
+    before, [_, snapshot_id] = shared_snapshots(catalog)
+    for what, update in _outside_enumerations(before, snapshot_id).items():
+        commit(catalog, before, [set_property("1"), update]).expect(400, detail=what)
+    expect_unchanged(catalog, before)
+
+
+@check("commit.missing-members", proves="commit.members-required")
+def test_missing_members(catalog: Catalog) -> None:
+    """A commit without its list of requirements, or of updates, is refused."""
+    table = shared_table(catalog)
+    whole = {"requirements": [same_table(table)], "updates": [set_property("1")]}
+    for missing in whole:
+        body = {member: value for member, value in whole.items() if member != missing}
+        reply = catalog.call(
+            "updateTable", {"namespace": table.namespace, "table": table.name}, body=body
+        )
+        reply.expect(400, detail=f"without {missing}")
+    expect_unchanged(catalog, table)
+
+
+# ---- integers of 64 bits
+
+
+@check("commit.int64-members", proves="commit.int64-exact", needs=("metadata-only-snapshots",))
+def test_large_integers_everywhere(catalog: Catalog) -> None:
+    """Ids, ages and sizes that no double can hold come back exactly."""
+    table = given_table(catalog)
+    parent, child = ODD, ODD + 2
+    first = bodies.snapshot(table.metadata, 1, snapshot_id=parent)
+    second = bodies.snapshot(table.metadata, 2, snapshot_id=child, parent=parent)
+    main = bodies.snapshot_ref(child, max_snapshot_age_ms=ODD + 4)
+    file = statistics_file(table, child)
+    [blob] = file["blob-metadata"]
+    file["file-size-in-bytes"], file["file-footer-size-in-bytes"] = ODD + 6, ODD + 8
+    file["blob-metadata"] = [{**blob, "sequence-number": ODD + 10}]
+    table = expect_effect(
+        catalog,
+        table,
+        [add_snapshot(first), add_snapshot(second), main, set_statistics(file)],
+        {
+            "snapshots": containing({"snapshot-id": child, "parent-snapshot-id": parent}),
+            "refs": {"main": {"snapshot-id": child, "max-snapshot-age-ms": ODD + 4}},
+            "statistics": [file],
+        },
+        what="int64",
+    )
+    partition_file = partition_statistics_file(table, child)
+    partition_file["file-size-in-bytes"] = ODD + 12
+    # Whether the catalog takes this update at all is a check of its own (erratum E14).
+    if commit(catalog, table, [set_partition_statistics(partition_file)]).ok:
+        kept = {"partition-statistics": [partition_file]}
+        expect_loaded(catalog, table, kept, what="int64")
+
+
+@check(
+    "commit.int64-row-ids",
+    proves=("commit.int64-exact", "update.add-snapshot.first-row-id"),
+    needs=("metadata-only-snapshots", "format-version-3", "snapshot-history"),
+)
+def test_large_row_ids(catalog: Catalog) -> None:
+    """A snapshot's first row id and sequence number come back exactly, large as they may be."""
+    table = given_table_of(catalog, 3)
+    added = bodies.snapshot(table.metadata, first_row_id=ODD, added_rows=2, sequence_number=ODD + 2)
+    updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]
+    reply = commit(catalog, table, updates)
+    if reply.status == 400:
+        raise not_applicable("the catalog lets sequence numbers and row ids leave no gap")
+    reply.expect(200)
+    kept = {m: added[m] for m in ("snapshot-id", "first-row-id", "sequence-number")}
+    expect_loaded(catalog, table, {"snapshots": containing(kept)}, what="int64")
+
+
+@check(
+    "update.add-snapshot.next-row-id-exact",
+    proves="update.add-snapshot.next-row-id-exact",
+    needs=("metadata-only-snapshots", "format-version-3"),
+)
+def test_next_row_id_is_exact(catalog: Catalog) -> None:
+    """next-row-id is where the next snapshot's rows start, in the answer and in a load."""
+    table = given_table_of(catalog, 3)
+    start, rows = number(table, "next-row-id"), 10
+    due = Matcher(f"{rows} more than before", lambda v: v == start + rows)
+    added = bodies.snapshot(table.metadata, added_rows=rows)
+    updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]
+    answer = commit(catalog, table, updates).expect(200)
+    answer.expect_json({"next-row-id": due}, at=["metadata"], symptom=_NEXT_ROW_ID)
+    expect_loaded(catalog, table, {"next-row-id": due}, what="next-row-id")

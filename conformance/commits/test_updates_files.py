@@ -1,0 +1,156 @@
+"""Updates of what a table's metadata says of other files: statistics and encryption keys."""
+
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table
+from icecheck.conformance.kit.committing import expect_effect, given_snapshots, with_ids
+from icecheck.conformance.kit.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
+from icecheck.judging.check import check
+from icecheck.replies.expect import containing
+
+Json = dict[str, Any]
+
+KEY: Json = {
+    "key-id": "icecheck-key-1",
+    "encrypted-key-metadata": "+/+/aWNlY2hlY2s=",  # with what other alphabets write otherwise
+    "encrypted-by-id": "icecheck-root",
+    "properties": {"purpose": "test"},
+}
+ANOTHER_KEY: Json = {"key-id": "icecheck-key-2", "encrypted-key-metadata": "aWNlY2hlY2stMg=="}
+
+
+# ---- statistics
+
+
+@check(
+    "update.set-statistics",
+    proves="update.set-statistics.effect",
+    needs=("metadata-only-snapshots",),
+)
+def test_set_statistics(catalog: Catalog) -> None:
+    """set-statistics stores a snapshot's statistics file, in place of an earlier one."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    for ordinal in (1, 2):
+        file = statistics_file(table, snapshot_id, ordinal)
+        update = {**set_statistics(file), "snapshot-id": snapshot_id}
+        table = expect_effect(catalog, table, [update], {"statistics": [file]}, what="statistics")
+
+
+@check(
+    "update.set-statistics.without-outer-id",
+    proves="update.set-statistics.outer-snapshot-id-optional",
+    needs=("metadata-only-snapshots",),
+)
+def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
+    """Statistics are stored although the deprecated snapshot id is not sent."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    file = statistics_file(table, snapshot_id)
+    updates = [set_statistics(file)]
+    expect_effect(catalog, table, updates, {"statistics": [file]}, what="statistics")
+
+
+@check(
+    "update.remove-statistics",
+    proves=("update.remove-statistics.effect", "update.set-statistics.effect"),
+    needs=("metadata-only-snapshots", "snapshot-history"),
+)
+def test_remove_statistics(catalog: Catalog) -> None:
+    """Each snapshot has statistics of its own, and remove-statistics leaves those of others."""
+    table, [first, second] = given_snapshots(catalog, 2)
+    files = [statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
+    set_both = [set_statistics(file) for file in files]
+    both = {"statistics": containing(*files)}
+    table = expect_effect(catalog, table, set_both, both, what="statistics")
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-statistics", "snapshot-id": first}],
+        {"statistics": [files[1]]},
+        what="removed-statistics",
+    )
+
+
+@check(
+    "update.set-partition-statistics",
+    proves="update.set-partition-statistics.effect",
+    needs=("metadata-only-snapshots",),
+)
+def test_set_partition_statistics(catalog: Catalog) -> None:
+    """set-partition-statistics stores a snapshot's file, in place of an earlier one."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    for ordinal in (1, 2):
+        file = partition_statistics_file(table, snapshot_id, ordinal)
+        table = expect_effect(
+            catalog,
+            table,
+            [set_partition_statistics(file)],
+            {"partition-statistics": [file]},
+            what="partition-statistics",
+        )
+
+
+@check(
+    "update.remove-partition-statistics",
+    proves=("update.remove-partition-statistics.effect", "update.set-partition-statistics.effect"),
+    needs=("metadata-only-snapshots", "snapshot-history"),
+)
+def test_remove_partition_statistics(catalog: Catalog) -> None:
+    """Each snapshot has a file of its own, and remove-partition-statistics leaves the others."""
+    table, [first, second] = given_snapshots(catalog, 2)
+    files = [partition_statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
+    set_both = [set_partition_statistics(file) for file in files]
+    both = {"partition-statistics": containing(*files)}
+    table = expect_effect(catalog, table, set_both, both, what="partition-statistics")
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-partition-statistics", "snapshot-id": first}],
+        {"partition-statistics": [files[1]]},
+        what="removed-partition-statistics",
+    )
+
+
+# ---- encryption keys
+
+
+@check(
+    "update.add-encryption-key",
+    proves="update.add-encryption-key.effect",
+    needs=("format-version-3",),
+)
+def test_add_encryption_key(catalog: Catalog) -> None:
+    """add-encryption-key adds the key as it was sent."""
+    table = given_table(catalog, properties={"format-version": "3"})
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "add-encryption-key", "encryption-key": KEY}],
+        {"encryption-keys": containing(KEY)},
+        what="encryption-key",
+    )
+
+
+@check(
+    "update.remove-encryption-key",
+    proves=("update.remove-encryption-key.effect", "update.add-encryption-key.effect"),
+    needs=("format-version-3",),
+)
+def test_remove_encryption_key(catalog: Catalog) -> None:
+    """A table has several keys, and remove-encryption-key removes the one that it names."""
+    table = given_table(catalog, properties={"format-version": "3"})
+    added = [{"action": "add-encryption-key", "encryption-key": key} for key in (KEY, ANOTHER_KEY)]
+    both = {"encryption-keys": containing(KEY, ANOTHER_KEY)}
+    table = expect_effect(catalog, table, added, both, what="encryption-key")
+    expect_effect(
+        catalog,
+        table,
+        [{"action": "remove-encryption-key", "key-id": KEY["key-id"]}],
+        {"encryption-keys": with_ids("key-id", ANOTHER_KEY["key-id"])},
+        what="removed-encryption-key",
+    )

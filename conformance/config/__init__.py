@@ -1,0 +1,1 @@
+"""Checks of the configuration that a client asks for first."""

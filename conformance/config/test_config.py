@@ -1,0 +1,204 @@
+"""The configuration: what a client is told before it asks for anything else."""
+
+import re
+from typing import Any
+
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_namespace, given_table
+from icecheck.conformance.kit.reading import not_applicable, object_in
+from icecheck.contract import Operation
+from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+from icecheck.target.target import Namespace
+
+_CONFIG_OF_ANOTHER_WAREHOUSE = declare(
+    "config-of-another-warehouse",
+    "Answers with the configuration of another warehouse than the one named",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+)
+_ENDPOINT_FORMAT = declare(
+    "endpoint-format", "Lists an endpoint that is not a verb, a space and a path", Severity.SHAPE
+)
+_ENDPOINT_SPELLING = declare(
+    "endpoint-spelling",
+    "Spells an endpoint otherwise than the document",
+    Severity.SHAPE,
+    "Java's client: takes the endpoint for one that is not offered",
+)
+
+_VERBS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_NOT_SERVED = frozenset({404, 405, 501})
+# These name something that the check does not make: 404 is then an ordinary answer.
+_MAY_BE_MISSING = ("{view}", "{plan-id}", "/tasks", "/credentials")
+
+
+@check("getConfig.answered", proves=("getConfig.200", "getConfig.both-maps"))
+def test_the_configuration_is_answered(catalog: Catalog) -> None:
+    """The configuration is a JSON object that holds defaults and overrides, two maps of strings."""
+    reply = _ask(catalog).expect(200)
+    body = reply.json()
+    if not isinstance(body, dict):
+        raise reply.violation(SCHEMA.of("type"), "a JSON object", show(body))
+    for member in ("defaults", "overrides"):
+        value = body.get(member, ABSENT)
+        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+            kind = "required" if value is ABSENT else "type"
+            expected = "a map of strings"
+            raise reply.violation(SCHEMA.of(kind), expected, show(value), pointer=f"/{member}")
+
+
+@check("getConfig.warehouse-parameter", proves="getConfig.warehouse-parameter")
+def test_the_named_warehouse_is_configured(catalog: Catalog) -> None:
+    """Naming a warehouse is accepted, and always leads to that same warehouse."""
+    if catalog.target.warehouse is None:
+        raise NotOffered("the run names no warehouse: add --warehouse NAME")
+    reply = _ask(catalog).expect(200)
+    before, now = _prefix(catalog.session.config), _prefix(object_in(reply))
+    if now != before:
+        raise reply.violation(
+            _CONFIG_OF_ANOTHER_WAREHOUSE,
+            f"the prefix {show(before)}",
+            show(now),
+            detail="the same warehouse was named at the start of the run",
+        )
+
+
+@check("getConfig.prefix-serves", proves="getConfig.prefix-serves")
+def test_the_announced_prefix_is_served(catalog: Catalog) -> None:
+    """The routes answer under the prefix that the configuration announces."""
+    prefix = _prefix(object_in(_ask(catalog).expect(200)))
+    if not prefix:
+        raise not_applicable("the configuration announces no prefix")
+    catalog.call("listNamespaces", path=f"/v1/{prefix.strip('/')}/namespaces").expect(200)
+
+
+@check("getConfig.endpoint-format", proves="getConfig.endpoint-format")
+def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
+    """Each listed endpoint is an HTTP verb, one space and a path."""
+    reply = _ask(catalog).expect(200)
+    listed = _listed(reply)
+    wrong = [entry for entry in listed if not _is_verb_and_path(entry)]
+    if wrong:
+        raise reply.violation(
+            _ENDPOINT_FORMAT,
+            "an HTTP verb, one space, a path",
+            show(wrong[0]),
+            pointer="/endpoints",
+            detail=f"{len(wrong)} of {len(listed)} entries",
+        )
+
+
+@check("getConfig.endpoint-spelling", proves="getConfig.endpoint-spelling")
+def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
+    """A listed endpoint of the document is spelled as the document spells it."""
+    reply = _ask(catalog).expect(200)
+    listed = [entry for entry in _listed(reply) if _is_verb_and_path(entry)]
+    prefix = _prefix(object_in(reply))
+    documented = {
+        _shape(operation.endpoint): operation.endpoint
+        for operation in catalog.session.contract.operations.values()
+        if not operation.precedes_config
+    }
+    for entry in listed:
+        due = documented.get(_shape(entry, prefix), entry)
+        if due != entry and due not in listed:
+            raise reply.violation(_ENDPOINT_SPELLING, show(due), show(entry), pointer="/endpoints")
+
+
+@check(
+    "getConfig.endpoints-served",
+    proves=("getConfig.listed-endpoints-served", "getConfig.default-endpoints-served"),
+)
+def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
+    """Every endpoint that clients take for offered is served: the listed ones, or the defaults."""
+    reply = _ask(catalog).expect(200)
+    listed = object_in(reply).get("endpoints")
+    claimed = catalog.session.contract.default_endpoints if listed is None else _listed(reply)
+    operations = [
+        operation
+        for operation in catalog.session.contract.operations.values()
+        if operation.endpoint in claimed and not operation.precedes_config
+    ]
+    table = given_table(catalog, given_namespace(catalog))
+    # What removes something comes last.
+    operations.sort(key=lambda o: (o.method == "DELETE", "{table}" not in o.path))
+    missing = [
+        f"{operation.endpoint} answered {answer.status}"
+        for operation in operations
+        if (answer := _probe(catalog, operation, table)).status in _unserved(operation)
+    ]
+    if missing:
+        told = (
+            "the configuration lists" if listed is not None else "the document's default list has"
+        )
+        raise reply.violation(
+            ENDPOINT_NOT_SERVED,
+            f"an answer of every endpoint that {told}",
+            "404, 405 or 501",
+            detail="; ".join(missing),
+        )
+
+
+def _ask(catalog: Catalog) -> Reply:
+    return catalog.get_config(catalog.target.warehouse)
+
+
+def _prefix(config: dict[str, Any]) -> str:
+    """Return the announced prefix as clients read it: overrides before defaults."""
+    for member in ("overrides", "defaults"):
+        values = config.get(member)
+        if isinstance(values, dict) and isinstance(values.get("prefix"), str):
+            return str(values["prefix"])
+    return ""
+
+
+def _listed(reply: Reply) -> list[Any]:
+    listed = object_in(reply).get("endpoints")
+    if listed is None:
+        raise not_applicable("the configuration lists no endpoints")
+    if not isinstance(listed, list):
+        raise reply.violation(SCHEMA.of("type"), "a list", show(listed), pointer="/endpoints")
+    return listed
+
+
+def _is_verb_and_path(entry: Any) -> bool:
+    if not isinstance(entry, str) or re.fullmatch(r"\S+ \S+", entry) is None:
+        return False
+    return entry.split(" ")[0] in _VERBS
+
+
+def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
+    """Return what is left of an endpoint when prefix, slashes and variable names do not count."""
+    verb, _, path = endpoint.partition(" ")
+    if prefix:
+        path = path.replace(f"/{prefix.strip('/')}/", "/", 1)
+    parts = [part for part in path.split("/") if part and part != "{prefix}"]
+    return (verb, *(re.sub(r"^\{.*\}$", "{}", part) for part in parts))
+
+
+def _probe(catalog: Catalog, operation: Operation, table: Table) -> Reply:
+    """Send the least that shows whether a route is there: mostly an empty object."""
+    names: dict[str, str | Namespace] = {
+        "namespace": table.namespace,
+        "table": table.name,
+        "view": catalog.new_name(),
+        "plan-id": "no-such-plan",
+    }
+    if operation.id == "renameTable":
+        # Nothing is found under an empty identifier, and that would be a 404 too.
+        own = (table.namespace, table.name)
+        return catalog.rename_table(own, (table.namespace, catalog.new_name()))
+    if operation.id == "dropTable":
+        names["table"] = given_table(catalog, table.namespace).name
+    if operation.id == "dropNamespace":
+        names["namespace"] = given_namespace(catalog)
+    body = NO_BODY if operation.request_media_type is None else {}
+    return catalog.call(operation.id, names, body=body)
+
+
+def _unserved(operation: Operation) -> frozenset[int]:
+    may_be_missing = any(part in operation.path for part in _MAY_BE_MISSING)
+    return _NOT_SERVED - {404} if may_be_missing else _NOT_SERVED

@@ -1,0 +1,1 @@
+"""Checks of error answers, whatever was asked."""

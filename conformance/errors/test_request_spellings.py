@@ -1,0 +1,250 @@
+"""One request, spelled in the ways that HTTP and JSON leave to clients: the same answer."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.conformance.kit.every_route import OTHERS, Asked, Own, own_objects, reads, writes
+from icecheck.conformance.kit.metadata_view import metadata_in
+from icecheck.conformance.kit.reading import not_applicable, object_in
+from icecheck.conformance.security.token_requests import SPELLING_CHANGES_THE_ANSWER
+from icecheck.contract import Action, Object
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
+
+Json = Any
+
+_UNKNOWN_HEADERS = {
+    "X-Icecheck-Unknown": 'a, b; c="d"',
+    "X-Client-Version": "icecheck 0",
+    "Content-Type": "application/json",
+    "Cache-Control": "no-cache",
+}
+_HEADERS: Mapping[str, Mapping[str, str]] = {
+    "headers that nobody knows": _UNKNOWN_HEADERS,
+    "Accept: */*": {"Accept": "*/*"},
+    "Accept with weights": {"Accept": "text/plain;q=0.1, application/json;q=0.9, */*;q=0.2"},
+    "a tag that nobody gave": {"If-None-Match": '"icecheck-of-nothing"'},
+    "no compression": {"Accept-Encoding": "identity"},
+}
+_UNKNOWN_QUERY = [("icecheck-unknown", "a b"), ("_", "")]
+# What may differ between two answers to one request.
+_PASSING = frozenset({"config", "storage-credentials", "next-page-token", "plan-id"})
+_CONTENT_TYPES = {
+    "a charset": "application/json; charset=utf-8",
+    "its media type in capitals": "Application/JSON",
+}
+
+
+def _said(asked: Asked, reply: Reply) -> Json:
+    """Return what an answer says, without what may differ from one answer to the next."""
+    if not reply.exchange.response_body:
+        return None
+    if asked.operation_id == "listNamespaces" and not asked.form:
+        return asked.lists_it(reply)  # others come and go beside it
+    return {k: v for k, v in object_in(reply).items() if k not in _PASSING}
+
+
+def _with_query(asked: Asked) -> Asked:
+    query = [*asked.query, *_UNKNOWN_QUERY]
+    return Asked(asked.operation_id, asked.names, asked.form, query, asked.body, asked.headers)
+
+
+_KINDS = (Object.TABLE, Object.VIEW)
+
+
+@check(
+    "request.headers-on-every-route",
+    proves="request.reads-spelled-otherwise",
+    group=Group.GENERATED,
+)
+def test_a_read_is_answered_the_same_however_it_is_spelled(catalog: Catalog) -> None:
+    """What a client may send beside a request that reads makes no difference to its answer."""
+    own = own_objects(catalog)
+    for asked in reads(catalog, own):
+        # Without a tag of its own: an unknown one is sent beside it.
+        if asked.form == "If-None-Match":
+            continue
+        _expect_same_answers(catalog, asked)
+
+
+def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
+    first, second = asked.send(catalog), asked.send(catalog)
+    due = _said(asked, first)
+    if not first.ok or first.status != second.status or due != _said(asked, second):
+        return  # a catalog that gives two answers to one request
+    forms = [(what, asked.send(catalog, headers)) for what, headers in _HEADERS.items()]
+    unknown = _with_query(asked).send(catalog)
+    # The document does not say that unknown parameters are taken.
+    if not 400 <= unknown.status < 500:
+        forms.append(("a parameter that nobody knows", unknown))
+    for what, reply in forms:
+        reply.expect(first.status, detail=f"{asked} with {what}")
+        # Somebody else may have changed it meanwhile.
+        if _said(asked, reply) != due and _said(asked, asked.send(catalog)) == due:
+            raise reply.violation(
+                SPELLING_CHANGES_THE_ANSWER,
+                "the answer to the same request",
+                "another one",
+                detail=f"{asked} with {what}",
+            )
+
+
+# ------------------------------------------------------------------------------ writing
+
+
+@check(
+    "request.content-type-on-every-route",
+    proves="request.writes-spelled-otherwise",
+    group=Group.GENERATED,
+)
+def test_a_write_is_carried_out_however_its_content_type_is_spelled(catalog: Catalog) -> None:
+    """A content type with a charset, or in capitals, makes no difference to what is carried out."""
+    for what, media in _CONTENT_TYPES.items():
+        headers = {**_UNKNOWN_HEADERS, "Accept": "*/*", "Content-Type": media}
+        _expect_carried_out(catalog, _as_it_is, headers, f"a content type with {what}")
+
+
+def _as_it_is(asked: Asked) -> Asked:
+    return asked
+
+
+@check("request.json-on-every-route", proves="request.json-is-json", group=Group.GENERATED)
+def test_a_write_is_carried_out_however_its_json_is_written(catalog: Catalog) -> None:
+    """The order of members, white space and escapes make no difference to what is carried out."""
+    what = "its members in another order, and spaced out"
+    _expect_carried_out(catalog, partial(_rewritten, catalog), {}, what)
+
+
+def _rewritten(catalog: Catalog, asked: Asked) -> Asked:
+    """Return a request whose body says the same with its members from the last to the first."""
+    if asked.body is NO_BODY:
+        return asked
+    ordinal = len(catalog.exchanges) + 1
+    body = catalog.sender.fitted(asked.operation_id, asked.names, asked.body, ordinal)
+    sent = _escaped(json.dumps(_turned(body), indent=2)).encode()
+    return Asked(asked.operation_id, asked.names, asked.form, asked.query, sent, asked.headers)
+
+
+def _turned(value: Json) -> Json:
+    match value:
+        case dict():
+            return {key: _turned(each) for key, each in reversed([*value.items()])}
+        case list():
+            return [_turned(each) for each in value]
+        case _:
+            return value
+
+
+def _escaped(text: str) -> str:
+    """Write a letter of the members and values here as its escape."""
+    return text.replace("icecheck", "\\u0069cecheck").replace('"set-', '"\\u0073et-')
+
+
+def _expect_carried_out(
+    catalog: Catalog, spell: Callable[[Asked], Asked], headers: Mapping[str, str], what: str
+) -> None:
+    """Judge that every write takes effect in this spelling, if it does in the plain one."""
+    own = own_objects(catalog)
+    plain = own_objects(catalog)
+    carried = 0
+    usual = {str(each): each for each in _in_order(catalog, plain)}
+    for asked in _in_order(catalog, own):
+        if not usual[str(asked)].send(catalog).ok:
+            continue  # a catalog that does not do this
+        reply = spell(asked).send(catalog, headers)
+        if not reply.ok:
+            raise reply.violation(
+                SPELLING_CHANGES_THE_ANSWER,
+                "a success, as without it",
+                reply.status,
+                detail=f"{asked} with {what}",
+            )
+        carried += 1
+        for read, complaint in _traces(catalog, own, asked):
+            if complaint(read):
+                raise read.violation(
+                    EFFECT_MISSING.of("spelling"),
+                    "the effect of the request",
+                    "none",
+                    detail=f"{asked} with {what}",
+                )
+    if not carried:
+        raise not_applicable("the catalog carries out none of these writes")
+
+
+def _in_order(catalog: Catalog, own: Own) -> list[Asked]:
+    """Return the writes that can follow each other: what moves or drops something comes last."""
+    last = frozenset(catalog.contract.by_object(Action.RENAME).values())
+    dropping = {catalog.contract.operation_that(Action.DROP, kind) for kind in _KINDS}
+    every = [
+        each
+        for each in writes(catalog, own)
+        # What is renamed away is not there to be dropped.
+        if each.operation_id not in dropping and each.form != "over its own table"
+    ]
+    every.sort(key=lambda each: each.operation_id in last)
+    return [*every, *_drops_of(catalog, every)]
+
+
+def _drops_of(catalog: Catalog, every: list[Asked]) -> Iterator[Asked]:
+    """Yield what drops the table and the view that were created before."""
+    for kind in _KINDS:
+        creates = catalog.contract.operation_that(Action.CREATE, kind)
+        drops = catalog.contract.operation_that(Action.DROP, kind)
+        created = [e for e in every if e.operation_id == creates and not e.form]
+        if created and catalog.claims(drops):
+            names = {**created[0].names, kind: created[0].body["name"]}
+            yield Asked(drops, names)
+
+
+def _traces(
+    catalog: Catalog, own: Own, asked: Asked
+) -> Iterator[tuple[Reply, Callable[[Reply], bool]]]:
+    """Yield what to look at after a write, and what tells that it has had no effect."""
+    table = own.table
+    match asked.operation_id:
+        case "createNamespace" if catalog.claims("loadNamespaceMetadata"):
+            yield catalog.load_namespace_metadata(tuple(asked.body["namespace"])), _is_missing
+        case "updateProperties" if catalog.claims("loadNamespaceMetadata"):
+            yield catalog.load_namespace_metadata(own.namespace), _lacks_property
+        case "createTable" | "registerTable" if catalog.claims("loadTable"):
+            staged = asked.form == "staged"
+            reply = catalog.load_table(table.namespace, asked.body["name"])
+            yield reply, (_is_there if staged else _is_missing)
+        case "updateTable" | "commitTransaction" if catalog.claims("loadTable"):
+            yield catalog.load_table(table.namespace, table.name), _lacks_set_property
+        case "renameTable" if catalog.claims("loadTable"):
+            moved = asked.body["destination"]["name"]
+            yield catalog.load_table(table.namespace, moved), _is_missing
+            yield catalog.load_table(table.namespace, table.name), _is_there
+        case "dropTable" if catalog.claims("loadTable"):
+            yield catalog.load_table(table.namespace, str(asked.names["table"])), _is_there
+        case "dropView" if catalog.claims("loadView"):
+            yield catalog.load_view(table.namespace, str(asked.names["view"])), _is_there
+        case "createView" if own.view is not None and catalog.claims("loadView"):
+            yield catalog.load_view(own.view.namespace, asked.body["name"]), _is_missing
+        case "replaceView" if own.view is not None and catalog.claims("loadView"):
+            yield catalog.load_view(own.view.namespace, own.view.name), _lacks_set_property
+        case _:
+            return
+
+
+def _is_missing(reply: Reply) -> bool:
+    return not reply.ok
+
+
+def _is_there(reply: Reply) -> bool:
+    return reply.ok
+
+
+def _lacks_property(reply: Reply) -> bool:
+    return not reply.ok or OTHERS not in (object_in(reply).get("properties") or {})
+
+
+def _lacks_set_property(reply: Reply) -> bool:
+    return not reply.ok or OTHERS not in (metadata_in(reply).get("properties") or {})

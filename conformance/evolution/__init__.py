@@ -1,0 +1,1 @@
+"""Checks that lead a table through many states and look at it in each."""

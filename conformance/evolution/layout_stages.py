@@ -1,0 +1,387 @@
+"""Commits that change a table's definitions, so that what is current is not what came last."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.conformance.kit.edge_values import string_map
+from icecheck.conformance.kit.round_trip import KEPT
+
+__all__ = [
+    "Growth",
+    "bare",
+    "defaults",
+    "evolved",
+    "first_again",
+    "last_gone",
+    "last_of_two",
+    "moved",
+    "narrower",
+    "of_new_column",
+    "one_property_less",
+    "orders",
+    "properties",
+    "schemas",
+    "specs",
+    "upgraded",
+]
+
+Json = dict[str, Any]
+Metadata = Mapping[str, Any]
+
+_STRUCT = bodies.struct_field
+_LOOKS = ("", "null", "true", "0", "1e5", "007", "1.500", "9007199254740993")
+_NUMBER_LIKE = {key: value for key, value in string_map().items() if value in _LOOKS}
+"""Properties whose values look like something else than text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The updates of one commit and the members that they change, with the ids that were sent.
+
+    ``free`` are members that become what the server says.
+    """
+
+    updates: list[Json]
+    due: Json
+    free: tuple[str, ...] = ()
+
+
+# ---- properties
+
+
+def properties(metadata: Metadata) -> Growth:
+    """Set properties whose values look like numbers, booleans and nothing."""
+    due = {**(metadata.get("properties") or {}), **_NUMBER_LIKE}
+    return Growth([{"action": "set-properties", "updates": _NUMBER_LIKE}], {"properties": due})
+
+
+def one_property_less(metadata: Metadata) -> Growth:
+    """Remove one property of many."""
+    gone, _ = KEPT
+    left = {k: v for k, v in (metadata.get("properties") or {}).items() if k != gone}
+    return Growth([{"action": "remove-properties", "removals": [gone]}], {"properties": left})
+
+
+# ---- schemas, specs, orders
+
+
+def _next(metadata: Metadata, members: str, id_member: str) -> int:
+    return 1 + max(int(each[id_member]) for each in metadata[members])
+
+
+def _wider(metadata: Metadata) -> tuple[list[Json], int]:
+    """Return two schemas, each wider by a column of its own, and the last column id then."""
+    schema, last = view.current_schema(metadata), metadata["last-column-id"]
+    new = _next(metadata, "schemas", "schema-id")
+    made = [
+        {
+            **schema,
+            "schema-id": new + at,
+            "fields": [*schema["fields"], _STRUCT(last + 1 + at, f"more_{last + 1 + at}", "int")],
+        }
+        for at in range(2)
+    ]
+    return made, last + 2
+
+
+def schemas(metadata: Metadata) -> Growth:
+    """Add two schemas, and make the first of them the current one between the two."""
+    made, last = _wider(metadata)
+    [zone] = [f["type"]["fields"][0]["id"] for f in made[0]["fields"] if f["name"] == "spot"]
+    made[0]["identifier-field-ids"] = [*made[0].get("identifier-field-ids", []), zone]
+    first, second = ({"action": "add-schema", "schema": each} for each in made)
+    due = {
+        "schemas": [*metadata["schemas"], *made],
+        "current-schema-id": made[0]["schema-id"],
+        "last-column-id": last,
+    }
+    return Growth([first, {"action": "set-current-schema", "schema-id": -1}, second], due)
+
+
+def evolved(metadata: Metadata) -> Growth:
+    """Change the columns under the ids that they have, nested ones too, and make that current.
+
+    Two swap their names, one is gone, what was first is last, types are wider, and less is
+    required and identifies a row; earlier schemas, specs and orders mean what they meant.
+    """
+    schema = view.current_schema(metadata)
+    swapped = {"data": "tags", "tags": "data"}
+    fields = [
+        _later({**each, "name": swapped.get(each["name"], each["name"])})
+        for each in schema["fields"]
+        if each["name"] != "sizes"
+    ]
+    return _made_current(metadata, [_keyed_by_id([*fields[1:], fields[0]])])
+
+
+def _keyed_by_id(fields: Sequence[Json]) -> Json:
+    """Return a schema in which the column of that name alone identifies a row."""
+    return bodies.schema(
+        *fields, identifier_field_ids=[each["id"] for each in fields if each["name"] == "id"]
+    )
+
+
+_WIDER = {"int": "long", "float": "double"}
+
+
+def _later(field: Json) -> Json:
+    """Return a column as it is later: of a wider type, its own fields optional and renamed."""
+    inner = field["type"]
+    if isinstance(inner, str):
+        return {**field, "type": _WIDER.get(inner, inner)}
+    if inner["type"] != "struct":
+        return field
+    fields = [
+        _later({**each, "name": f"{each['name']}_later", "required": False, "doc": "later"})
+        for each in inner["fields"]
+    ]
+    return {**field, "required": False, "type": {**inner, "fields": fields}}
+
+
+def _two_specs(metadata: Metadata) -> tuple[list[Json], int]:
+    by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
+    last, new = metadata["last-partition-id"], _next(metadata, "partition-specs", "spec-id")
+    first, second, third = _field_ids(metadata)
+    made = [
+        bodies.partition_spec(
+            bodies.partition_field(by_name["id"], f"bucket[{last + new}]", f"id_{new}", first),
+            spec_id=new,
+        ),
+        bodies.partition_spec(
+            bodies.partition_field(by_name["data"], f"truncate[{last}]", f"data_{new}", second),
+            bodies.partition_field(by_name["at"], "day", f"day_{new}", third),
+            spec_id=new + 1,
+        ),
+    ]
+    return made, max(last, third)
+
+
+def _field_ids(metadata: Metadata) -> tuple[int, int, int]:
+    """Return ids for the first field of a spec and the two of the next.
+
+    In format version 1 they are numbered in each spec.
+    """
+    if metadata["format-version"] < _SECOND_VERSION:
+        return 1000, 1000, 1001
+    last = metadata["last-partition-id"]
+    return last + 1, last + 2, last + 3
+
+
+_SECOND_VERSION = 2
+
+
+def specs(metadata: Metadata) -> Growth:
+    """Add two specs, and make the first of them the default one between the two."""
+    made, last = _two_specs(metadata)
+    first, second = ({"action": "add-spec", "spec": each} for each in made)
+    due = {
+        "partition-specs": [*metadata["partition-specs"], *made],
+        "default-spec-id": made[0]["spec-id"],
+        "last-partition-id": last,
+    }
+    return Growth([first, {"action": "set-default-spec", "spec-id": -1}, second], due)
+
+
+def _two_orders(metadata: Metadata) -> list[Json]:
+    by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
+    new = max(1, _next(metadata, "sort-orders", "order-id"))
+    direction = "asc" if len(metadata["sort-orders"]) < 3 else "desc"  # none is there already
+    made = [
+        bodies.sort_order(by_name[name], order_id=new + at)
+        for at, name in enumerate(("data", "at"))
+    ]
+    for order in made:
+        order["fields"][0]["direction"] = direction
+        order["fields"][0]["null-order"] = "nulls-last"
+    return made
+
+
+def orders(metadata: Metadata) -> Growth:
+    """Add two sort orders, and make the first of them the default one between the two."""
+    made = _two_orders(metadata)
+    first, second = ({"action": "add-sort-order", "sort-order": each} for each in made)
+    due = {
+        "sort-orders": [*metadata["sort-orders"], *made],
+        "default-sort-order-id": made[0]["order-id"],
+    }
+    return Growth([first, {"action": "set-default-sort-order", "sort-order-id": -1}, second], due)
+
+
+def last_of_two(metadata: Metadata) -> Growth:
+    """Add two of each definition, and make the last one current, by -1, after all of it."""
+    schemas, last_column = _wider(metadata)
+    specs, last_field = _two_specs(metadata)
+    orders = _two_orders(metadata)
+    current = {"action": "set-current-schema", "schema-id": metadata["current-schema-id"]}
+    updates = [
+        *({"action": "add-schema", "schema": each} for each in schemas),
+        *({"action": "add-spec", "spec": each} for each in specs),
+        *({"action": "add-sort-order", "sort-order": each} for each in orders),
+        # That of the moment is named once more: it is not what was added last.
+        current,
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+        {"action": "set-default-spec", "spec-id": -1},
+    ]
+    due = {
+        "schemas": [*metadata["schemas"], *schemas],
+        "current-schema-id": schemas[-1]["schema-id"],
+        "last-column-id": last_column,
+        "partition-specs": [*metadata["partition-specs"], *specs],
+        "default-spec-id": specs[-1]["spec-id"],
+        "last-partition-id": last_field,
+        "sort-orders": [*metadata["sort-orders"], *orders],
+        "default-sort-order-id": orders[-1]["order-id"],
+    }
+    return Growth(updates, due)
+
+
+def of_new_column(metadata: Metadata) -> Growth:
+    """Add a column, and in the same commit a spec and a sort order of it, all made current."""
+    schema, *_ = _wider(metadata)[0]
+    column = schema["fields"][-1]
+    field_id, *_ = _field_ids(metadata)
+    spec = bodies.partition_spec(
+        bodies.partition_field(column["id"], "bucket[3]", f"{column['name']}_bucket", field_id),
+        spec_id=_next(metadata, "partition-specs", "spec-id"),
+    )
+    order_id = max(1, _next(metadata, "sort-orders", "order-id"))
+    order = bodies.sort_order(column["id"], order_id=order_id)
+    updates: list[Json] = [
+        {"action": "add-schema", "schema": schema},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": spec},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": order},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+    due = {
+        "schemas": [*metadata["schemas"], schema],
+        "current-schema-id": schema["schema-id"],
+        "last-column-id": column["id"],
+        "partition-specs": [*metadata["partition-specs"], spec],
+        "default-spec-id": spec["spec-id"],
+        "last-partition-id": max(field_id, metadata["last-partition-id"]),
+        "sort-orders": [*metadata["sort-orders"], order],
+        "default-sort-order-id": order_id,
+    }
+    return Growth(updates, due)
+
+
+def first_again(metadata: Metadata) -> Growth:
+    """Make the first schema, spec and sort order current again, by their ids."""
+    schema_id = metadata["schemas"][0]["schema-id"]
+    spec_id = metadata["partition-specs"][0]["spec-id"]
+    order_id = metadata["sort-orders"][0]["order-id"]
+    updates = [
+        {"action": "set-current-schema", "schema-id": schema_id},
+        {"action": "set-default-spec", "spec-id": spec_id},
+        {"action": "set-default-sort-order", "sort-order-id": order_id},
+    ]
+    due = {
+        "current-schema-id": schema_id,
+        "default-spec-id": spec_id,
+        "default-sort-order-id": order_id,
+    }
+    return Growth(updates, due)
+
+
+def last_gone(metadata: Metadata) -> Growth:
+    """Remove what had the highest ids of columns and partition fields, which stay assigned."""
+    *schemas, schema = metadata["schemas"]
+    *specs, spec = metadata["partition-specs"]
+    updates = [
+        {"action": "remove-schemas", "schema-ids": [schema["schema-id"]]},
+        {"action": "remove-partition-specs", "spec-ids": [spec["spec-id"]]},
+    ]
+    return Growth(updates, {"schemas": schemas, "partition-specs": specs})
+
+
+def narrower(metadata: Metadata) -> Growth:
+    """Drop a column which is in specs and orders, but not in the default ones."""
+    schema = view.current_schema(metadata)
+    [dropped] = [each["id"] for each in schema["fields"] if each["name"] == "at"]
+    used = [*view.default_spec(metadata)["fields"], *view.default_sort_order(metadata)["fields"]]
+    if dropped in {each["source-id"] for each in used}:
+        return Growth([], {})
+    fields = [each for each in schema["fields"] if each["id"] != dropped]
+    return _made_current(metadata, [_keyed_by_id(fields)])
+
+
+def defaults(metadata: Metadata) -> Growth:
+    """Add columns with defaults, one of them nested, and then write others for later rows."""
+    schema, last = view.current_schema(metadata), metadata["last-column-id"]
+
+    def with_defaults(write: int) -> Json:
+        inner = _STRUCT(last + 3, "inner", "long", initial_default=7, write_default=write)
+        outer = _STRUCT(last + 2, "outer", {"type": "struct", "fields": [inner]})
+        own = _STRUCT(last + 1, "own", "long", initial_default=0, write_default=write)
+        return {**schema, "fields": [*schema["fields"], own, outer]}
+
+    # Tame numbers: a great one that is rounded is for others to tell, and would end the life here.
+    growth = _made_current(metadata, [with_defaults(41), with_defaults(0)])
+    return Growth(growth.updates, {**growth.due, "last-column-id": last + 3})
+
+
+def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
+    """Add schemas, and make each of them the current one in its turn."""
+    new = _next(metadata, "schemas", "schema-id")
+    made = [{**each, "schema-id": new + at} for at, each in enumerate(schemas)]
+    updates: list[Json] = []
+    for each in made:
+        updates += [
+            {"action": "add-schema", "schema": each},
+            {"action": "set-current-schema", "schema-id": -1},
+        ]
+    due = {"schemas": [*metadata["schemas"], *made], "current-schema-id": made[-1]["schema-id"]}
+    return Growth(updates, due)
+
+
+def bare(metadata: Metadata) -> Growth:
+    """Make a table unpartitioned and unsorted, by what it has of that or by adding it."""
+    specs, orders = metadata["partition-specs"], metadata["sort-orders"]
+    updates: list[Json] = []
+    spec_ids = [each["spec-id"] for each in specs if not each["fields"]]
+    if not spec_ids:
+        spec = bodies.partition_spec(spec_id=_next(metadata, "partition-specs", "spec-id"))
+        updates.append({"action": "add-spec", "spec": spec})
+        specs = [*specs, spec]
+    spec_id = spec_ids[0] if spec_ids else _LAST_ADDED
+    updates.append({"action": "set-default-spec", "spec-id": spec_id})
+    order_id = 0
+    if all(each["fields"] for each in orders):
+        order_id = _LAST_ADDED
+        orders = [*orders, bodies.sort_order()]
+        updates.append({"action": "add-sort-order", "sort-order": orders[-1]})
+    updates.append({"action": "set-default-sort-order", "sort-order-id": order_id})
+    due = {
+        "partition-specs": specs,
+        "default-spec-id": specs[-1]["spec-id"] if spec_id == _LAST_ADDED else spec_id,
+        "sort-orders": orders,
+        "default-sort-order-id": 0,
+    }
+    return Growth(updates, due)
+
+
+_LAST_ADDED = -1
+
+
+def moved(metadata: Metadata) -> Growth:
+    """Give the table another location."""
+    location = f"{str(metadata['location']).rstrip('/')}_moved"
+    return Growth([{"action": "set-location", "location": location}], {"location": location})
+
+
+def upgraded(metadata: Metadata) -> Growth:
+    """Raise the format version to 3."""
+    if metadata["format-version"] > 2:
+        return Growth([], {})
+    update = {"action": "upgrade-format-version", "format-version": 3}
+    begun = ("next-row-id",) if metadata["format-version"] > 1 else _OF_LATER_VERSIONS
+    return Growth([update], {"format-version": 3}, free=begun)
+
+
+_OF_LATER_VERSIONS = ("next-row-id", "last-sequence-number")

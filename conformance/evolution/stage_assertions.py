@@ -1,0 +1,144 @@
+"""What a commit may assert of a table in some state: all that is true, and what is nearly so."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.conformance.evolution.history_stages import AHEAD, TAG
+from icecheck.conformance.kit import metadata_view as view
+
+__all__ = ["Wrong", "nearly_true", "true_assertions"]
+
+Json = dict[str, Any]
+Metadata = Mapping[str, Any]
+
+_NUMBERS = (
+    ("assert-last-assigned-field-id", "last-assigned-field-id", "last-column-id"),
+    ("assert-current-schema-id", "current-schema-id", "current-schema-id"),
+    ("assert-last-assigned-partition-id", "last-assigned-partition-id", "last-partition-id"),
+    ("assert-default-spec-id", "default-spec-id", "default-spec-id"),
+    ("assert-default-sort-order-id", "default-sort-order-id", "default-sort-order-id"),
+)
+_NEVER_MADE = "never_made"
+"""A ref that no table has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An assertion that does not hold, the one that does, and what it says instead of the truth."""
+
+    assertion: Json
+    truth: Json
+    what: str
+
+
+def _refs(metadata: Metadata, *, besides_main: bool) -> dict[str, int | None]:
+    """Return ref name -> snapshot id, or None for refs that are not there."""
+    shown = metadata.get("refs")
+    found = {name: ref.get("snapshot-id") for name, ref in (shown or {}).items()}
+    current = metadata.get("current-snapshot-id")
+    if current in {None, -1}:
+        current = None
+    absent = dict.fromkeys((_NEVER_MADE, AHEAD, TAG) if besides_main else ())
+    return {"main": current, **absent, **found}
+
+
+def true_assertions(metadata: Metadata, *, besides_main: bool) -> list[Json]:
+    """Return every assertion that holds for a table with these metadata.
+
+    ``besides_main`` those of refs that are not there too: where a catalog knows other refs.
+    """
+    numbers = [
+        {"type": type_, member: metadata[of_table]}
+        for type_, member, of_table in _NUMBERS
+        if isinstance(metadata.get(of_table), int)
+    ]
+    refs = [
+        _ref_is(name, snapshot_id)
+        for name, snapshot_id in _refs(metadata, besides_main=besides_main).items()
+    ]
+    return [{"type": "assert-table-uuid", "uuid": metadata["table-uuid"]}, *numbers, *refs]
+
+
+def _ref_is(name: str, snapshot_id: int | None) -> Json:
+    return {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": snapshot_id}
+
+
+def nearly_true(metadata: Metadata, another_uuid: str, *, besides_main: bool) -> Iterator[Wrong]:
+    """Yield assertions that a server holds for true which looks at something near the truth.
+
+    Each is wrong by the value that another member, another ref or another definition has.
+    """
+    refs = _refs(metadata, besides_main=besides_main)
+    for truth in true_assertions(metadata, besides_main=besides_main):
+        if truth["type"] == "assert-table-uuid":
+            member, near = "uuid", {another_uuid: "the uuid of the table beside it"}
+        elif truth["type"] == "assert-ref-snapshot-id":
+            member, near = "snapshot-id", _near_ref(metadata, refs, truth["snapshot-id"])
+        else:
+            member = truth["type"].removeprefix("assert-")
+            near = _near_number(metadata, member)
+        for value, what in near.items():
+            if value != truth[member]:
+                yield Wrong({**truth, member: value}, truth, what)
+
+
+def _near_number(metadata: Metadata, member: str) -> dict[Any, str]:
+    match member:
+        case "last-assigned-field-id":
+            return _column_ids(metadata)
+        case "last-assigned-partition-id":
+            return _field_ids(metadata)
+        case "current-schema-id":
+            return _others(metadata, "schemas", "schema-id", "a schema")
+        case "default-spec-id":
+            return _others(metadata, "partition-specs", "spec-id", "a spec")
+        case _:
+            return _others(metadata, "sort-orders", "order-id", "a sort order")
+
+
+def _column_ids(metadata: Metadata) -> dict[int, str]:
+    current, last = view.current_schema(metadata), metadata["last-column-id"]
+    found = {
+        last + 1: "one more than the last column id",
+        last - 1: "one less than the last column id",
+        max(view.column_names(metadata), default=0): "the last top-level column",
+    }
+    for schema in metadata.get("schemas") or []:
+        found[max(view.field_ids(schema), default=0)] = "the last column of some schema"
+    found[max(view.field_ids(current), default=0)] = "the last column of the current schema"
+    return found
+
+
+def _field_ids(metadata: Metadata) -> dict[int, str]:
+    last = metadata["last-partition-id"]
+    found = {
+        last + 1: "one more than the last partition field id",
+        last - 1: "one less than the last partition field id",
+    }
+    for spec in metadata.get("partition-specs") or []:
+        found[_last_field(spec)] = "the last field of some spec"
+    found[_last_field(view.default_spec(metadata))] = "the last field of the default spec"
+    return found
+
+
+def _last_field(spec: Metadata) -> int:
+    return max((each.get("field-id", 0) for each in spec.get("fields") or []), default=999)
+
+
+def _others(metadata: Metadata, members: str, id_member: str, what: str) -> dict[int, str]:
+    ids = [each.get(id_member, 0) for each in metadata.get(members) or []]
+    return {
+        max(ids, default=0) + 1: f"{what} that there will be",
+        len(ids): "how many there are",
+        **dict.fromkeys([*ids[:2], *ids[-2:]], f"{what} that there is"),
+    }
+
+
+def _near_ref(metadata: Metadata, refs: Mapping[str, Any], own: int | None) -> dict[Any, str]:
+    snapshots = {each.get("snapshot-id"): each for each in metadata.get("snapshots") or []}
+    near: dict[Any, str] = dict.fromkeys([*snapshots][-1:], "the snapshot that was added last")
+    near[snapshots.get(own, {}).get("parent-snapshot-id")] = "the snapshot before"
+    near |= {snapshot_id: f"the snapshot of {ref}" for ref, snapshot_id in refs.items()}
+    near[None] = "null"  # which says that there is no such ref
+    return near

@@ -1,0 +1,93 @@
+"""The logs of a table: what they once said of its past they go on saying, whatever comes after."""
+
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.conformance.evolution import history_stages as history
+from icecheck.conformance.evolution import layout_stages as layout
+from icecheck.conformance.evolution.stages import Stage, grown
+from icecheck.conformance.evolution.state_walk import (
+    by_transaction,
+    by_update,
+    given_born,
+    loaded_answer,
+    renamed,
+    shown_of,
+)
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.round_trip import refused
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply
+
+_LOG_REWRITTEN = declare(
+    "log-rewritten",
+    "Rewrites the entries of a table's logs",
+    Severity.FALSE_OR_LOST,
+    NOT_ALL_SEEN,
+)
+
+Json = dict[str, Any]
+
+_LOGS = ("snapshot-log", "metadata-log")
+_SNAPSHOTS = (
+    Stage("two snapshots", history.snapshots),
+    Stage("main rolled back", history.rolled_back),
+    Stage("another snapshot", history.snapshot_on_main),
+)
+_CHANGES = (
+    Stage("another location", layout.moved),
+    Stage("another schema", layout.schemas),
+    Stage("other properties", layout.properties),
+    Stage("another spec", layout.specs),
+)
+
+
+@check("commit.logs-kept", proves="commit.logs-kept", group=Group.GENERATED)
+def test_logs_are_kept(catalog: Catalog) -> None:
+    """What a log of a table has said, it says after later commits too, and after a rename."""
+    table = given_born(catalog)
+    stages = [*_CHANGES]
+    if all(has_capability(catalog, c) for c in ("metadata-only-snapshots", "snapshot-history")):
+        stages = [*_SNAPSHOTS, *_CHANGES]
+    if has_capability(catalog, "format-version-3"):
+        stages.append(Stage("format version 3", layout.upgraded))
+    taken = 0
+    for at, stage in enumerate(stages):
+        growth = grown(stage, table.metadata)
+        if growth is None:
+            continue
+        # A transaction writes the same logs as a commit to one table.
+        together = not at % 2 and catalog.claims("commitTransaction")
+        answer = (by_transaction if together else by_update)(catalog, table, growth.updates, ())
+        if refused(answer, stage.what):
+            continue
+        taken += 1
+        table = _expect_kept(loaded_answer(catalog, table), table, stage.what)
+    if not taken:
+        raise not_applicable("the catalog refuses every one of these commits")
+    new, reply = renamed(catalog, table, "all of that")
+    if reply is not None:
+        _expect_kept(reply, Table(new.namespace, new.name, table.metadata, None), "a rename")
+
+
+def _expect_kept(reply: Reply, before: Table, what: str) -> Table:
+    """Judge that logs begin as they were, perhaps without their oldest entry; return the table.
+
+    What is shorter than it was has been cut, of which the document says nothing.
+    """
+    after = shown_of(reply, before)
+    for log in _LOGS:
+        was, now = (each.metadata.get(log) or [] for each in (before, after))
+        kept = [was] if len(now) > len(was) else [was, was[1:]]
+        if len(now) >= len(was) and all(now[: len(each)] != each for each in kept):
+            raise reply.violation(
+                _LOG_REWRITTEN,
+                "the entries that there were, and perhaps one more",
+                "other entries",
+                detail=f"{log} after {what}: {now} was {was}"[:400],
+                pointer=f"/metadata/{log}",
+            )
+    return after

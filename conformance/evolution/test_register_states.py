@@ -1,0 +1,170 @@
+"""One table, many states, each out of a file: dropped and registered again, or overwritten."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import arrange, given_dropped, given_namespace
+from icecheck.conformance.evolution.stage_assertions import true_assertions
+from icecheck.conformance.evolution.state_walk import (
+    Step,
+    by_update,
+    given_born,
+    knows_refs,
+    live,
+    loaded_answer,
+    renamed,
+    shown_of,
+)
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.committing import set_property
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.round_trip import (
+    expect_bystander,
+    expect_shown,
+    given_bystander,
+    refused,
+)
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.symptoms import Symptom
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, equal
+from icecheck.target.target import Namespace
+
+_LOGS = ("snapshot-log", "metadata-log")
+"""Members that begin as they were; a catalog may add to them."""
+_MOVED_EVERY = 3
+"""After so many stages the table is dropped and registered again."""
+_OVERWRITTEN_WITH = (2, 11, -1, 5, 20, 8, 14, -1)
+"""The versions that overwrite a table, one after the other: older ones, and newer ones again."""
+_LOST = EFFECT_MISSING.of("registered-metadata")
+_NOT_OVERWRITTEN = EFFECT_MISSING.of("overwrite")
+
+
+def _file_of(table: Table) -> str:
+    if table.metadata_location is None:
+        raise not_applicable("the catalog tells no metadata location")
+    return table.metadata_location
+
+
+def _expect_registered(
+    catalog: Catalog, reply: Reply, version: Table, what: str, symptom: Symptom
+) -> Table:
+    """Judge that the answer to a registration, and a load, show all that the file has."""
+    expect_shown(reply, version, {}, f"{what}, as answered", symptom=symptom)
+    loaded = loaded_answer(catalog, version)
+    expect_shown(loaded, version, {}, what, symptom=symptom)
+    shown = shown_of(loaded, version)
+    for log in _LOGS:
+        kept = version.metadata.get(log) or []
+        found = (shown.metadata.get(log) or [])[: len(kept)]
+        equal(found, kept, symptom=symptom, detail=f"{what}: the {log}")
+    return shown
+
+
+class _Mover:
+    """Drops a table now and then, and registers its file under one name or another."""
+
+    def __init__(self, catalog: Catalog, table: Table, homes: Sequence[Namespace]) -> None:
+        self.catalog = catalog
+        self.first = (table.namespace, table.name)
+        self.homes = homes
+        self.turn = 0
+
+    def visit(self, step: Step) -> Table:
+        """Return the table as it is, or as it is after it was registered again."""
+        _file_of(step.table)
+        return step.table if step.ordinal % _MOVED_EVERY else self._moved(step.table, step.what)
+
+    def _moved(self, table: Table, what: str) -> Table:
+        table, where = self._destination(table, what)
+        self.turn += 1
+        given_dropped(self.catalog, table.namespace, table.name)
+        reply = self.catalog.register_table(*where, _file_of(table))
+        if 400 <= reply.status < 500:
+            raise not_applicable("the catalog registers no file of a table that was dropped")
+        arrange(self.catalog, "registerTable", lambda: reply)
+        again = replace(table, namespace=where[0], name=where[1])
+        told = f"registered again after {what}"
+        return _expect_registered(self.catalog, reply, again, told, _LOST)
+
+    def _destination(self, table: Table, what: str) -> tuple[Table, tuple[Namespace, str]]:
+        """Return a table, which may be renamed now, and the name to register its file under."""
+        here = (table.namespace, table.name)
+        match self.turn % 6:
+            case 2:
+                return table, (table.namespace, self.catalog.new_name())
+            case 4:
+                return table, (self._elsewhere(table), self.catalog.new_name())
+            case 3:  # where it once was
+                return table, self.first
+            case 5:
+                return renamed(self.catalog, table, what)[0], self.first
+            case _:
+                return table, here
+
+    def _elsewhere(self, table: Table) -> Namespace:
+        others = [each for each in self.homes if each != table.namespace]
+        return others[0] if others else table.namespace
+
+
+@check("states.registered-again", proves="states.registered-again", group=Group.GENERATED)
+def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
+    """In every state a table comes back from its file whole, and can be committed to as before."""
+    require(catalog, "registerTable", "dropTable", "updateTable")
+    for version in (None, 3) if has_capability(catalog, "format-version-3") else (None,):
+        table = given_born(catalog, version)
+        homes = [table.namespace]
+        if has_capability(catalog, "nested-namespaces"):
+            homes.append(given_namespace(catalog))
+        bystander = given_bystander(catalog, table)
+        live(catalog, table, _Mover(catalog, table, homes).visit)
+        expect_bystander(catalog, bystander)
+
+
+# ---- a table over a table
+
+
+def _overwritten(catalog: Catalog, table: Table, version: Table, what: str) -> bool:
+    """Judge that a table is the version that a file has; False where that is refused."""
+    again = replace(version, namespace=table.namespace, name=table.name)
+    where = (table.namespace, table.name, _file_of(version))
+    catalog.register_table(*where).expect(409, detail=f"{what}, without overwrite")
+    reply = catalog.register_table(*where, overwrite=False)
+    reply.expect(409, detail=f"{what}, with overwrite: false")
+    symptom = CHANGED_ALTHOUGH_REFUSED
+    expect_shown(loaded_answer(catalog, table), table, {}, what, symptom=symptom)
+    reply = catalog.register_table(*where, overwrite=True)
+    if refused(reply, what):
+        return False
+    shown = _expect_registered(catalog, reply.expect(200), again, what, _NOT_OVERWRITTEN)
+    holds = true_assertions(shown.metadata, besides_main=knows_refs(catalog))
+    done = by_update(catalog, shown, [set_property("overwritten")], holds)
+    done.expect(200, detail=f"a commit that asserts all that is true, after {what}")
+    return True
+
+
+@check("states.overwritten", proves="states.overwritten", group=Group.GENERATED)
+def test_a_table_that_is_overwritten(catalog: Catalog) -> None:
+    """A file of any state replaces a table whole: nothing is left of what it was in between."""
+    require(catalog, "registerTable", "updateTable")
+    versions: list[tuple[str, Table]] = []
+
+    def visit(step: Step) -> Table:
+        _file_of(step.table)
+        versions.append((step.what, step.table))
+        return step.table
+
+    table = live(catalog, given_born(catalog), visit)
+    bystander = given_bystander(catalog, table)
+    for at in _OVERWRITTEN_WITH:
+        if at >= len(versions):
+            continue
+        stage, version = versions[at]
+        what = f"overwritten with the file from after {stage}"
+        if not _overwritten(catalog, table, version, what):
+            raise not_applicable("the catalog does not overwrite a table so")
+        table = shown_of(loaded_answer(catalog, table), table)
+    expect_bystander(catalog, bystander)

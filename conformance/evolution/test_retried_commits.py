@@ -1,0 +1,158 @@
+"""A commit that met a conflict is sent again as it was: nothing of it may be in its way."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_loaded, given_table
+from icecheck.conformance.evolution.state_walk import (
+    Send,
+    by_transaction,
+    by_update,
+    loaded_answer,
+    shown_of,
+)
+from icecheck.conformance.kit.committing import given_table_of, same_table
+from icecheck.conformance.kit.evolving import column_id, number, wider_schema
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
+from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import SHAPE_ERRORS
+
+_COMMITTED_TWICE = declare(
+    "committed-twice",
+    "Carries out a commit twice that a client retried",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+)
+
+Json = dict[str, Any]
+
+_ANOTHER_TABLE = {"type": "assert-table-uuid", "uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"}
+_VERSION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What a commit adds, made of a number so that no two add the same, and where it then is."""
+
+    what: str
+    updates: Callable[[Table, int], list[Json]]
+    member: str
+
+    def count(self, table: Table) -> int:
+        """How many of this kind a table has."""
+        return len(table.metadata.get(self.member) or ())
+
+
+def _snapshot(table: Table, at: int) -> list[Json]:
+    parent = table.metadata.get("current-snapshot-id")
+    made = bodies.snapshot(table.metadata, at, parent=None if parent in {None, -1} else parent)
+    return [{"action": "add-snapshot", "snapshot": made}, bodies.snapshot_ref(made["snapshot-id"])]
+
+
+def _last_snapshot(table: Table) -> int:
+    return int(table.metadata["snapshots"][-1]["snapshot-id"])
+
+
+def _schema(table: Table, at: int) -> list[Json]:
+    return [{"action": "add-schema", "schema": wider_schema(table, f"more_{at}")}]
+
+
+def _spec(table: Table, at: int) -> list[Json]:
+    field_id = number(table, "last-partition-id") + 1
+    field = bodies.partition_field(column_id(table, "id"), f"bucket[{at}]", f"by_{at}", field_id)
+    return [{"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=at)}]
+
+
+def _order(table: Table, at: int) -> list[Json]:
+    order = bodies.sort_order(column_id(table, "id"), order_id=at)
+    order["fields"][0]["transform"] = f"bucket[{at}]"
+    return [{"action": "add-sort-order", "sort-order": order}]
+
+
+def _tag(table: Table, at: int) -> list[Json]:
+    return [bodies.snapshot_ref(_last_snapshot(table), f"tag-{at}", "tag")]
+
+
+def _key(_table: Table, at: int) -> list[Json]:
+    key = {"key-id": f"key-{at}", "encrypted-key-metadata": "aWNl"}
+    return [{"action": "add-encryption-key", "encryption-key": key}]
+
+
+def _statistics(table: Table, at: int) -> list[Json]:
+    return [set_statistics(statistics_file(table, table.metadata["snapshots"][-at]["snapshot-id"]))]
+
+
+def _of_partitions(table: Table, at: int) -> list[Json]:
+    snapshot_id = table.metadata["snapshots"][-at]["snapshot-id"]
+    return [set_partition_statistics(partition_statistics_file(table, snapshot_id))]
+
+
+_KINDS = (
+    _Kind("a schema", _schema, "schemas"),
+    _Kind("a partition spec", _spec, "partition-specs"),
+    _Kind("a sort order", _order, "sort-orders"),
+    _Kind("a snapshot", _snapshot, "snapshots"),
+    _Kind("a tag", _tag, "refs"),
+    _Kind("statistics", _statistics, "statistics"),
+    _Kind("partition statistics", _of_partitions, "partition-statistics"),
+    _Kind("an encryption key", _key, "encryption-keys"),
+)
+
+
+def _ways(catalog: Catalog) -> Iterator[Send]:
+    yield by_update
+    if catalog.claims("commitTransaction"):
+        yield by_transaction
+
+
+@check("commit.retried", proves="commit.retried", group=Group.GENERATED)
+def test_a_commit_is_sent_again_after_a_conflict(catalog: Catalog) -> None:
+    """What met a conflict goes through when it is sent again, and is there once."""
+    taken = 0
+    for send in _ways(catalog):
+        newest = has_capability(catalog, f"format-version-{_VERSION}")
+        table = given_table_of(catalog, _VERSION) if newest else given_table(catalog)
+        table = given_loaded(catalog, table)
+        for kind in _KINDS:
+            try:
+                table, done = _retried(catalog, table, kind, send)
+            except SHAPE_ERRORS:
+                continue  # there is nothing that this could be added to
+            taken += done
+    if not taken:
+        raise not_applicable("the catalog refuses every one of these commits")
+
+
+def _retried(catalog: Catalog, table: Table, kind: _Kind, send: Send) -> tuple[Table, bool]:
+    """Judge a commit that is sent again; not where even another one of its kind is refused."""
+    if not send(catalog, table, kind.updates(table, 1), [same_table(table)]).ok:
+        return table, False
+    table = given_loaded(catalog, table)
+    updates = kind.updates(table, 2)
+    what = f"{kind.what}, under the uuid of another table"
+    send(catalog, table, updates, [_ANOTHER_TABLE]).expect(409, detail=what)
+    answer = send(catalog, table, updates, [same_table(table)])
+    answer.expect(200, 204, detail=f"{kind.what}, sent again after a conflict")
+    reply = loaded_answer(catalog, table)
+    after = shown_of(reply, table)
+    if kind.count(after) > kind.count(table) + 1:
+        raise reply.violation(
+            _COMMITTED_TWICE,
+            "one more than before",
+            "more than one",
+            detail=f"{kind.what}, sent again after a conflict",
+            pointer=f"/metadata/{kind.member}",
+        )
+    return after, True

@@ -1,0 +1,125 @@
+"""Two tables in other states each, in one transaction: each gets its own part, and no more."""
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat, zip_longest
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_loaded
+from icecheck.conformance.evolution import layout_stages as layout
+from icecheck.conformance.evolution.layout_stages import Growth
+from icecheck.conformance.evolution.stage_assertions import true_assertions
+from icecheck.conformance.evolution.stages import Stage, as_assigned, grown, in_groups, stages_of
+from icecheck.conformance.evolution.state_walk import (
+    by_update,
+    change_of,
+    given_born,
+    knows_refs,
+    loaded_answer,
+    shown_of,
+)
+from icecheck.conformance.kit.committing import set_property
+from icecheck.conformance.kit.metadata_view import metadata_in
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.round_trip import KEPT, expect_shown, refused
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+
+_BEHIND = 3
+"""So many stages one table is behind the other: what is done to them is of other kinds."""
+_AT_ONCE = 4
+"""So many stages are one change where both tables go through the same ones."""
+_OWN = (*KEPT,)
+"""A property of each of the tables that each transaction sets; the other one keeps its value."""
+
+
+@check("states.two-lives", proves="states.two-lives", group=Group.GENERATED)
+def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
+    """A transaction of two tables does to each what is meant for it, be it alike or not."""
+    stages = [*stages_of(catalog)]
+    tables = [given_born(catalog), given_born(catalog)]
+    behind: list[Stage | None] = [*repeat(None, _BEHIND), *stages]
+    taken = _live_together(catalog, tables, zip_longest(stages, behind))
+    # Of the same kind, but with other ids: the one has definitions that the other has not.
+    ahead = given_born(catalog)
+    ahead = _alone(catalog, ahead, layout.of_new_column(ahead.metadata))
+    alike = ((stage, stage) for stage in in_groups(stages, _AT_ONCE))
+    others = [ahead, given_born(catalog)]
+    taken += _live_together(catalog, others, alike)
+    if not taken:
+        raise not_applicable("the catalog refuses every one of these transactions")
+    _change_all(catalog, [*tables, *others])
+
+
+def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
+    """Judge a transaction of all the tables that there are: of each of them a property."""
+    tables = [given_loaded(catalog, each) for each in tables]
+    parts = [_with_own(Growth([], {}), t, f"table {at}") for at, t in enumerate(tables)]
+    what = f"a property of each of {len(tables)} tables"
+    if _sent_together(catalog, tables, parts, what, 1):
+        for table, part in zip(tables, parts, strict=True):
+            _changed(catalog, table, part, what)
+
+
+def _live_together(
+    catalog: Catalog, tables: list[Table], pairs: Iterable[tuple[Stage | None, Stage | None]]
+) -> int:
+    """Lead two tables through pairs of stages, and return how many transactions were taken.
+
+    What only one of them goes through, or what is refused of both, each is given by itself.
+    """
+    taken = 0
+    for turn, pair in enumerate(pairs):
+        parts = [
+            _part(stage, table, _OWN[at], f"set in {turn}")
+            for at, (stage, table) in enumerate(zip(pair, tables, strict=True))
+        ]
+        both = [growth for growth in parts if growth is not None]
+        what = " beside ".join(stage.what for stage in pair if stage is not None)
+        order = -1 if turn % 2 else 1  # which of them comes first says nothing
+        if len(both) < len(parts) or not _sent_together(catalog, tables, both, what, order):
+            tables = [_alone(catalog, t, g) for t, g in zip(tables, parts, strict=True)]
+            continue
+        tables = [_changed(catalog, t, g, what) for t, g in zip(tables, both, strict=True)]
+        taken += 1
+    return taken
+
+
+def _part(stage: Stage | None, table: Table, own: str, value: str) -> Growth | None:
+    """Return what a stage does to a table, with a property that only this table gets."""
+    growth = None if stage is None else grown(stage, table.metadata)
+    return None if growth is None else _with_own(growth, table, value, own)
+
+
+def _with_own(growth: Growth, table: Table, value: str, own: str = _OWN[0]) -> Growth:
+    properties = growth.due.get("properties", table.metadata.get("properties") or {})
+    due = {**growth.due, "properties": {**properties, own: value}}
+    return Growth([*growth.updates, set_property(value, own)], due, growth.free)
+
+
+def _sent_together(
+    catalog: Catalog, tables: Sequence[Table], parts: Sequence[Growth], what: str, order: int
+) -> bool:
+    """Send one transaction, each part under all that is true of its table; False if refused."""
+    knows = knows_refs(catalog)
+    changes = [
+        change_of(table, part.updates, true_assertions(table.metadata, besides_main=knows))
+        for table, part in zip(tables, parts, strict=True)
+    ]
+    answer = catalog.commit_transaction(changes[::order])
+    return answer.status < 500 and not refused(answer, what)
+
+
+def _alone(catalog: Catalog, table: Table, growth: Growth | None) -> Table:
+    """Do to one table by itself what it was to get; it stays as it is where that is refused."""
+    if growth is None or not by_update(catalog, table, growth.updates, ()).ok:
+        return table
+    return shown_of(loaded_answer(catalog, table), table)
+
+
+def _changed(catalog: Catalog, table: Table, growth: Growth, what: str) -> Table:
+    """Judge what a load shows of a table after a transaction, and return it so."""
+    reply = loaded_answer(catalog, table)
+    after = metadata_in(reply)
+    due = as_assigned(table.metadata, growth.due, after)
+    expect_shown(reply, table, due | {m: after.get(m) for m in growth.free}, what)
+    return shown_of(reply, table)

@@ -1,0 +1,1 @@
+"""Checks of requests that are generated from the contract's schemas."""

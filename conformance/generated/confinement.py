@@ -1,0 +1,208 @@
+"""Generated requests confined to the run: whatever they name is below the run's own namespace."""
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client.catalog import NO_BODY
+from icecheck.conformance.generated.flaws import Flaw
+from icecheck.conformance.generated.generation import GeneratedCase
+from icecheck.conformance.generated.sample_values import TABLE_LOCATION, TABLE_TIME
+from icecheck.contract import Contract
+from icecheck.contract import Place as Named
+from icecheck.replies.schema import schema_judge
+from icecheck.target.target import Namespace
+
+__all__ = ["ConfinedRequest", "Place", "confine"]
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the requests of one check may name: objects that the check has made.
+
+    ``base`` is what every namespace of the run starts with, ``namespace`` exists, and so does
+    ``table``, a table or a view, in it unless it is empty. ``location`` and ``metadata_location``
+    are the table's, ``updated_ms`` its last change. ``parent`` is the namespace as a query value,
+    ``warehouse`` what the user named. ``new_name`` returns a name that bears the run's token.
+    """
+
+    base: Namespace
+    namespace: Namespace
+    parent: str
+    new_name: Callable[[], str]
+    contract: Contract
+    table: str = ""
+    location: str = ""
+    metadata_location: str = ""
+    updated_ms: int = 0
+    warehouse: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfinedRequest:
+    """A generated request as it is sent; ``names`` fill the path, ``body`` is what call() takes."""
+
+    case: GeneratedCase
+    names: Mapping[str, str | Namespace]
+    query: tuple[tuple[str, str], ...]
+    headers: Mapping[str, str]
+    body: Json
+
+
+def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
+    """Rewrite every name in a case so that it lies in the place.
+
+    What is no name at all (a number where a name is due) cannot be rewritten: such a request is
+    only made when our validator refuses its body. Returns None when a case may not be sent, or
+    when it is no longer what it was generated as.
+    """
+    body: Json = NO_BODY
+    if case.has_body:
+        body = _filled(_confined_body(case, place), place)
+        valid = schema_judge(place.contract.version).request_is_valid(case.operation_id, body)
+        if valid != (case.flawed_part != "body" or case.cut_off):
+            return None
+        if case.cut_off:
+            encoded = json.dumps(body).encode()
+            body = encoded[: len(encoded) // 2]
+    return ConfinedRequest(
+        case=case,
+        names=_names(case.operation_id, place),
+        query=_confined_query(case, place),
+        headers=dict(case.headers),
+        body=body,
+    )
+
+
+def _names(operation_id: str, place: Place) -> dict[str, str | Namespace]:
+    names: dict[str, str | Namespace] = {
+        "namespace": place.namespace,
+        "table": place.table,
+        "view": place.table,
+    }
+    if "{plan-id}" in place.contract.operations[operation_id].path:
+        names["plan-id"] = place.new_name()
+    return names
+
+
+def _confined_query(case: GeneratedCase, place: Place) -> tuple[tuple[str, str], ...]:
+    replaced = {"parent": place.parent, "warehouse": place.warehouse}
+    kept = [(k, v) for k, v in case.query if k not in replaced]
+    if case.operation_id == "listNamespaces":
+        # Without a parent this would list what others keep in the catalog.
+        kept.append(("parent", place.parent))
+    if case.operation_id == "getConfig" and place.warehouse is not None:
+        kept.append(("warehouse", place.warehouse))
+    if case.flaw is Flaw.MISTYPED and any(k == "pageSize" for k, _ in kept):
+        kept.append(("pageToken", ""))  # only a listing in pages has a use for a page size
+    return tuple(kept)
+
+
+def _confined_body(case: GeneratedCase, place: Place) -> Json:
+    body = copy.deepcopy(case.body)
+    if not isinstance(body, dict):
+        return body
+    for named in place.contract.operations[case.operation_id].facts.names:
+        _confine_names(named, body, place)
+    # The rest are locations, and what no object is made or found by.
+    _rewrite(body, "location", lambda v: _name(v, f"{place.location}_{place.new_name()}"))
+    _rewrite(body, "metadata-location", lambda v: _name(v, place.metadata_location))
+    _confine_version(body, place)
+    full_name = ".".join((*place.namespace, place.table))
+    _rewrite(body, "table-name", lambda v: _name(v, full_name))
+    return body
+
+
+def _confine_names(named: Named, body: dict[str, Json], place: Place) -> None:
+    match named:
+        case Named.PATH | Named.PARENT:
+            pass  # these are no part of the body
+        case Named.NAMESPACE:
+            _rewrite(body, "namespace", lambda v: _new_namespace(v, place))
+        case Named.NAME:
+            _rewrite(body, "name", lambda v: _name(v, place.new_name()))
+        case Named.SOURCE:
+            _rewrite(body, "source", lambda v: _identifier(v, place, place.table))
+        case Named.DESTINATION:
+            _rewrite(body, "destination", lambda v: _identifier(v, place, place.new_name()))
+        case Named.IDENTIFIER:
+            _confine_commit(body, place)
+        case Named.TABLE_CHANGES:
+            for change in _objects(body.get("table-changes")):
+                _confine_commit(change, place)
+
+
+def _confine_commit(body: dict[str, Json], place: Place) -> None:
+    _rewrite(body, "identifier", lambda v: _identifier(v, place, place.table))
+    for update in _objects(body.get("updates")):
+        _rewrite(update, "location", lambda v: _name(v, place.location))
+        _confine_version(update, place)
+
+
+def _confine_version(body: dict[str, Json], place: Place) -> None:
+    for version in _objects([body.get("view-version")]):
+        _rewrite(version, "default-namespace", lambda v: _existing_namespace(v, place))
+
+
+def _rewrite(body: dict[str, Json], member: str, rewritten: Callable[[Json], Json]) -> None:
+    if member in body:
+        body[member] = rewritten(body[member])
+
+
+def _objects(value: Json) -> list[dict[str, Json]]:
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
+
+
+def _name(value: Json, name: str) -> Json:
+    return name if isinstance(value, str) else value
+
+
+def _identifier(value: Json, place: Place, name: str) -> Json:
+    if isinstance(value, dict):
+        _rewrite(value, "namespace", lambda v: _existing_namespace(v, place))
+        _rewrite(value, "name", lambda v: _name(v, name))
+        return value
+    return _name(value, name)
+
+
+def _existing_namespace(value: Json, place: Place) -> Json:
+    match value:
+        case str():
+            return place.new_name()  # a string is no namespace, but it is to be nobody else's
+        case list():
+            return [*place.namespace, *_no_names(value)]
+    return value
+
+
+def _new_namespace(value: Json, place: Place) -> Json:
+    match value:
+        case list() if wrong := _no_names(value):
+            return [*place.namespace, *wrong]
+        case list() if len(value) == 1:
+            return [*place.base, place.new_name()]
+        case list() if value:
+            # The parent exists: whether it has to is left open by the document.
+            return [*place.namespace, place.new_name()]
+    return _existing_namespace(value, place) if isinstance(value, str) else value
+
+
+def _no_names(levels: list[Json]) -> list[Json]:
+    return [level for level in levels if not isinstance(level, str)]
+
+
+def _filled(value: Json, place: Place) -> Json:
+    """Put the table's location and time where the samples left room for them."""
+    match value:
+        case dict():
+            return {k: _filled(v, place) for k, v in value.items()}
+        case list():
+            return [_filled(v, place) for v in value]
+        case str():
+            return value.replace(TABLE_LOCATION, place.location)
+        case int() if value == TABLE_TIME:
+            return place.updated_ms + 1
+    return value

@@ -1,0 +1,269 @@
+"""Sends generated requests in a place of their own and judges what comes back."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_namespace, given_snapshot, given_table
+from icecheck.conformance.generated.confinement import ConfinedRequest, Place, confine
+from icecheck.conformance.generated.flaws import Flaw
+from icecheck.conformance.generated.generation import GeneratedCase, cases_of
+from icecheck.conformance.generated.sampling import sample
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.conformance.kit.views import View, given_view, settled_view
+from icecheck.contract import Action, Facts, Object
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Finding
+from icecheck.replies.expect import Blocked, Reply, Violation
+from icecheck.target.target import Namespace
+
+__all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
+
+_MISTYPED = declare(
+    "mistyped-value-accepted",
+    "Accepts a value of a wrong type",
+    Severity.WRONG_STATUS,
+    family=STATUS,
+)
+
+REFUSED_CASES_MAX = 40
+MISTYPED_CASES_MAX = 24
+TOLERABLE_CASES_MAX = 10
+ACCEPTED_CASES_MAX = 20
+FINDINGS_MAX = 12
+
+# Their bodies hold what the bodies of others hold too: half as many cases.
+_ALIKE = frozenset({"createView", "replaceView", "renameView", "commitTransaction"})
+_CREATED_MS = 1_767_225_600_000  # when a view was made that is not there yet
+# Properties that generated requests set and remove: there beforehand, a trace is a change.
+_PROPERTIES = {"icecheck.gone": "not yet", "icecheck.generated": "0"}
+
+Expectation = Callable[[Reply, GeneratedCase], Violation | None]
+
+
+def judge_refused(catalog: Catalog, operation_id: str) -> None:
+    """Judge that what nobody can serve is refused with a 4xx, and leaves no trace.
+
+    Requests whose values some catalogs convert are sent too, for they must not be answered with a
+    server error. Raises Violation with one finding per request that was answered wrongly.
+    """
+    unusable = _cases(catalog, operation_id, (Flaw.UNUSABLE,), "refused", REFUSED_CASES_MAX)
+    mistyped = _cases(catalog, operation_id, (Flaw.MISTYPED,), "answered", TOLERABLE_CASES_MAX)
+    place = _given_place(catalog, operation_id)
+    before = _visible(catalog, operation_id, place)
+    findings, place = _send_all(catalog, operation_id, unusable, place, _refused)
+    if not findings and before is not None:
+        _expect_unchanged(catalog, operation_id, place, before)
+    findings += _send_all(catalog, operation_id, mistyped, place, _no_server_error)[0]
+    _raise(findings)
+
+
+def judge_mistyped(catalog: Catalog, operation_id: str) -> None:
+    """Judge that a value of a wrong type is refused with a 4xx, not converted or ignored."""
+    cases = _cases(catalog, operation_id, (Flaw.MISTYPED,), "mistyped", MISTYPED_CASES_MAX)
+    place = _given_place(catalog, operation_id)
+    _raise(_send_all(catalog, operation_id, cases, place, _not_converted)[0])
+
+
+def judge_accepted(catalog: Catalog, operation_id: str) -> None:
+    """Judge that requests which the contract allows, or nearly so, meet with no server error.
+
+    A refusal is fine: the contract cannot tell sense from nonsense.
+    """
+    allowed = _cases(catalog, operation_id, (None,), "accepted", ACCEPTED_CASES_MAX)
+    odd = _cases(catalog, operation_id, (Flaw.TOLERABLE,), "tolerated", TOLERABLE_CASES_MAX)
+    place = _given_place(catalog, operation_id)
+    _raise(_send_all(catalog, operation_id, (*allowed, *odd), place, _no_server_error)[0])
+
+
+def _cases(
+    catalog: Catalog,
+    operation_id: str,
+    flaws: tuple[Flaw | None, ...],
+    purpose: str,
+    cases_max: int,
+) -> tuple[GeneratedCase, ...]:
+    wanted = [c for c in cases_of(operation_id, catalog.contract) if c.flaw in flaws]
+    return sample(
+        wanted,
+        seed=catalog.session.seed,
+        purpose=f"{operation_id}.{purpose}",
+        cases_max=cases_max // 2 if operation_id in _ALIKE else cases_max,
+    )
+
+
+def _send_all(
+    catalog: Catalog,
+    operation_id: str,
+    cases: Iterable[GeneratedCase],
+    place: Place,
+    expectation: Expectation,
+) -> tuple[list[Finding], Place]:
+    """Send cases in a place, or in a new one once it is used up; returns what was wrong."""
+    findings: list[Finding] = []
+    for case in cases:
+        request = confine(case, place)
+        if request is None:
+            continue
+        reply = send(catalog, request)
+        if (violation := expectation(reply, case)) is not None:
+            findings.append(violation.finding)
+        if reply.ok:
+            _ledger_unexpected(catalog, case, reply)
+            if _uses_up(catalog.contract.operations[operation_id].facts):
+                place = _given_place(catalog, operation_id)
+    return findings, place
+
+
+def _uses_up(facts: Facts) -> bool:
+    """Whether the next request needs another object to be about, once this one has succeeded."""
+    return facts.commits or facts.removes is not None
+
+
+def _commits_to_table(facts: Facts) -> bool:
+    return facts.object is Object.TABLE and facts.commits
+
+
+def send(catalog: Catalog, request: ConfinedRequest) -> Reply:
+    """Send one generated request as it was confined."""
+    sent: dict[str, Any] = {"body": request.body} if request.case.has_body else {}
+    return catalog.call(
+        request.case.operation_id,
+        request.names,
+        query=request.query,
+        headers=request.headers,
+        **sent,
+    )
+
+
+def _refused(reply: Reply, case: GeneratedCase) -> Violation | None:
+    if 400 <= reply.status < 500:
+        return None
+    return reply.wrong_status(ANY_4XX, detail=case.description)
+
+
+def _not_converted(reply: Reply, case: GeneratedCase) -> Violation | None:
+    if reply.ok:
+        return reply.violation(_MISTYPED, ANY_4XX, reply.status, detail=case.description)
+    return _refused(reply, case)
+
+
+def _no_server_error(reply: Reply, case: GeneratedCase) -> Violation | None:
+    # 501 says that the catalog lacks a capability, not that it broke down.
+    if reply.status < 500 or reply.status == 501:
+        return None
+    due = ANY_SUCCESS_OR_4XX if case.flaw is None else ANY_4XX
+    return reply.wrong_status(due, detail=case.description)
+
+
+def _raise(findings: list[Finding]) -> None:
+    if not findings:
+        return
+    first, *others = findings[:FINDINGS_MAX]
+    count = f" ({len(findings)} such requests)" if len(findings) > 1 else ""
+    raise Violation.again(first, *others, detail=first.detail + count)
+
+
+def _ledger_unexpected(catalog: Catalog, case: GeneratedCase, reply: Reply) -> None:
+    """Enter a namespace that was made of values that are no names, so that it is removed."""
+    if case.operation_id != "createNamespace" or case.flaw is None:
+        return
+    try:
+        made = reply.json()["namespace"]
+    except (Violation, TypeError, KeyError):
+        return
+    if isinstance(made, list) and made and all(isinstance(level, str) for level in made):
+        catalog.ledger_namespace(tuple(made))
+
+
+def _given_place(catalog: Catalog, operation_id: str) -> Place:
+    namespace = given_namespace(catalog)
+    if operation_id == "updateProperties":
+        catalog.update_properties(namespace, updates=_PROPERTIES)
+    table = _given_object(catalog, operation_id, namespace)
+    metadata = table.metadata if table is not None else {}
+    updated_ms = metadata.get("last-updated-ms")
+    return Place(
+        base=catalog.session.isolation.base,
+        namespace=namespace,
+        parent=catalog.session.offer.parent_parameter(namespace),
+        new_name=catalog.new_name,
+        table=table.name if table is not None else "",
+        location=str(metadata.get("location", "")),
+        metadata_location=(table.metadata_location or "") if table is not None else "",
+        updated_ms=updated_ms if isinstance(updated_ms, int) else _CREATED_MS,
+        contract=catalog.contract,
+        warehouse=catalog.target.warehouse,
+    )
+
+
+def _given_object(catalog: Catalog, operation_id: str, namespace: Namespace) -> Table | View | None:
+    facts = catalog.contract.operations[operation_id].facts
+    if facts.object is Object.VIEW and facts.action not in {Action.LIST, Action.CREATE}:
+        return given_view(catalog, namespace)
+    if facts.object is not Object.TABLE or facts.action is Action.LIST:
+        return None
+    table = given_table(catalog, namespace)
+    return _with_snapshot(catalog, table) if _commits_to_table(facts) else table
+
+
+def _with_snapshot(catalog: Catalog, table: Table) -> Table:
+    """Give the table the snapshot that generated commits speak of, if the catalog takes it."""
+    try:
+        return given_snapshot(catalog, table)
+    except Blocked:
+        return table  # the requests are then about an unknown snapshot: refused all the same
+
+
+def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
+    """Return what a request of this operation could change, as far as one request shows it."""
+    shown = _shown(catalog, operation_id, place)
+    if shown is None:
+        return None
+    reply, member = shown
+    try:
+        seen = reply.json()[member] if reply.ok else None
+    except (Violation, TypeError, KeyError):
+        return None  # the check of that operation says what is wrong with its answers
+    if operation_id == "updateProperties" and isinstance(seen, dict):
+        return {key: seen.get(key) for key in _PROPERTIES}
+    if _commits_to_table(catalog.contract.operations[operation_id].facts) and isinstance(
+        seen, dict
+    ):
+        return view.settled(seen, *_PROPERTIES)
+    if operation_id == "replaceView" and isinstance(seen, dict):
+        return settled_view(seen, *_PROPERTIES)
+    return sorted(seen, key=repr) if isinstance(seen, list) else seen
+
+
+def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, str] | None:
+    """Ask for what shows it: the answer, and its member that counts."""
+    facts = catalog.contract.operations[operation_id].facts
+    match facts.action, facts.object:
+        case Action.CREATE, Object.NAMESPACE:
+            return catalog.list_namespaces(place.namespace), "namespaces"
+        case Action.SET_PROPERTIES, Object.NAMESPACE:
+            return catalog.load_namespace_metadata(place.namespace), "properties"
+        case ((Action.CREATE | Action.REGISTER | Action.RENAME), Object.TABLE):
+            return catalog.list_tables(place.namespace), "identifiers"
+        case ((Action.CREATE | Action.REGISTER | Action.RENAME), Object.VIEW):
+            return catalog.list_views(place.namespace), "identifiers"
+        case Action.COMMIT, Object.VIEW:
+            return catalog.load_view(place.namespace, place.table), "metadata"
+        case ((Action.COMMIT | Action.COMMIT_TOGETHER), Object.TABLE):
+            return catalog.load_table(place.namespace, place.table), "metadata"
+    return None
+
+
+def _expect_unchanged(catalog: Catalog, operation_id: str, place: Place, before: Any) -> None:
+    after = _visible(catalog, operation_id, place)
+    if after is not None and after != before:
+        raise Violation(
+            CHANGED_ALTHOUGH_REFUSED,
+            "the state of before",
+            "another state",
+            detail=f"after refused requests to {operation_id}",
+            exchange=catalog.exchanges[-1].ordinal,
+        )

@@ -1,0 +1,214 @@
+"""Requests generated from the contract: schemathesis' coverage phase, read as plain data.
+
+schemathesis only generates. Its coverage cases do not depend on a seed, a hash seed or the order in
+which operations are asked for; nothing here sends anything.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from icecheck.conformance.generated.flaws import Flaw, flaw_of, spot_of
+from icecheck.conformance.generated.sample_values import sample_of, seeded
+from icecheck.contract import Action, Contract, Operation
+from icecheck.judging.generating import generating
+from icecheck.replies.schema import schema_judge
+
+__all__ = ["GeneratedCase", "cases_of"]
+
+# What schemathesis makes that is no violation of this contract: an unknown query key or header is
+# ignored, and the document says nothing of other methods and media types.
+_LEFT_OUT = frozenset(
+    {
+        "malformed_content_type",
+        "unsupported_content_type",
+        "unspecified_http_method",
+        "object_unexpected_properties",
+        "duplicate_parameter",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedCase:
+    """One request as it was generated, before its names are confined to the run.
+
+    ``flaw`` is None when the contract allows it. ``body`` is JSON and must not be changed;
+    ``has_body`` False means that none is sent. ``family`` groups cases that differ in little.
+    ``flawed_part`` is where the flaw is: body, query, header, or nowhere. ``cut_off`` says that
+    only the first half of the body's bytes is sent.
+    """
+
+    operation_id: str
+    ordinal: int
+    flaw: Flaw | None
+    family: str
+    description: str
+    flawed_part: str = ""
+    query: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    body: Any = None
+    has_body: bool = False
+    cut_off: bool = False
+
+
+@cache
+def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]:
+    """Return the cases of one operation, the allowed ones first; made once per process.
+
+    Negative cases whose body our validator accepts are left out: schemathesis is sometimes wrong
+    about unions, and strict readings of the document are no ground for a demand.
+    """
+    from schemathesis import GenerationMode
+
+    made = [*_usual(operation_id, contract)]
+    seen = {_sent(case) for case in made}
+    with generating():
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            for case in _generate(operation_id, contract, mode):
+                found = _read(contract.operations[operation_id], contract, len(made), case)
+                # Without what was left out, some cases send the same request.
+                if found is not None and (request := _sent(found)) not in seen:
+                    seen.add(request)
+                    made.append(found)
+    template = next((c for c in made if c.flaw is None and c.has_body), None)
+    if template is not None:
+        made.append(_cut_off(template, len(made)))
+    return tuple(made)
+
+
+def _usual(operation_id: str, contract: Contract) -> Iterator[GeneratedCase]:
+    """Yield the request that the samples make up, if the operation has a body."""
+    schema = contract.operations[operation_id].request_schema
+    if schema is not None:
+        yield GeneratedCase(
+            operation_id=operation_id,
+            ordinal=0,
+            flaw=None,
+            family="usual",
+            description="the usual request",
+            body=sample_of(str(schema["$ref"]).rpartition("/")[2]),
+            has_body=True,
+        )
+
+
+def _cut_off(case: GeneratedCase, ordinal: int) -> GeneratedCase:
+    unread = case.operation_id == "reportMetrics"
+    return GeneratedCase(
+        operation_id=case.operation_id,
+        ordinal=ordinal,
+        flaw=Flaw.TOLERABLE if unread else Flaw.UNUSABLE,
+        family="no-json",
+        description="a body that ends in the middle",
+        flawed_part="body",
+        body=case.body,
+        has_body=True,
+        cut_off=True,
+    )
+
+
+def _generate(operation_id: str, contract: Contract, mode: Any) -> Iterator[Any]:
+    schema = _schema(contract)
+    operation = schema.find_operation_by_id(operation_id)
+    generation = schema.config.generation_for(operation=operation, phase="coverage")
+    yield from schema.iter_coverage_cases(
+        operation, generation_modes=[mode], generation_config=generation
+    )
+
+
+@cache
+def _schema(contract: Contract) -> Any:
+    import schemathesis
+
+    # An empty Config: otherwise a schemathesis.toml of the user's directory would be read.
+    document = seeded(contract.corrected(("repair", "strict")))
+    return schemathesis.openapi.from_dict(document, config=schemathesis.Config())
+
+
+def _read(
+    operation: Operation, contract: Contract, ordinal: int, case: Any
+) -> GeneratedCase | None:
+    """Turn a schemathesis case into ours, or into None when nothing may be concluded from it."""
+    from schemathesis.core import NotSet
+
+    phase = case.meta.phase.data
+    scenario = phase.scenario.value
+    if scenario in _LEFT_OUT:
+        return None
+    operation_id = operation.id
+    known = {p.name.lower() for p in operation.parameters if p.location == "header"}
+    has_body = not isinstance(case.body, NotSet)
+    positive = not case.meta.generation.mode.is_negative
+    flaw: Flaw | None = None
+    if not positive:
+        flaw = _flaw(operation, contract, phase, case.body if has_body else None, has_body=has_body)
+        if flaw is None:
+            return None
+    elif has_body and not schema_judge(contract.version).request_is_valid(operation_id, case.body):
+        return None
+    return GeneratedCase(
+        operation_id=operation_id,
+        ordinal=ordinal,
+        flaw=flaw,
+        family=_family(scenario, phase),
+        description=_describe(phase),
+        flawed_part="" if flaw is None else _part(phase),
+        query=_pairs(case.query),
+        headers=_pairs({k: v for k, v in case.headers.items() if k.lower() in known}),
+        body=case.body if has_body else None,
+        has_body=has_body,
+    )
+
+
+def _flaw(
+    operation: Operation, contract: Contract, phase: Any, body: Any, *, has_body: bool
+) -> Flaw | None:
+    """Judge a negative case; None when the contract does not forbid it after all."""
+    operation_id = operation.id
+    part = _part(phase)
+    if part != "body":
+        # Optional is optional: only a listing that pages has a use for its parameters.
+        lists = operation.facts.action is Action.LIST
+        return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
+    if not has_body:
+        return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE
+    if schema_judge(contract.version).request_is_valid(operation_id, body):
+        return None
+    if phase.location is None or operation_id == "reportMetrics":
+        return Flaw.TOLERABLE  # a catalog may drop reports unread
+    spot = spot_of(operation_id, contract, operation.request_schema or {}, phase.location, body)
+    return flaw_of(spot)
+
+
+def _family(scenario: str, phase: Any) -> str:
+    """Return what is wrong and in which top member or which kind of update."""
+    keys = [k for k in (phase.location or "").split("/") if k and k != "properties"]
+    place = phase.parameter or ""
+    return ".".join([scenario, place, *keys[: 4 if "items" in keys[:2] else 1]])
+
+
+def _part(phase: Any) -> str:
+    """Return which part of a request a case is about: body, query, header, path or none."""
+    return "" if phase.parameter_location is None else str(phase.parameter_location.value)
+
+
+def _describe(phase: Any) -> str:
+    said = " ".join(str(phase.description).split())
+    if _part(phase) in {"", "body"}:
+        return said
+    return f"{_part(phase)} {phase.parameter or 'parameters'}: {said}"
+
+
+def _pairs(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for key, value in values.items():
+        each = value if isinstance(value, list | tuple) else (value,)
+        pairs += [(str(key), str(one)) for one in each]
+    return tuple(pairs)
+
+
+def _sent(case: GeneratedCase) -> str:
+    body = json.dumps(case.body) if case.has_body else ""
+    return repr((case.query, case.headers, body))

@@ -1,0 +1,96 @@
+"""Requests generated from the contract's schemas, up to three checks for each operation.
+
+``refused``: what nobody can serve. ``mistyped``: values that some convert. ``accepted``: what the
+contract allows, or lets a catalog overlook. The functions differ in the operation only, so they
+are made in a loop; each is a check and a test of its own name.
+"""
+
+import re
+from collections.abc import Callable
+
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.generated.generated_requests import (
+    judge_accepted,
+    judge_mistyped,
+    judge_refused,
+)
+from icecheck.contract import Action, load
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+
+BODIES = (
+    "createNamespace",
+    "updateProperties",
+    "createTable",
+    "updateTable",
+    "renameTable",
+    "registerTable",
+    "createView",
+    "replaceView",
+    "renameView",
+    "commitTransaction",
+    "planTableScan",
+    "fetchScanTasks",
+)
+LISTINGS = tuple(load().by_object(Action.LIST).values())
+OPERATIONS = (
+    "getConfig",
+    *LISTINGS,
+    "loadNamespaceMetadata",
+    "namespaceExists",
+    "dropNamespace",
+    "loadTable",
+    "tableExists",
+    "dropTable",
+    "reportMetrics",
+    "loadView",
+    "viewExists",
+    "dropView",
+    "loadCredentials",
+    "fetchPlanningResult",
+    "cancelPlanning",
+    *BODIES,
+)
+
+
+def _declare(
+    operation_id: str, kind: str, title: str, judge: Callable[[Catalog, str], None]
+) -> None:
+    def generated(catalog: Catalog) -> None:
+        judge(catalog, operation_id)
+
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation_id).lower()
+    generated.__name__ = generated.__qualname__ = f"test_{snake}_{kind}"
+    generated.__doc__ = f"{title}."
+    check_id = f"generated.{operation_id}.{kind}"
+    pages = operation_id in LISTINGS and kind == "mistyped"
+    declared = check(
+        check_id,
+        proves=check_id,
+        group=Group.GENERATED,
+        needs=("pagination",) if pages else (),
+    )(generated)
+    globals()[generated.__name__] = declared
+
+
+for _operation_id in BODIES:
+    _declare(
+        _operation_id,
+        "refused",
+        f"Generated {_operation_id} requests that nobody can serve are refused",
+        judge_refused,
+    )
+for _operation_id in (*BODIES, *LISTINGS):
+    _declare(
+        _operation_id,
+        "mistyped",
+        f"Generated {_operation_id} requests with values of a wrong type are refused",
+        judge_mistyped,
+    )
+for _operation_id in OPERATIONS:
+    _declare(
+        _operation_id,
+        "accepted",
+        f"Generated {_operation_id} requests meet with no server error",
+        judge_accepted,
+    )

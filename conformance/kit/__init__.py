@@ -1,0 +1,1 @@
+"""What checks of several families use: arrange steps, commits, values, and what is read back."""

@@ -1,0 +1,292 @@
+"""Commits as clients send them, and the sentences that judge what became of one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
+    given_loaded,
+    given_snapshot,
+    given_table,
+    reloaded,
+    shared_object,
+    shared_table,
+)
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.probes import has_capability, offered
+from icecheck.replies.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "MARK",
+    "METADATA_LOCATION_REUSED",
+    "NO_SNAPSHOT",
+    "RENAME_CHANGED_THE_TABLE",
+    "commit",
+    "creation_updates",
+    "expect_effect",
+    "expect_loaded",
+    "expect_refused",
+    "expect_unchanged",
+    "given_history",
+    "given_snapshots",
+    "given_table_of",
+    "given_table_since",
+    "same_table",
+    "set_property",
+    "shared_snapshots",
+    "shared_table_since",
+    "with_ids",
+]
+
+METADATA_LOCATION_REUSED = declare(
+    "metadata-location-reused",
+    "Gives a new version the metadata location of an earlier one",
+    Severity.FALSE_OR_LOST,
+    "every client: the earlier version is overwritten",
+)
+RENAME_CHANGED_THE_TABLE = declare(
+    "rename-changed-the-table",
+    "Renaming a table changes the table",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
+
+Json = dict[str, Any]
+
+MARK = "icecheck"
+"""The property that ``set_property`` sets unless another one is named."""
+_BRIEF_MAX = 40
+
+NO_SNAPSHOT = Matcher(
+    "no current snapshot (absent, null or -1)",
+    lambda v: not isinstance(v, int) or v == -1,
+)
+
+
+def same_table(table: Table) -> Json:
+    """Return the requirement that Spark's Java client sends with every commit."""
+    return {"type": "assert-table-uuid", "uuid": table.uuid}
+
+
+def set_property(value: str, key: str = MARK) -> Json:
+    """Return an update that every catalog can apply to every table."""
+    return {"action": "set-properties", "updates": {key: value}}
+
+
+def commit(
+    catalog: Catalog, table: Table, updates: Sequence[Any], requirements: Sequence[Any] = ()
+) -> Reply:
+    """Send updates under the requirement that the table is still the same one."""
+    required = [same_table(table), *requirements]
+    return catalog.update_table(table.namespace, table.name, updates, required)
+
+
+def expect_effect(
+    catalog: Catalog,
+    table: Table,
+    updates: Sequence[Any],
+    expected: Mapping[str, Any],
+    *,
+    what: str,
+    requirements: Sequence[Any] = (),
+    capability: str | None = None,
+) -> Table:
+    """Commit, and judge that it is accepted and that a load then shows these metadata members.
+
+    Returns the table as loaded. A commit that left no trace at all has one symptom, whatever it
+    was to do: "effect-missing:commit". A catalog may refuse what is a ``capability``.
+    """
+    reply = commit(catalog, table, updates, requirements)
+    if capability is not None:
+        offered(catalog, capability, reply)
+    reply.expect(200)
+    answered = reply.json().get("metadata-location")
+    return expect_loaded(catalog, table, expected, what=what, answered=answered)
+
+
+def expect_loaded(
+    catalog: Catalog,
+    before: Table,
+    expected: Mapping[str, Any],
+    *,
+    what: str,
+    answered: str | None = None,
+) -> Table:
+    """Judge that a load shows these metadata members after an accepted commit.
+
+    ``answered`` is the metadata location that the commit told, if it is known.
+    """
+    reply = catalog.load_table(before.namespace, before.name).expect(200)
+    metadata = view.metadata_in(reply)
+    location = reply.json().get("metadata-location")
+    try:
+        reply.expect_json(dict(expected), at=("metadata",))
+    except Violation as violation:
+        finding = violation.finding
+        seen = f"{finding.pointer} is {finding.actual}, due is {finding.expected}"
+        is_older = location == before.metadata_location or location != (answered or location)
+        if location is not None and is_older:
+            raise reply.violation(
+                EFFECT_MISSING.of("commit"),
+                "a commit that takes effect",
+                "the version before it",
+                detail=seen,
+                pointer=finding.pointer,
+            ) from None
+        raise reply.violation(
+            EFFECT_MISSING.of(what),
+            _brief(finding.expected, "what was committed"),
+            _brief(finding.actual, "something else"),
+            detail=seen,
+            pointer=finding.pointer,
+        ) from None
+    return Table(before.namespace, before.name, metadata, location)
+
+
+def _brief(text: str, instead: str) -> str:
+    # What is compared between runs must not depend on names and locations of one run.
+    return text if len(text) <= _BRIEF_MAX else instead
+
+
+def expect_refused(
+    catalog: Catalog,
+    table: Table,
+    updates: Sequence[Any],
+    *statuses: int,
+    requirements: Sequence[Any] = (),
+    detail: str = "",
+) -> None:
+    """Commit, and judge that it is refused (no status: any 4xx) and that nothing has changed."""
+    before = table if catalog.borrows(table) else reloaded(catalog, table)
+    commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
+    expect_unchanged(catalog, before, *_property_keys(updates))
+
+
+def expect_unchanged(catalog: Catalog, before: Table, *property_keys: str) -> None:
+    """Judge that a table is still what an earlier load showed, these properties included."""
+    reply = catalog.load_table(before.namespace, before.name).expect(200)
+    was = view.settled(before.metadata, MARK, *property_keys)
+    now = view.settled(view.metadata_in(reply), MARK, *property_keys)
+    changed = [member for member in was if was[member] != now[member]]
+    location = reply.json().get("metadata-location")
+    if location != before.metadata_location:
+        changed.append("metadata-location")
+    if changed:
+        first = changed[0]
+        raise reply.violation(
+            CHANGED_ALTHOUGH_REFUSED,
+            "the table as it was",
+            "a changed table",
+            detail=f"{', '.join(changed)}; {first} is {show(now.get(first, location), 80)}",
+        )
+
+
+def _property_keys(updates: Sequence[Any]) -> set[str]:
+    """Return the keys of the properties that updates set, as far as they are well-formed."""
+    sent = [u.get("updates") for u in updates if isinstance(u, dict)]
+    return {key for properties in sent if isinstance(properties, dict) for key in properties}
+
+
+def given_snapshots(
+    catalog: Catalog, count: int, namespace: Namespace | None = None
+) -> tuple[Table, list[int]]:
+    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
+    table = given_table(catalog, namespace)
+    snapshot_ids = []
+    for ordinal in range(1, count + 1):
+        snapshot_ids.append(bodies.snapshot(table.metadata, ordinal)["snapshot-id"])
+        table = given_snapshot(catalog, table, ordinal)
+    return table, snapshot_ids
+
+
+def shared_snapshots(catalog: Catalog) -> tuple[Table, list[int]]:
+    """Return a table with two snapshots, for who only reads it or is refused, and their ids."""
+
+    def make(lender: Catalog, namespace: Namespace) -> Table:
+        return given_loaded(lender, given_snapshots(lender, 2, namespace)[0])
+
+    table = shared_object(catalog, "snapshots", make)
+    return table, [bodies.snapshot(table.metadata, n)["snapshot-id"] for n in (1, 2)]
+
+
+def given_history(catalog: Catalog, table: Table) -> Table:
+    """Give a table a snapshot, if the catalog takes one that nobody has written."""
+    offers = has_capability(catalog, "metadata-only-snapshots")
+    return given_snapshot(catalog, table) if offers else table
+
+
+def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
+    """Return a table of at least this format version: the catalog's default one where it will do.
+
+    ``members`` are those of ``bodies.create_table_body``.
+    """
+    table = given_table(catalog, **members)
+    if table.metadata.get("format-version", version) >= version:
+        return table
+    if not has_capability(catalog, f"format-version-{version}"):
+        reason = f"the catalog has no format version {version}"
+        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+    return given_table_of(catalog, version, **members)
+
+
+def given_table_of(catalog: Catalog, version: int, **members: Any) -> Table:
+    """Return a table of this very format version, where the catalog makes the one it is asked for.
+
+    Whoever makes another one has a finding of its own for that.
+    """
+    table = given_table(catalog, properties={"format-version": str(version)}, **members)
+    if table.metadata.get("format-version", version) != version:
+        reason = f"the catalog makes no table of format version {version} when it is asked for one"
+        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+    return table
+
+
+def shared_table_since(catalog: Catalog, version: int) -> Table:
+    """Return a table of at least this format version, for who only reads it or is refused."""
+    table = shared_table(catalog)
+    since = table.metadata.get("format-version", version) >= version
+    return table if since else given_table_since(catalog, version)
+
+
+def creation_updates(staged: Mapping[str, Any]) -> list[Json]:
+    """Return the commit that completes a staged table, in the order of Spark's Java client."""
+    needed = ("table-uuid", "format-version", "last-column-id", "location")
+    parts = {
+        "current schema": view.current_schema(staged),
+        "default spec": view.default_spec(staged),
+        "default sort order": view.default_sort_order(staged),
+    }
+    missing = [m for m in needed if m not in staged] + [m for m in parts if not parts[m]]
+    if missing:
+        raise Blocked("schema.createTable.200", f"the staged metadata has no {missing[0]}")
+    schema, spec, order = parts.values()
+    last_column_id = staged["last-column-id"]
+    return [
+        {"action": "assign-uuid", "uuid": staged["table-uuid"]},
+        {"action": "upgrade-format-version", "format-version": staged["format-version"]},
+        {"action": "add-schema", "schema": schema, "last-column-id": last_column_id},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": spec},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": order},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+        {"action": "set-location", "location": staged["location"]},
+        {"action": "set-properties", "updates": dict(staged.get("properties") or {})},
+    ]
+
+
+def with_ids(member: str, *ids: int | str) -> Matcher:
+    """Match a list of objects whose ids are exactly these, in any order."""
+
+    def accepts(value: Any) -> bool:
+        if not isinstance(value, list):
+            return False
+        found = [item.get(member) for item in value if isinstance(item, dict)]
+        return sorted(map(str, found)) == sorted(map(str, ids))
+
+    return Matcher(f"exactly {member} {', '.join(map(str, ids))}", accepts)

@@ -1,0 +1,255 @@
+"""Requests on every route about one namespace, table and view, in several forms each."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
+from icecheck.client.given import given_namespace, given_table, reloaded, some_table
+from icecheck.conformance.kit.committing import expect_unchanged, set_property
+from icecheck.conformance.kit.reading import object_in, tables_in
+from icecheck.conformance.kit.views import (
+    View,
+    create_view_body,
+    expect_view_unchanged,
+    given_view,
+    some_view,
+)
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "OTHERS",
+    "Asked",
+    "Names",
+    "Own",
+    "expect_own_unchanged",
+    "own_objects",
+    "reads",
+    "writes",
+]
+
+Headers = Mapping[str, str]
+Names = Mapping[str, str | Namespace]
+
+OTHERS = "icecheck.others"
+"""The property that every write of these sets: nobody's table, view or namespace ever has it."""
+_FIRST_PAGE = (("pageToken", ""), ("pageSize", "1"))
+_ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What the check has made, or where it may only read, what was named to it.
+
+    ``inner`` is a namespace inside of the first, where the catalog nests them; ``tag`` the entity
+    tag of the table, where it has one.
+    """
+
+    namespace: Namespace
+    inner: Namespace | None
+    table: Table
+    view: View | None
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request; ``form`` tells it from others of its operation, and is empty for the plain one.
+
+    ``shows`` is the last level or name of what is surely in the answer, if that is a list.
+    """
+
+    operation_id: str
+    names: Names
+    form: str = ""
+    query: Query = ()
+    body: Any = NO_BODY
+    headers: Headers = field(default_factory=dict)
+    shows: str | None = None
+
+    def __str__(self) -> str:
+        """What a report calls it."""
+        return f"{self.operation_id} ({self.form})" if self.form else self.operation_id
+
+    def send(self, catalog: Catalog, headers: Headers | None = None) -> Reply:
+        """Send it with these headers beside its own."""
+        return catalog.call(
+            self.operation_id,
+            self.names,
+            query=self.query,
+            body=self.body,
+            headers={**self.headers, **(headers or {})},
+        )
+
+    def lists_it(self, reply: Reply) -> bool:
+        """Whether an answer has what is surely there, if it is a list."""
+        if self.shows is None:
+            return True
+        if self.operation_id == "listNamespaces":
+            return self.shows in [level for ns in _levels(reply) for level in ns]
+        return self.shows in [name for _, name in tables_in(reply)]
+
+
+def _levels(reply: Reply) -> list[list[str]]:
+    listed = object_in(reply).get("namespaces") or []
+    return [each for each in listed if isinstance(each, list)]
+
+
+def own_objects(catalog: Catalog) -> Own:
+    """Make a namespace with a table and, where there are any, a view and a namespace in it."""
+    inner, view = None, None
+    if catalog.target.read_only:
+        table = some_table(catalog)
+        with contextlib.suppress(NotOffered, Blocked):
+            view = some_view(catalog) if catalog.claims("loadView") else None
+        return Own(table.namespace, None, table, view, _tag(catalog, table))
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
+    if catalog.claims("createView"):
+        with contextlib.suppress(NotOffered):
+            view = given_view(catalog, namespace)
+    if has_capability(catalog, "nested-namespaces"):
+        inner = given_namespace(catalog, under=namespace)
+    return Own(namespace, inner, reloaded(catalog, table), view, _tag(catalog, table))
+
+
+def _tag(catalog: Catalog, table: Table) -> str | None:
+    return catalog.load_table(table.namespace, table.name).header("etag")
+
+
+def reads(catalog: Catalog, own: Own) -> list[Asked]:
+    """Every way to look at what the check has, and at the catalog, that the catalog claims."""
+    return [each for each in _reads(catalog, own) if catalog.claims(each.operation_id)]
+
+
+def _reads(catalog: Catalog, own: Own) -> Iterator[Asked]:
+    yield Asked("getConfig", {}, query=catalog.target.warehouse_query)
+    yield from _namespace_reads(catalog, own)
+    yield from _table_reads(own)
+    if own.view is not None:
+        name = own.view.name
+        inside: Names = {"namespace": own.view.namespace}
+        names: Names = {**inside, "view": name}
+        yield Asked("listViews", inside, shows=name)
+        yield Asked("listViews", inside, "a page of it", _FIRST_PAGE)
+        yield Asked("loadView", names)
+        yield Asked("viewExists", names)
+
+
+def _namespace_reads(catalog: Catalog, own: Own) -> Iterator[Asked]:
+    parents = [(own.namespace[:-1], own.namespace)]
+    if own.inner is not None:
+        parents.append((own.namespace, own.inner))
+    for parent, child in parents:
+        joined = catalog.session.offer.parent_parameter(parent)
+        query = [("parent", joined)] if parent else []
+        form = "of its own namespace" if child == own.inner else ""
+        yield Asked("listNamespaces", {}, form, query, shows=child[-1])
+    names = {"namespace": own.namespace}
+    yield Asked("loadNamespaceMetadata", names)
+    yield Asked("namespaceExists", names)
+
+
+def _table_reads(own: Own) -> Iterator[Asked]:
+    name = own.table.name
+    inside: Names = {"namespace": own.table.namespace}
+    names: Names = {**inside, "table": name}
+    yield Asked("listTables", inside, shows=name)
+    yield Asked("listTables", inside, "a page of it", _FIRST_PAGE)
+    yield Asked("loadTable", names)
+    yield Asked("loadTable", names, "snapshots=refs", [("snapshots", "refs")])
+    yield Asked("loadTable", names, "with credentials", headers=_ACCESS)
+    if own.tag is not None:
+        yield Asked("loadTable", names, "If-None-Match", headers={"If-None-Match": own.tag})
+    yield Asked("tableExists", names)
+    yield Asked("loadCredentials", names)
+    yield Asked("planTableScan", names, body={})
+
+
+def writes(catalog: Catalog, own: Own) -> list[Asked]:
+    """Every way to change what the check has, or to add to it; what destroys it comes last."""
+    if catalog.target.read_only:
+        return []
+    every = [*_namespace_writes(catalog, own), *_table_writes(catalog, own)]
+    if own.view is not None:
+        every += _view_writes(catalog, own.view)
+    every += _drops(own)
+    return [each for each in every if catalog.claims(each.operation_id)]
+
+
+def _namespace_writes(catalog: Catalog, own: Own) -> Iterator[Asked]:
+    beside, inside = catalog.new_namespace_name(), (*own.namespace, catalog.new_name())
+    yield Asked("createNamespace", {}, body={"namespace": [*beside], "properties": {}})
+    if own.inner is not None:
+        body = {"namespace": [*inside], "properties": {}}
+        yield Asked("createNamespace", {}, "inside of its own", body=body)
+    names = {"namespace": own.namespace}
+    yield Asked("updateProperties", names, body={"removals": [], "updates": {OTHERS: "1"}})
+
+
+def _table_writes(catalog: Catalog, own: Own) -> Iterator[Asked]:
+    table = own.table
+    inside: Names = {"namespace": table.namespace}
+    names: Names = {**inside, "table": table.name}
+    body = bodies.create_table_body(catalog.new_name())
+    yield Asked("createTable", inside, body=body)
+    staged = bodies.create_table_body(catalog.new_name(), stage_create=True)
+    yield Asked("createTable", inside, "staged", body=staged)
+    if table.metadata_location is not None:
+        file = {"metadata-location": table.metadata_location}
+        yield Asked("registerTable", inside, body={"name": catalog.new_name(), **file})
+        again = {"name": table.name, **file, "overwrite": True}
+        yield Asked("registerTable", inside, "over its own table", body=again)
+    change = {"requirements": [], "updates": [set_property("1", OTHERS)]}
+    yield Asked("updateTable", names, body=change)
+    changes = {"table-changes": [{"identifier": table.identifier, **change}]}
+    yield Asked("commitTransaction", {}, body=changes)
+    moved = {"namespace": [*table.namespace], "name": catalog.new_name()}
+    yield Asked("renameTable", {}, body={"source": table.identifier, "destination": moved})
+
+
+def _view_writes(catalog: Catalog, view: View) -> Iterator[Asked]:
+    inside: Names = {"namespace": view.namespace}
+    names: Names = {**inside, "view": view.name}
+    yield Asked("createView", inside, body=create_view_body(catalog.new_name()))
+    change = {"requirements": [view.same], "updates": [set_property("1", OTHERS)]}
+    yield Asked("replaceView", names, body=change)
+    moved = {"namespace": [*view.namespace], "name": catalog.new_name()}
+    yield Asked("renameView", {}, body={"source": view.identifier, "destination": moved})
+    yield Asked("dropView", names)
+
+
+def _drops(own: Own) -> Iterator[Asked]:
+    names: Names = {"namespace": own.table.namespace, "table": own.table.name}
+    yield Asked("dropTable", names)
+    yield Asked("dropTable", names, "purgeRequested=false", [("purgeRequested", "false")])
+    yield Asked("dropTable", names, "purgeRequested=true", [("purgeRequested", "true")])
+    yield Asked("dropNamespace", {"namespace": own.inner or own.namespace})
+
+
+def expect_own_unchanged(catalog: Catalog, own: Own) -> None:
+    """Judge that requests which were all refused have left everything as it was."""
+    expect_unchanged(catalog, own.table)
+    if catalog.claims("listTables") and not catalog.target.read_only:
+        _expect_no_more_tables(catalog, own)
+    if own.view is not None and catalog.claims("loadView"):
+        expect_view_unchanged(catalog, own.view)
+    if catalog.claims("loadNamespaceMetadata"):
+        reply = catalog.load_namespace_metadata(own.namespace).expect(200)
+        if OTHERS in (object_in(reply).get("properties") or {}):
+            raise Violation(CHANGED_ALTHOUGH_REFUSED, "no new property", "a new property")
+
+
+def _expect_no_more_tables(catalog: Catalog, own: Own) -> None:
+    listed = catalog.list_tables(own.table.namespace).expect(200)
+    more = [name for _, name in tables_in(listed) if name != own.table.name]
+    # Some list views among their tables, which is for other checks to judge.
+    if [name for name in more if own.view is None or name != own.view.name]:
+        raise listed.violation(
+            CHANGED_ALTHOUGH_REFUSED, "its one table", "more", pointer="/identifiers"
+        )

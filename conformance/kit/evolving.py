@@ -1,0 +1,82 @@
+"""Schemas, specs and orders that a client derives from a table's metadata to evolve it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Table
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.replies.expect import Blocked
+
+__all__ = [
+    "added_column",
+    "column_id",
+    "number",
+    "schema_id_of",
+    "sort_order_id_of",
+    "spec_id_of",
+    "wider_schema",
+]
+
+Json = dict[str, Any]
+
+
+def number(table: Table, member: str) -> int:
+    """Return an integer of the table's metadata that a client cannot do without."""
+    value = table.metadata.get(member)
+    if not isinstance(value, int):
+        raise Blocked("schema.loadTable.200", f"the table's metadata has no {member}")
+    return value
+
+
+def column_id(table: Table, name: str) -> int:
+    """Return the id of a top-level column of the current schema."""
+    for found, column in view.column_names(table.metadata).items():
+        if column == name:
+            return found
+    raise Blocked("createTable.200", f"the table's current schema has no column {name}")
+
+
+def added_column(table: Table, name: str = "extra") -> Json:
+    """Return a column that the table does not have, with the next free id."""
+    return bodies.struct_field(number(table, "last-column-id") + 1, name, "string")
+
+
+def wider_schema(table: Table, name: str = "extra") -> Json:
+    """Return the current schema with one more column, as ALTER TABLE ADD COLUMN sends it."""
+    fields = view.current_schema(table.metadata).get("fields", [])
+    return bodies.schema(
+        *fields, added_column(table, name), schema_id=number(table, "current-schema-id") + 1
+    )
+
+
+def schema_id_of(table: Table, column: str) -> int:
+    """Return the id of the schema that has a column of this name."""
+    return _id_of(table, "schemas", "schema-id", lambda s: column in map(_name, s["fields"]))
+
+
+def spec_id_of(table: Table, field: str) -> int:
+    """Return the id of the partition spec that has a field of this name."""
+    return _id_of(table, "partition-specs", "spec-id", lambda s: field in map(_name, s["fields"]))
+
+
+def sort_order_id_of(table: Table, column: str) -> int:
+    """Return the id of the sort order that sorts by a column of this name."""
+    source = column_id(table, column)
+    return _id_of(
+        table,
+        "sort-orders",
+        "order-id",
+        lambda order: source in [f.get("source-id") for f in order["fields"]],
+    )
+
+
+def _name(field: Mapping[str, Any]) -> Any:
+    return field.get("name")
+
+
+def _id_of(table: Table, members: str, id_member: str, holds: Any) -> int:
+    for item in table.metadata.get(members) or []:
+        if holds(item):
+            return int(item[id_member])
+    raise Blocked("updateTable.200", f"what was added is not among the table's {members}")

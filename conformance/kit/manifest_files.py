@@ -1,0 +1,383 @@
+"""Tables with real manifests, written by the suite where a table's files are on this machine.
+
+Scan planning can only be judged on a table whose files are known. Planning reads manifests, not
+data: the suite writes manifests that name data files which need not exist.
+"""
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit
+from icecheck.conformance.kit.committing import given_table_of
+from icecheck.conformance.kit.manifest_schemas import (
+    ADDED,
+    EXISTING,
+    REMOVED,
+    manifest_entry_schema,
+    manifest_list_schema,
+)
+from icecheck.findings.verdict import SkipKind
+from icecheck.replies.expect import Blocked, NotOffered
+
+__all__ = [
+    "EQUALITY_DELETES",
+    "POSITION_DELETES",
+    "SCHEMA",
+    "Layout",
+    "ManifestFiles",
+    "PlannedFile",
+    "given_files",
+]
+
+POSITION_DELETES, EQUALITY_DELETES = 1, 2
+CATEGORY_ID = 2
+_DELETED_PATH_ID = 2147483546  # of file_path in files of position deletes (table format)
+_CONTENT_NAMES = ("data", "deletes", "deletes")
+_ROWS_PER_FILE = 10
+
+SCHEMA = bodies.schema(
+    bodies.struct_field(1, "id", "long", required=True),
+    bodies.struct_field(CATEGORY_ID, "category", "string"),
+)
+SPEC = bodies.partition_spec(bodies.partition_field(CATEGORY_ID, "identity", "category", 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns and partitions of a table: its schema, its spec, the Avro types of its partitions.
+
+    ``summaries`` are the bounds of each partition field in a manifest, where all have the same.
+    ``later_avro_types`` are those of the specs that the table gets later, one after the other.
+    """
+
+    table_schema: dict[str, Any]
+    spec: dict[str, Any]
+    avro_types: tuple[Any, ...]
+    summaries: tuple[tuple[bytes, bytes], ...] = ()
+    later_avro_types: tuple[tuple[Any, ...], ...] = ()
+
+
+BY_CATEGORY = Layout(SCHEMA, SPEC, ("string",))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """One file that a manifest of the suite names; ``ids`` are the bounds of its column ``id``.
+
+    A delete file of positions says in ``refers_to`` which file's rows it deletes; as older writers
+    did, by the bounds of its paths, if ``by_bounds``. As a deletion vector it is in a Puffin file,
+    at the offset and with the length of ``vector``, in bytes. Without statistics it is not
+    ``measured``. In a table of another layout than the usual one, ``partition`` are the values of
+    the partition, and ``bounds`` those of its columns.
+    ``facts`` are what its manifest says otherwise, under the names that manifests have for it.
+    ``spec`` counts the table's specs from 0; all files that are added at once are of one.
+    """
+
+    name: str
+    category: str = "a"
+    ids: tuple[int, int] = (0, 9)
+    content: int = 0
+    size_bytes: int = 4096
+    refers_to: str = ""
+    by_bounds: bool = False
+    measured: bool = True
+    vector: tuple[int, int] | None = None
+    partition: tuple[Any, ...] | None = None
+    bounds: Mapping[int, tuple[bytes, bytes]] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    spec: int = 0
+
+    @property
+    def manifest(self) -> tuple[bool, int]:
+        """What files in one manifest have in common: data or deletes, and their spec."""
+        return self.content > 0, self.spec
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file as a manifest has it once its snapshot is committed."""
+
+    file: PlannedFile
+    snapshot_id: int
+    sequence_number: int
+
+
+class ManifestFiles:
+    """The growing content of one table: each step writes manifests and commits a snapshot."""
+
+    def __init__(
+        self, catalog: Catalog, table: Table, location: str, folder: Path, layout: Layout
+    ) -> None:
+        self.table = table
+        self._layout = layout
+        self._location = location
+        self._catalog = catalog
+        self._folder = folder
+        self._written: list[Path] = []
+        self._manifests: dict[str, list[dict[str, Any]]] = {"main": []}
+        self._entries: list[_Entry] = []
+        self._content: dict[int, tuple[list[dict[str, Any]], list[_Entry]]] = {}
+        self._snapshots = 0
+
+    def location(self, name: str) -> str:
+        """Return the location that a file of this name has in the manifests."""
+        return f"{self._location}/data/{name}"
+
+    def path_bound(self, name: str) -> list[dict[str, Any]]:
+        """Return a bound, as manifests have it, of the paths in a file of position deletes."""
+        return [{"key": _DELETED_PATH_ID, "value": self.location(name).encode()}]
+
+    def names_of(self, locations: Iterable[str]) -> list[str]:
+        """Return the files' names, sorted; a location that is not one of these stays whole.
+
+        Names say the same in every run: a finding with locations in it would be a cause of its own.
+        """
+        folder = self.location("")
+        return sorted(location.removeprefix(folder) for location in locations)
+
+    def append(self, *files: PlannedFile, ref: str = "main") -> int:
+        """Commit a snapshot that adds files, data or deletes; return its id."""
+        snapshot = self._next_snapshot(ref, "append" if not files[0].content else "delete")
+        entries = [_Entry(f, snapshot["snapshot-id"], snapshot["sequence-number"]) for f in files]
+        added = self._manifest(snapshot, [(ADDED, entry) for entry in entries])
+        if ref == "main":
+            self._entries += entries
+        kept = self._manifests.get(ref, self._manifests["main"])
+        return self._commit(snapshot, ref, [added, *kept])
+
+    def remove(self, *names: str) -> int:
+        """Commit a snapshot of main in which files are gone, data or deletes; return its id."""
+        snapshot = self._next_snapshot("main", "delete")
+        statuses = [(REMOVED if e.file.name in names else EXISTING, e) for e in self._entries]
+        self._entries = [e for e in self._entries if e.file.name not in names]
+        kinds = sorted({entry.file.manifest for _, entry in statuses})
+        parts = [[(s, e) for s, e in statuses if e.file.manifest == kind] for kind in kinds]
+        return self._commit(snapshot, "main", [self._manifest(snapshot, p) for p in parts])
+
+    def set_main(self, snapshot_id: int) -> None:
+        """Commit that main is at a snapshot that was there before, and goes on from it."""
+        self.commit(bodies.snapshot_ref(snapshot_id))
+        self._manifests["main"], entries = self._content[snapshot_id]
+        self._entries = [*entries]
+
+    def commit(self, *updates: dict[str, Any]) -> None:
+        """Commit updates of the table that are no snapshots."""
+        self.table = given_commit(self._catalog, self.table, updates)
+
+    def spec(self, number: int) -> dict[str, Any]:
+        """Return one of the table's specs, counted from 0 in the order in which they came."""
+        specs: list[dict[str, Any]] = self.table.metadata["partition-specs"]
+        return sorted(specs, key=lambda each: int(each["spec-id"]))[number]
+
+    def forget(self) -> None:
+        """Remove every file that was written here."""
+        for path in self._written:
+            path.unlink(missing_ok=True)
+
+    def _next_snapshot(self, ref: str, operation: str) -> dict[str, Any]:
+        self._snapshots += 1
+        metadata = self.table.metadata
+        refs = metadata.get("refs") or {}
+        parent = (refs.get(ref) or refs.get("main") or {}).get("snapshot-id")
+        snapshot = bodies.snapshot(metadata, self._snapshots, parent=parent)
+        path = self._folder / f"snap-{self._snapshots}.avro"
+        return {
+            **snapshot,
+            "summary": {"operation": operation},
+            "manifest-list": f"{self._location}/metadata/{path.name}",
+        }
+
+    def _commit(self, snapshot: dict[str, Any], ref: str, manifests: list[dict[str, Any]]) -> int:
+        self._write(Path(snapshot["manifest-list"]).name, manifest_list_schema(), manifests, {})
+        self._manifests[ref] = manifests
+        snapshot_id: int = snapshot["snapshot-id"]
+        self._content[snapshot_id] = (manifests, [*self._entries])
+        updates = [
+            {"action": "add-snapshot", "snapshot": snapshot},
+            bodies.snapshot_ref(snapshot_id, ref),
+        ]
+        self.table = given_commit(self._catalog, self.table, updates)
+        return snapshot_id
+
+    def _manifest(
+        self, snapshot: dict[str, Any], statuses: Sequence[tuple[int, _Entry]]
+    ) -> dict[str, Any]:
+        """Write one manifest; return its entry in a manifest list."""
+        first = statuses[0][1].file
+        spec = self.spec(first.spec)
+        names = [field["name"] for field in spec["fields"]]
+        ids = [field["field-id"] for field in spec["fields"]]
+        avro_types = (self._layout.avro_types, *self._layout.later_avro_types)[first.spec]
+        fields = zip(ids, names, avro_types, strict=True)
+        content = first.content
+        name = f"manifest-{self._snapshots}-{_CONTENT_NAMES[content]}-{first.spec}.avro"
+        size = self._write(
+            name,
+            manifest_entry_schema([*fields]),
+            [self._record(status, entry, names) for status, entry in statuses],
+            {
+                "schema": json.dumps(self._layout.table_schema),
+                "schema-id": "0",
+                "partition-spec": json.dumps(spec["fields"]),
+                "partition-spec-id": str(spec["spec-id"]),
+                "format-version": str(self.table.metadata["format-version"]),
+                "content": _CONTENT_NAMES[content],
+            },
+        )
+        categories = sorted(entry.file.category.encode() for _, entry in statuses)
+        summaries = self._layout.summaries or [(categories[0], categories[-1])]
+        counts = [sum(s == each for s, _ in statuses) for each in (ADDED, EXISTING, REMOVED)]
+        sequence_numbers = [e.sequence_number for s, e in statuses if s != REMOVED]
+        return {
+            "manifest_path": f"{self._location}/metadata/{name}",
+            "manifest_length": size,
+            "partition_spec_id": spec["spec-id"],
+            "content": int(content > 0),
+            "sequence_number": snapshot["sequence-number"],
+            "min_sequence_number": min(sequence_numbers, default=snapshot["sequence-number"]),
+            "added_snapshot_id": snapshot["snapshot-id"],
+            "added_files_count": counts[0],
+            "existing_files_count": counts[1],
+            "deleted_files_count": counts[2],
+            "added_rows_count": counts[0] * _ROWS_PER_FILE,
+            "existing_rows_count": counts[1] * _ROWS_PER_FILE,
+            "deleted_rows_count": counts[2] * _ROWS_PER_FILE,
+            "partitions": None
+            if first.spec
+            else [
+                {"contains_null": False, "lower_bound": low, "upper_bound": high}
+                for low, high in summaries
+            ],
+        }
+
+    def _record(self, status: int, entry: _Entry, partition_names: Sequence[str]) -> dict[str, Any]:
+        """Return a manifest entry; what a snapshot adds inherits its sequence number."""
+        file = entry.file
+        inherited = None if status == ADDED else entry.sequence_number
+        offset, length = file.vector or (None, None)
+        values = (file.category,) if file.partition is None else file.partition
+        named = file.refers_to and not file.by_bounds
+        return {
+            "status": status,
+            "snapshot_id": entry.snapshot_id,
+            "sequence_number": inherited,
+            "file_sequence_number": inherited,
+            "data_file": {
+                "content": file.content,
+                "file_path": self.location(file.name),
+                "file_format": "PARQUET" if file.vector is None else "PUFFIN",
+                "partition": dict(zip(partition_names, values, strict=True)),
+                "record_count": _ROWS_PER_FILE,
+                "file_size_in_bytes": file.size_bytes,
+                **self._statistics(file),
+                "equality_ids": [1] if file.content == EQUALITY_DELETES else None,
+                "referenced_data_file": self.location(file.refers_to) if named else None,
+                "content_offset": offset,
+                "content_size_in_bytes": length,
+                **file.facts,
+            },
+        }
+
+    def _statistics(self, file: PlannedFile) -> dict[str, Any]:
+        """Return what a manifest says of the values of a file's columns."""
+        if file.by_bounds:
+            path = self.path_bound(file.refers_to)
+            return {"lower_bounds": path, "upper_bounds": path}
+        if file.content == POSITION_DELETES or not file.measured:
+            return {}
+        if file.partition is not None:
+            return {
+                "value_counts": [{"key": at, "value": _ROWS_PER_FILE} for at in file.bounds],
+                "null_value_counts": [{"key": at, "value": 0} for at in file.bounds],
+                "lower_bounds": [{"key": at, "value": b[0]} for at, b in file.bounds.items()],
+                "upper_bounds": [{"key": at, "value": b[1]} for at, b in file.bounds.items()],
+            }
+        low, high = (bound.to_bytes(8, "little", signed=True) for bound in file.ids)
+        category = file.category.encode()
+        return {
+            "value_counts": _by_column(_ROWS_PER_FILE, _ROWS_PER_FILE),
+            "null_value_counts": _by_column(0, 0),
+            "lower_bounds": _by_column(low, category),
+            "upper_bounds": _by_column(high, category),
+        }
+
+    def _write(
+        self, name: str, schema: Any, records: list[dict[str, Any]], metadata: dict[str, str]
+    ) -> int:
+        import fastavro
+
+        buffer = io.BytesIO()
+        fastavro.writer(buffer, schema, records, codec="deflate", metadata=metadata)
+        path = self._folder / name
+        self._written.append(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(buffer.getvalue())
+        except OSError as error:
+            raise NotOffered(f"cannot write beside the table's metadata: {error}") from error
+        return len(buffer.getvalue())
+
+
+@contextmanager
+def given_files(
+    catalog: Catalog, format_version: int = 2, layout: Layout = BY_CATEGORY
+) -> Iterator[ManifestFiles]:
+    """Yield a partitioned table of this format version, 2 or 3, to fill with manifests.
+
+    What was written is removed at the end. Raises NotOffered when the table's files are not on
+    this machine: they are, when the metadata file that the catalog wrote can be read here.
+    """
+    table = given_table_of(
+        catalog, format_version, table_schema=layout.table_schema, spec=layout.spec
+    )
+    location = table.metadata.get("location")
+    if not isinstance(location, str) or not table.metadata.get("partition-specs"):
+        raise Blocked("schema.createTable.200", "the answer has no usable table metadata")
+    location = location.rstrip("/")
+    files = ManifestFiles(catalog, table, location, _folder_here(table, location), layout)
+    try:
+        yield files
+    finally:
+        files.forget()
+
+
+def _folder_here(table: Table, location: str) -> Path:
+    elsewhere = NotOffered(
+        "the table's files are not on this machine: run with --spark, or verify a catalog whose "
+        "warehouse is a local directory",
+        SkipKind.MISSING_FIXTURE,
+    )
+    written = _local_path(table.metadata_location or "")
+    folder = _local_path(f"{location}/metadata")
+    if written is None or folder is None:
+        raise elsewhere
+    try:
+        known = table.uuid.encode() in written.read_bytes()
+    except OSError:
+        known = False
+    if not known:
+        raise elsewhere
+    return folder
+
+
+def _local_path(location: str) -> Path | None:
+    """Return the path of a location on this machine, or None if it is of another kind.
+
+    Nothing is unescaped: engines take the text after the scheme literally.
+    """
+    for scheme in ("file:///", "file://localhost/", "file:/", "/"):
+        if location.startswith(scheme) and "\0" not in location:
+            rest = location[len(scheme) :]
+            return None if rest.startswith("/") else Path("/" + rest)
+    return None
+
+
+def _by_column(of_id: Any, of_category: Any) -> list[dict[str, Any]]:
+    return [{"key": 1, "value": of_id}, {"key": CATEGORY_ID, "value": of_category}]

@@ -1,0 +1,314 @@
+"""Views as clients send them: bodies, requests, arrange steps, and what a view is without times."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange, given_home, shared_object
+from icecheck.conformance.kit.metadata_view import field_ids, metadata_in, place, shape
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.probes import is_refusal, saw
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "FIRST_SQL",
+    "MARK",
+    "RENAME_CHANGED_THE_VIEW",
+    "VIEW_HISTORY_LOST",
+    "VIEW_SCHEMA",
+    "VIEW_VERSION_WITHOUT_SCHEMA",
+    "View",
+    "add_version",
+    "create_view_body",
+    "current_versions",
+    "definition_of",
+    "expect_view_unchanged",
+    "given_view",
+    "in_dialects",
+    "loaded_view",
+    "replace_view",
+    "set_current_version",
+    "settled_view",
+    "shared_view",
+    "some_view",
+    "supported",
+    "version_with",
+    "view_version",
+]
+
+RENAME_CHANGED_THE_VIEW = declare(
+    "rename-changed-the-view",
+    "Renaming a view changes the view",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
+VIEW_HISTORY_LOST = declare(
+    "view-history-lost",
+    "A view loses earlier versions, or entries of its version log",
+    Severity.FALSE_OR_LOST,
+    NOT_ALL_SEEN,
+)
+VIEW_VERSION_WITHOUT_SCHEMA = declare(
+    "view-version-without-schema",
+    "A version of a view refers to a schema that is not there",
+    Severity.SHAPE,
+    "every client that loads it: the metadata cannot be read",
+)
+
+Json = dict[str, Any]
+
+MARK = "icecheck.mark"
+"""The property by which checks tell one state of a view from another."""
+FIRST_SQL = "SELECT 1 AS id, 'a' AS data"
+VIEW_SCHEMA: Json = bodies.schema(
+    bodies.struct_field(0, "id", "int", required=True), bodies.struct_field(1, "data", "string")
+)
+_CREATED_MS = 1_767_225_600_000  # a fixed time: the same run sends the same bytes
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view that exists, as its last answer described it."""
+
+    namespace: Namespace
+    name: str
+    metadata: Json
+    metadata_location: str | None
+
+    @property
+    def uuid(self) -> str:
+        """The view's UUID."""
+        return str(self.metadata.get("view-uuid"))
+
+    @property
+    def identifier(self) -> Json:
+        """The view's identifier as requests name it."""
+        return {"namespace": [*self.namespace], "name": self.name}
+
+    @property
+    def same(self) -> Json:
+        """The requirement that Spark's Java client sends with every commit to a view."""
+        return {"type": "assert-view-uuid", "uuid": self.uuid}
+
+
+# --------------------------------------------------------------------------- bodies
+
+
+def view_version(
+    sql: str = FIRST_SQL,
+    *,
+    namespace: Sequence[str] = (),
+    version_id: int = 1,
+    schema_id: int = 0,
+    timestamp_ms: int = _CREATED_MS,
+    dialects: Sequence[str] = ("spark",),
+) -> Json:
+    """Return a version of a view with the same query in every dialect."""
+    return {
+        "version-id": version_id,
+        "timestamp-ms": timestamp_ms,
+        "schema-id": schema_id,
+        "summary": {"engine-name": "icecheck", "engine-version": "1"},
+        "default-namespace": [*namespace],
+        "representations": [{"type": "sql", "sql": sql, "dialect": each} for each in dialects],
+    }
+
+
+def create_view_body(
+    name: str,
+    *,
+    version: Json | None = None,
+    schema: Json | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> Json:
+    """Return a createView body; a location is left to the catalog, as Spark leaves it."""
+    return {
+        "name": name,
+        "schema": schema or VIEW_SCHEMA,
+        "view-version": version or view_version(),
+        "properties": dict(properties or {}),
+    }
+
+
+def add_version(view: View, sql: str, **members: Any) -> Json:
+    """Return the update that adds a version with this query, on the current schema, later."""
+    versions = view.metadata["versions"]
+    newest = max(versions, key=lambda version: int(version.get("version-id", 0)))
+    sent = {
+        "schema_id": newest.get("schema-id", 0),
+        "version_id": int(newest.get("version-id", 0)) + 1,
+        "timestamp_ms": int(newest.get("timestamp-ms", 0)) + 1,
+        **members,
+    }
+    made = view_version(sql, namespace=view.namespace, **sent)
+    return {"action": "add-view-version", "view-version": made}
+
+
+def set_current_version(version_id: Any) -> Json:
+    """Return the update that makes a version current; -1 stands for the one added last."""
+    return {"action": "set-current-view-version", "view-version-id": version_id}
+
+
+# ------------------------------------------------------------------------- requests
+
+
+def supported(reply: Reply) -> Reply:
+    """End the check where the catalog says with 406 that it does not do this."""
+    if reply.status == 406:
+        why = f"the catalog answers {reply.exchange.operation} with 406: not supported"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    return reply
+
+
+def replace_view(
+    catalog: Catalog, view: View, updates: Sequence[Any], requirements: Sequence[Any] | None = None
+) -> Reply:
+    """POST a commit to a view, under the requirement that it is the same one unless others are."""
+    required = [view.same] if requirements is None else requirements
+    return catalog.replace_view(view.namespace, view.name, updates, required)
+
+
+# -------------------------------------------------------------------- arrange steps
+
+
+def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: Any) -> View:
+    """Create a view, in the run's home unless a namespace is given, and return it.
+
+    ``members`` are those of ``create_view_body``.
+    """
+    where = given_home(catalog) if namespace is None else namespace
+    name = catalog.new_name()
+    body = create_view_body(name, **{"version": view_version(namespace=where), **members})
+    reply = arrange(catalog, "createView", lambda: catalog.create_view(where, body))
+    return View(where, name, _usable(reply), reply.json().get("metadata-location"))
+
+
+def in_dialects(
+    catalog: Catalog, version: Json, send: Callable[[Json], Reply]
+) -> tuple[Json, Reply]:
+    """Send a version in several dialects, or in the first where the catalog refuses more.
+
+    Returns the version that was sent last, and the answer to it.
+    """
+    reply = send(version)
+    if not is_refusal(reply):
+        if reply.ok:
+            saw(catalog, "view-dialects", present=True)
+        return version, reply
+    single = {**version, "representations": version["representations"][:1]}
+    reply = send(single)
+    if reply.ok:
+        saw(catalog, "view-dialects", present=False)
+    return single, supported(reply)
+
+
+def shared_view(catalog: Catalog) -> View:
+    """Return a view that other checks have too: for who only reads it, or is refused.
+
+    It is what a load has shown, where the catalog loads views.
+    """
+
+    def make(lender: Catalog, namespace: Namespace) -> View:
+        view = given_view(lender, namespace)
+        return _given_loaded(lender, namespace, view.name) if lender.claims("loadView") else view
+
+    return shared_object(catalog, "view", make)
+
+
+def some_view(catalog: Catalog) -> View:
+    """Return a view to look at: the one that checks share, or where it may only read, theirs."""
+    if not catalog.target.read_only:
+        return shared_view(catalog)
+    if catalog.target.given.view is None:
+        raise NotOffered("name a view to read with --given-view", SkipKind.SAFETY_LEVEL)
+    namespace, name = catalog.target.given.view
+    return _given_loaded(catalog, namespace, name)
+
+
+def _given_loaded(catalog: Catalog, namespace: Namespace, name: str) -> View:
+    reply = arrange(catalog, "loadView", lambda: catalog.load_view(namespace, name))
+    return View(namespace, name, _usable(reply), reply.json().get("metadata-location"))
+
+
+def loaded_view(catalog: Catalog, view: View) -> View:
+    """Load a view that must be there, and return it as it is now (a Violation if not)."""
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
+    location = reply.json().get("metadata-location")
+    return replace(view, metadata=_usable(reply), metadata_location=location)
+
+
+def _usable(reply: Reply) -> Json:
+    metadata = metadata_in(reply)
+    if "view-uuid" not in metadata or not isinstance(metadata.get("versions"), list):
+        by = f"schema.{reply.exchange.operation}.200"
+        why = "the answer has no usable view metadata"
+        raise Blocked(by, why, exchange=reply.exchange.ordinal)
+    return metadata
+
+
+# -------------------------------------------------------------------------- reading
+
+
+def current_versions(metadata: Mapping[str, Any]) -> list[Json]:
+    """Return the versions that have the current id, as a catalog shows them: it has to be one."""
+    current = metadata.get("current-version-id")
+    versions = metadata.get("versions") or ()
+    return [version for version in versions if version.get("version-id") == current]
+
+
+def version_with(metadata: Json, sql: str) -> Json:
+    """Return the version whose first query this is, or an empty one."""
+    for version in metadata.get("versions") or ():
+        queries = [each.get("sql") for each in version.get("representations") or ()]
+        if queries[:1] == [sql]:
+            return dict(version)
+    return {}
+
+
+def definition_of(version: Json) -> Json:
+    """Return what a view version defines: a later document's members are nobody's business."""
+    shown = [
+        {member: each.get(member) for member in ("type", "sql", "dialect")}
+        for each in version.get("representations") or ()
+    ]
+    kept = {member: version.get(member) for member in ("default-catalog", "default-namespace")}
+    return {"representations": shown, **kept}
+
+
+def settled_view(metadata: Json, *property_keys: str) -> Json:
+    """Return what only a commit or a rename may change, without times, logs and other properties.
+
+    A catalog may move the files of a view with its name: who compares across a rename takes the
+    location out.
+    """
+    properties = metadata.get("properties") or {}
+    return {
+        "view-uuid": str(metadata.get("view-uuid")).lower(),
+        "format-version": metadata.get("format-version"),
+        "location": place(metadata.get("location")),
+        "current-version-id": metadata.get("current-version-id"),
+        "schemas": {
+            str(schema.get("schema-id", 0)): (shape(schema), [*field_ids(schema)])
+            for schema in metadata.get("schemas") or ()
+        },
+        "versions": {str(v.get("version-id")): _settled(v) for v in metadata["versions"]},
+        "properties": {key: properties.get(key) for key in property_keys},
+    }
+
+
+def _settled(version: Json) -> Json:
+    return {"schema-id": version.get("schema-id"), **definition_of(version)}
+
+
+def expect_view_unchanged(catalog: Catalog, before: View) -> None:
+    """Judge that a refused request left a view as an earlier answer showed it."""
+    reply = catalog.load_view(before.namespace, before.name)
+    found = settled_view(_usable(reply), MARK) if reply.ok else {}
+    if found != settled_view(before.metadata, MARK):
+        symptom, due = CHANGED_ALTHOUGH_REFUSED, "the view as it was"
+        raise reply.violation(symptom, due, "another view" if found else "no view")

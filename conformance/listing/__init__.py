@@ -1,0 +1,1 @@
+"""Checks of lists, in one answer and in pages."""

@@ -1,0 +1,232 @@
+"""Lists in pages: what is no part of a list is on none, and what is one is on one of any size."""
+
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import given_namespace, given_table
+from icecheck.conformance.kit.arranging import given_namespace_at
+from icecheck.conformance.kit.reading import (
+    LISTING,
+    PAGE_TOO_LONG,
+    namespaces_in,
+    next_page_token,
+    not_applicable,
+    tables_in,
+)
+from icecheck.conformance.kit.views import given_view
+from icecheck.conformance.listing.paging import (
+    Place,
+    namespaces_placed,
+    tables_placed,
+    views_placed,
+)
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
+
+_PAGES_MAX = 10
+
+
+def _expect_pages(
+    ask: Callable[[Query], Reply], read: Callable[[Reply], list[Any]], due: list[Any]
+) -> None:
+    """Judge the pages of one entry that a list has; one that comes whole is judged as it is."""
+    token: str | None = ""
+    listed: list[Any] = []
+    for _ in range(_PAGES_MAX):
+        reply = ask([("pageToken", token or ""), ("pageSize", "1")])
+        listed += read(reply)
+        token = next_page_token(reply)
+        if not token:
+            break
+    if strangers := [entry for entry in listed if entry not in due]:
+        detail = f"on a page of it is {show(strangers[0])}"
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
+    if missing := [entry for entry in due if entry not in listed]:
+        detail = f"on no page of it is {show(missing[0])}"
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
+
+
+def _lookalike(catalog: Catalog, namespace: Namespace) -> Namespace:
+    return given_namespace_at(catalog, (*namespace[:-1], f"{namespace[-1]}x"))
+
+
+@check(
+    "listTables.pages-of-this-namespace",
+    proves="listTables.this-namespace-only",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_hold_tables_of_this_namespace(catalog: Catalog) -> None:
+    """No page of tables has those of another namespace, not even of one below this one."""
+    namespace = given_namespace(catalog)
+    due = [(namespace, given_table(catalog, namespace).name) for _ in range(2)]
+    given_table(catalog, _lookalike(catalog, namespace))
+    if has_capability(catalog, "nested-namespaces"):
+        given_table(catalog, given_namespace(catalog, under=namespace))
+    _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, due)
+
+
+@check(
+    "listViews.pages-without-tables",
+    proves=("listViews.no-tables", "listTables.no-views"),
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_hold_one_kind(catalog: Catalog) -> None:
+    """No page of views has a table, and no page of tables has a view."""
+    namespace = given_namespace(catalog)
+    views = [(namespace, given_view(catalog, namespace).name) for _ in range(2)]
+    tables = [(namespace, given_table(catalog, namespace).name) for _ in range(2)]
+    _expect_pages(lambda query: catalog.list_views(namespace, query), tables_in, views)
+    _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, tables)
+
+
+@check(
+    "listNamespaces.pages-of-children",
+    proves="listNamespaces.children-only",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),
+)
+def test_pages_hold_children(catalog: Catalog) -> None:
+    """No page of namespaces has others than the children of the one that was named."""
+    parent = given_namespace(catalog)
+    due = [given_namespace(catalog, under=parent) for _ in range(2)]
+    for above in (due[0], _lookalike(catalog, parent)):
+        given_namespace_at(catalog, (*above, catalog.new_name()))
+    _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)
+
+
+@check(
+    "listNamespaces.pages-of-an-empty-parent",
+    proves="listNamespaces.empty-parent",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),
+)
+def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
+    """With an empty parent, pages hold namespaces of the top level, as they do without one."""
+    given_namespace(catalog, under=given_namespace(catalog))
+    query = [("parent", ""), ("pageToken", ""), ("pageSize", "50")]
+    reply = catalog.list_namespaces(query=query).expect(200)
+    below = [each for each in namespaces_in(reply) if len(each) > 1]
+    if below:
+        detail = f"on a page of an empty parent is {show([*below[0]])}"
+        raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
+
+
+# ------------------------------------------------------- pages that are asked for in other sizes
+
+_SIZES = (3, 1, 2)
+"""The first page is asked for with the greatest size; the smaller ones bind those after it."""
+_ENTRIES = 6
+
+
+def _expect_each_page(place: Place) -> None:
+    """Judge that no page holds more than it was asked to, and that each entry is on one page."""
+    token: str | None = ""
+    listed: list[Any] = []
+    for page in range(_PAGES_MAX):
+        size = _SIZES[min(page, len(_SIZES) - 1)]
+        reply = place.ask([("pageToken", token or ""), ("pageSize", str(size))])
+        if token and reply.status == 400:  # whether a size may change is not said
+            return
+        reply.expect(200)
+        if place.count(reply) > size:
+            detail = f"pageSize {size}, after pages of other sizes {show([*_SIZES])}"
+            raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)
+        listed += place.read(reply)
+        token = next_page_token(reply)
+        if not token:
+            _expect_once(reply, place, listed)
+            return
+
+
+def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:
+    for entry in place.own:
+        if (times := listed.count(entry)) != 1:
+            detail = f"on {times} of the pages, whose sizes are {show([*_SIZES])}, is {show(entry)}"
+            raise last.violation(LISTING, "each entry on one page", "another list", detail=detail)
+
+
+@check(
+    "listNamespaces.page-size-of-each-page",
+    proves=("listNamespaces.page-size-bound", "listNamespaces.pages-cover-all"),
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_each_page_of_namespaces_has_its_own_size(catalog: Catalog) -> None:
+    """Pages of namespaces are as long as each was asked to be, and show each of them once."""
+    _expect_each_page(namespaces_placed(catalog, _ENTRIES))
+
+
+@check(
+    "listTables.page-size-of-each-page",
+    proves=("listTables.page-size-bound", "listTables.pages-cover-all"),
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
+    """Pages of tables are as long as each was asked to be, and show each of them once."""
+    _expect_each_page(tables_placed(catalog, _ENTRIES))
+
+
+@check(
+    "listViews.page-size-of-each-page",
+    proves=("listViews.page-size-bound", "listViews.pages-cover-all"),
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
+    """Pages of views are as long as each was asked to be, and show each of them once."""
+    _expect_each_page(views_placed(catalog, _ENTRIES))
+
+
+# ----------------------------------------------------------- pages of less than a server likes
+
+_SMALL = 2
+_BEYOND_A_FLOOR = 26
+"""So many entries that a server which makes no small pages has to make a second one."""
+
+
+def _expect_small(place: Place) -> None:
+    """Judge that a small page is small, where the list is too long for any one page."""
+    reply = place.ask([("pageToken", ""), ("pageSize", str(_SMALL))])
+    if not next_page_token(reply):
+        raise not_applicable("the catalog does not paginate: all came in one answer")
+    if place.count(reply) > _SMALL:
+        detail = f"pageSize {_SMALL}, of {_BEYOND_A_FLOOR} entries"
+        raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)
+
+
+@check(
+    "listNamespaces.small-page-of-many",
+    proves="listNamespaces.page-size-bound",
+    group=Group.GENERATED,
+    needs=("nested-namespaces",),
+)
+def test_a_small_page_of_many_namespaces(catalog: Catalog) -> None:
+    """A page of many namespaces is as small as it was asked to be."""
+    _expect_small(namespaces_placed(catalog, _BEYOND_A_FLOOR))
+
+
+@check(
+    "listTables.small-page-of-many",
+    proves="listTables.page-size-bound",
+    group=Group.GENERATED,
+)
+def test_a_small_page_of_many_tables(catalog: Catalog) -> None:
+    """A page of many tables is as small as it was asked to be."""
+    _expect_small(tables_placed(catalog, _BEYOND_A_FLOOR))
+
+
+@check(
+    "listViews.small-page-of-many",
+    proves="listViews.page-size-bound",
+    group=Group.GENERATED,
+)
+def test_a_small_page_of_many_views(catalog: Catalog) -> None:
+    """A page of many views is as small as it was asked to be."""
+    _expect_small(views_placed(catalog, _BEYOND_A_FLOOR))

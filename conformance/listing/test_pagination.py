@@ -1,0 +1,385 @@
+"""Pagination, where the catalog offers it: every entry once, in pages that come to an end."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.conformance.kit.reading import (
+    PAGE_TOO_LONG,
+    next_page_token,
+    not_applicable,
+    object_in,
+)
+from icecheck.conformance.listing.paging import (
+    ODD,
+    Place,
+    namespaces_placed,
+    tables_placed,
+    views_placed,
+)
+from icecheck.findings.shared_symptoms import CHANGE
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+
+_PAGE_TOKENS = declare(
+    "page-tokens",
+    "Asks for page tokens, or gives them out, otherwise than documented",
+    Severity.SHAPE,
+    told=CHANGE,
+    answer_in_id=False,
+)
+_CUT_SHORT_WITHOUT_TOKEN = declare(
+    "cut-short-without-token",
+    "Cuts a list short and gives no token for the rest",
+    Severity.FALSE_OR_LOST,
+    NOT_ALL_SEEN,
+    family=_PAGE_TOKENS,
+)
+_LAST_PAGE_TOKEN = declare(
+    "last-page-token",
+    "Ends a list otherwise than with a null token",
+    Severity.SHAPE,
+    family=_PAGE_TOKENS,
+)
+_PAGE_USED_UP = declare(
+    "page-used-up",
+    "Answers a page that is asked for again with the next one",
+    Severity.FALSE_OR_LOST,
+    NOT_ALL_SEEN,
+)
+_PAGES_INCOMPLETE = declare(
+    "pages-incomplete",
+    "The pages of a list do not have every entry once",
+    Severity.FALSE_OR_LOST,
+    NOT_ALL_SEEN,
+)
+_PAGINATION_WITHOUT_END = declare(
+    "pagination-without-end", "The pages of a list never end", Severity.REFUSED
+)
+
+_PAGES_MAX = 60
+_ROOM = 10
+"""A size of pages that holds all that a check has made, and more."""
+_MANY = 1_001
+"""More than the thousand that stores behind catalogs give at a time."""
+
+# ----------------------------------------------------------------------- namespaces
+
+
+@check(
+    "listNamespaces.pages-cover-all",
+    proves=("listNamespaces.pages-cover-all", "listNamespaces.token-progress"),
+)
+def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
+    """Following the tokens yields every namespace exactly once, and comes to an end."""
+    place = namespaces_placed(catalog, 3)
+    if place.nested:
+        # What is inside of one is no entry of this list, and must not take the place of one.
+        given_namespace(catalog, under=place.own[0])
+    _expect_each_once(place)
+
+
+@check("listNamespaces.token-null-at-end", proves="listNamespaces.token-null-at-end")
+def test_the_last_page_of_namespaces_says_null(catalog: Catalog) -> None:
+    """The last page of namespaces carries a next-page-token that is null."""
+    _expect_null_at_end(namespaces_placed(catalog))
+
+
+@check("listNamespaces.page-size-bound", proves="listNamespaces.page-size-bound")
+def test_no_page_of_namespaces_is_too_long(catalog: Catalog) -> None:
+    """No page of namespaces holds more entries than pageSize."""
+    _expect_bounded(namespaces_placed(catalog, 3))
+
+
+@check("listNamespaces.without-token", proves="listNamespaces.without-token-everything")
+def test_without_a_token_all_namespaces_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken parameter all namespaces come in one answer, whatever pageSize says."""
+    _expect_everything(namespaces_placed(catalog, 3))
+
+
+@check("listNamespaces.empty-token-starts", proves="listNamespaces.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_namespaces(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of namespaces, or with all of them."""
+    place = namespaces_placed(catalog)
+    _expect_start(place)
+    if place.nested:
+        inner = place.own[0]
+        _expect_nothing(replace(place, ask=partial(catalog.list_namespaces, inner)))
+
+
+@check("listNamespaces.bad-page-size", proves="listNamespaces.400")
+def test_a_bad_page_size_for_namespaces_is_refused(catalog: Catalog) -> None:
+    """A list of namespaces with a pageSize that is no positive integer is refused with 400."""
+    _expect_bad_size_refused(namespaces_placed(catalog))
+
+
+# --------------------------------------------------------------------------- tables
+
+
+@check(
+    "listTables.pages-cover-all",
+    proves=("listTables.pages-cover-all", "listTables.token-progress"),
+)
+def test_pages_hold_every_table_once(catalog: Catalog) -> None:
+    """Following the tokens yields every table exactly once, and comes to an end."""
+    # A token may be made from a name, and the next page may begin after any of them.
+    _expect_each_once(tables_placed(catalog, 3, ending=ODD))
+
+
+@check("listTables.token-null-at-end", proves="listTables.token-null-at-end")
+def test_the_last_page_of_tables_says_null(catalog: Catalog) -> None:
+    """The last page of tables carries a next-page-token that is null."""
+    _expect_null_at_end(tables_placed(catalog))
+
+
+@check("listTables.page-size-bound", proves="listTables.page-size-bound")
+def test_no_page_of_tables_is_too_long(catalog: Catalog) -> None:
+    """No page of tables holds more entries than pageSize."""
+    _expect_bounded(tables_placed(catalog, 3))
+
+
+@check("listTables.without-token", proves="listTables.without-token-everything")
+def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken parameter all tables come in one answer, whatever pageSize says."""
+    _expect_everything(tables_placed(catalog, 3))
+
+
+@check("listTables.empty-token-starts", proves="listTables.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of tables, or with all of them."""
+    namespace = given_namespace(catalog)
+    _expect_nothing(tables_placed(catalog, 0, namespace=namespace))
+    _expect_start(tables_placed(catalog, namespace=namespace))
+
+
+@check("listTables.bad-page-size", proves="listTables.400")
+def test_a_bad_page_size_for_tables_is_refused(catalog: Catalog) -> None:
+    """A list of tables with a pageSize that is no positive integer is refused with 400."""
+    _expect_bad_size_refused(tables_placed(catalog))
+
+
+# ---------------------------------------------------------------------------- views
+
+
+@check(
+    "listViews.pages-cover-all",
+    proves=("listViews.pages-cover-all", "listViews.token-progress"),
+)
+def test_pages_hold_every_view_once(catalog: Catalog) -> None:
+    """Following the tokens yields every view exactly once, and comes to an end."""
+    _expect_each_once(views_placed(catalog, 3))
+
+
+@check("listViews.token-null-at-end", proves="listViews.token-null-at-end")
+def test_the_last_page_of_views_says_null(catalog: Catalog) -> None:
+    """The last page of views carries a next-page-token that is null."""
+    _expect_null_at_end(views_placed(catalog))
+
+
+@check("listViews.page-size-bound", proves="listViews.page-size-bound")
+def test_no_page_of_views_is_too_long(catalog: Catalog) -> None:
+    """No page of views holds more entries than pageSize."""
+    _expect_bounded(views_placed(catalog, 3))
+
+
+@check("listViews.without-token", proves="listViews.without-token-everything")
+def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken parameter all views come in one answer, whatever pageSize says."""
+    _expect_everything(views_placed(catalog, 3))
+
+
+@check("listViews.empty-token-starts", proves="listViews.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of views, or with all of them."""
+    namespace = given_namespace(catalog)
+    _expect_nothing(views_placed(catalog, 0, namespace=namespace))
+    _expect_start(views_placed(catalog, namespace=namespace))
+
+
+@check("listViews.bad-page-size", proves="listViews.400")
+def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
+    """A list of views with a pageSize that is no positive integer is refused with 400."""
+    _expect_bad_size_refused(views_placed(catalog))
+
+
+# ----------------------------------------------------------------- a page asked for twice
+
+
+@check(
+    "listNamespaces.token-again",
+    proves="listNamespaces.token-again",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),  # at the top others make namespaces meanwhile
+)
+def test_a_page_of_namespaces_can_be_asked_for_again(catalog: Catalog) -> None:
+    """The same token gets the same page of namespaces again, or is refused."""
+    _expect_the_same_again(namespaces_placed(catalog, 3))
+
+
+@check(
+    "listTables.token-again",
+    proves="listTables.token-again",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_a_page_of_tables_can_be_asked_for_again(catalog: Catalog) -> None:
+    """The same token gets the same page of tables again, or is refused."""
+    _expect_the_same_again(tables_placed(catalog, 3))
+
+
+@check(
+    "listViews.token-again",
+    proves="listViews.token-again",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_a_page_of_views_can_be_asked_for_again(catalog: Catalog) -> None:
+    """The same token gets the same page of views again, or is refused."""
+    _expect_the_same_again(views_placed(catalog, 3))
+
+
+# ---------------------------------------------------------------------- a great many
+
+
+@check(
+    "listNamespaces.without-token-many",
+    proves="listNamespaces.without-token-everything",
+    needs=("nested-namespaces",),
+    disruptive=True,
+)
+def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) -> None:
+    """More than a thousand namespaces come in one answer to who has asked for no pages."""
+    _expect_everything(namespaces_placed(catalog, _MANY))
+
+
+@check(
+    "listTables.without-token-many",
+    proves="listTables.without-token-everything",
+    disruptive=True,
+)
+def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> None:
+    """More than a thousand tables come in one answer to who has asked for no pages."""
+    _expect_everything(tables_placed(catalog, _MANY))
+
+
+# --------------------------------------------------------------------------- walking
+
+
+def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
+    """Walk through the pages; a check that needs them is not applicable where there is only one.
+
+    ``more`` entries than the place's own size are asked for with each page.
+    """
+    token: str | None = ""
+    for number in range(_PAGES_MAX):
+        reply = place.ask([("pageToken", token or ""), ("pageSize", str(place.size + more))])
+        reply.expect(200)
+        before, token = token, next_page_token(reply)
+        if number == 0 and token is None and place.count(reply) >= len(place.own):
+            raise not_applicable("the catalog does not paginate: all came in one answer")
+        yield reply
+        if token is None:
+            return
+        if token in {"", before}:
+            got = "an empty token" if token == "" else "the token just used"
+            raise reply.violation(_PAGINATION_WITHOUT_END, "a new token, or null", got)
+    if place.size > 1:
+        reason = f"the catalog lists more than {_PAGES_MAX * place.size} namespaces"
+        raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
+    raise reply.violation(
+        _PAGINATION_WITHOUT_END,
+        "an end of the listing",
+        f"more than {_PAGES_MAX} pages",
+        detail=f"{len(place.own)} entries, {place.size} to a page",
+    )
+
+
+# -------------------------------------------------------------------------- judging
+
+
+def _expect_each_once(place: Place) -> None:
+    for more in (0, 1):  # pages that come out even, and a last one that is not full
+        seen: list[Any] = []
+        for reply in _pages(place, more):
+            seen += place.read(reply)
+        counts = [seen.count(entry) for entry in place.own]
+        if any(count != 1 for count in counts):
+            what = "an entry is repeated" if max(counts) > 1 else "an entry is missing"
+            raise reply.violation(_PAGES_INCOMPLETE, "every entry once", what)
+
+
+def _expect_null_at_end(place: Place) -> None:
+    *_, last = _pages(place)
+    found = object_in(last).get("next-page-token", ABSENT)
+    if found is not None:
+        raise last.violation(_LAST_PAGE_TOKEN, "null", show(found), pointer="/next-page-token")
+
+
+def _expect_bounded(place: Place) -> None:
+    entries = 0
+    for reply in _pages(place):
+        entries += place.count(reply)
+        if place.count(reply) > place.size:
+            raise reply.violation(
+                PAGE_TOO_LONG, "at most pageSize entries", "more", detail=f"pageSize {place.size}"
+            )
+    if entries < len(place.own):
+        raise reply.violation(_PAGES_INCOMPLETE, "every entry once", "an entry is missing")
+
+
+def _expect_everything(place: Place) -> None:
+    for query in ((), (("pageSize", "1"),)):
+        reply = place.ask(query)
+        listed = place.read(reply)
+        detail = "with pageSize=1" if query else "with neither parameter"
+        if any(entry not in listed for entry in place.own):
+            expected = "every entry in one answer"
+            raise reply.violation(_CUT_SHORT_WITHOUT_TOKEN, expected, "some", detail=detail)
+        token = next_page_token(reply)
+        if token is not None:
+            raise reply.violation(
+                _CUT_SHORT_WITHOUT_TOKEN, "no further token", show(token), detail=detail
+            )
+
+
+def _expect_start(place: Place) -> None:
+    for query in ([("pageToken", "")], [("pageToken", ""), ("pageSize", str(_ROOM))]):
+        reply = place.ask(query)
+        listed = place.read(reply)
+        if next_page_token(reply) is None and any(entry not in listed for entry in place.own):
+            raise reply.violation(
+                _PAGES_INCOMPLETE, "a first page and a token, or everything", "neither"
+            )
+        if not listed:
+            raise reply.violation(_PAGES_INCOMPLETE, "a first page with entries", "none")
+
+
+def _expect_nothing(place: Place) -> None:
+    """Judge that a list which is empty comes as one when pages are asked for."""
+    reply = place.ask([("pageToken", ""), ("pageSize", "1")])
+    if place.read(reply):
+        raise reply.violation(_PAGES_INCOMPLETE, "an empty list", "a list with entries")
+
+
+def _expect_the_same_again(place: Place) -> None:
+    """Judge that a page which is asked for again is not the next one; it may be refused."""
+    size = ("pageSize", str(place.size))
+    token = next_page_token(place.ask([("pageToken", ""), size]))
+    if token is None:
+        raise not_applicable("the catalog does not paginate: all came in one answer")
+    first, again = (place.ask([("pageToken", token), size]) for _ in range(2))
+    if 400 <= again.status < 500:
+        return
+    if any(entry in place.own and entry not in place.read(again) for entry in place.read(first)):
+        raise again.violation(_PAGE_USED_UP, "the page that was asked for", "another one")
+
+
+def _expect_bad_size_refused(place: Place) -> None:
+    next(_pages(place))  # says that there is no pagination, if there is none
+    for size in ("0", "-1", "ten"):
+        place.ask([("pageToken", ""), ("pageSize", size)]).expect(400, detail=f"pageSize={size}")

@@ -1,0 +1,180 @@
+"""reportMetrics with every kind of value that a report may have, about one table, one by one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_commit, given_loaded, given_table, shared_table
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.conformance.kit.evolving import wider_schema
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal, show
+
+_CHANGED_BY_A_REPORT = declare(
+    "changed-by-a-report",
+    "Reporting metrics changes the table",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
+
+Json = Any
+Report = dict[str, Json]
+
+LONG_MAX = 2**63 - 1
+NUMBERS = (0, 1, 2**31 - 1, 2**31, 2**32, 2**53 + 1, LONG_MAX)
+UNITS = ("count", "bytes", "undefined", "rows")
+TIME_UNITS = ("nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days")
+OPERATIONS = ("append", "replace", "overwrite", "delete")
+PROJECTIONS: tuple[tuple[list[int], list[str]], ...] = (
+    ([], []),
+    ([1], ["id"]),
+    ([2, 1], ["data", "id"]),
+    ([1, 2, 7], ["id", "data", "place.spot.lat"]),
+    ([8, 2**31 - 1], ["scores.value.points", "_file"]),
+    ([1], ["\u00fcnic\u00f6de \U0001f600"]),
+)
+METADATA: tuple[Json, ...] = (
+    {},
+    {"engine-name": "", "engine-version": "4.0"},
+    {"a b/c": "\u00fc=%20&", "long": "x" * 500},
+)
+_LITERALS: tuple[Json, ...] = (
+    True, 42, 2**53 + 1, -1, 3.5, "123.4500", "hello", "",
+    "eb26bdb1-a1d8-4aa6-990e-da940875492c", "2007-12-03", "22:31:08.123456",
+    "2007-12-03T10:15:30.123456", "2007-12-03T10:15:30.123456789+00:00", "78797A",
+)  # fmt: skip
+_COMPARISONS = (
+    "lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq", "starts-with", "not-starts-with",
+)  # fmt: skip
+_TRANSFORMS = ("identity", "year", "month", "day", "hour", "bucket[256]", "truncate[16]")
+
+
+def _filters() -> Iterator[Json]:
+    """Every kind of expression, alone and within others."""
+    yield {"type": "true"}
+    yield {"type": "false"}
+    plain: list[Json] = [{"type": each, "term": "data", "value": "a"} for each in _COMPARISONS]
+    plain += [{"type": "eq", "term": "data", "value": value} for value in _LITERALS]
+    plain += [
+        {"type": "in", "term": "id", "values": [1, 2**53 + 1]},
+        {"type": "not-in", "term": "place.spot.lat", "values": [1.5]},
+    ]
+    for each in _TRANSFORMS:
+        term: Json = {"type": "transform", "transform": each, "term": "data"}
+        plain.append({"type": "eq", "term": term, "value": 3})
+    yield from plain
+    joined = plain[0]
+    for at, each in enumerate(plain[1:10]):
+        joined = {"type": "and" if at % 2 else "or", "left": {"type": "not", "child": each},
+                  "right": joined}  # fmt: skip
+    yield joined
+
+
+def _common(table: Table, metrics: Json) -> Report:
+    return {
+        "table-name": ".".join((*table.namespace, table.name)),
+        "snapshot-id": 7_000_000_000_000_000_001,
+        "metrics": metrics,
+    }
+
+
+def _scan(table: Table, metrics: Json = None, **members: Json) -> Report:
+    report = {
+        "report-type": "scan-report",
+        **_common(table, metrics or {}),
+        "filter": {"type": "eq", "term": "id", "value": 1},
+        "schema-id": 0,
+        "projected-field-ids": [1],
+        "projected-field-names": ["id"],
+    }
+    return report | {name.replace("_", "-"): value for name, value in members.items()}
+
+
+def _commit(table: Table, metrics: Json = None, **members: Json) -> Report:
+    report = {
+        "report-type": "commit-report",
+        **_common(table, metrics or {}),
+        "sequence-number": 1,
+        "operation": "append",
+    }
+    return report | {name.replace("_", "-"): value for name, value in members.items()}
+
+
+def _of_metrics() -> Iterator[tuple[str, Json]]:
+    yield "no metrics", {}
+    for number in NUMBERS:
+        timer = {"count": number, "time-unit": "nanoseconds", "total-duration": number}
+        counter = {"unit": "count", "value": number}
+        yield f"numbers of {number}", {"total-duration": timer, "result-data-files": counter}
+    for unit in UNITS:
+        yield f"a counter of {unit}", {"total-file-size-bytes": {"unit": unit, "value": 1}}
+    for unit in TIME_UNITS:
+        timer = {"time-unit": unit, "count": 2, "total-duration": 3}
+        yield f"a timer in {unit}", {"total-planning-duration": timer}
+    yield "a metric of its own name", {"x.y/z \u00fc": {"unit": "count", "value": 1}}
+    yield "many metrics", {f"m-{at}": {"unit": "count", "value": at} for at in range(200)}
+
+
+def _reports(table: Table) -> Iterator[tuple[str, Report]]:
+    for what, metrics in _of_metrics():
+        yield f"a scan with {what}", _scan(table, metrics)
+        yield f"a commit with {what}", _commit(table, metrics)
+    for filter_ in _filters():
+        yield f"a scan filtered by {show(filter_)}", _scan(table, filter=filter_)
+    for ids, names in PROJECTIONS:
+        projected = {"projected_field_ids": ids, "projected_field_names": names}
+        yield f"a scan of {show(names)}", _scan(table, **projected)
+    for metadata in METADATA:
+        yield f"a scan with metadata {show(metadata)}", _scan(table, metadata=metadata)
+        yield f"a commit with metadata {show(metadata)}", _commit(table, metadata=metadata)
+    for operation in OPERATIONS:
+        yield f"a commit that is {operation}", _commit(table, operation=operation)
+    for number in NUMBERS:
+        yield f"a scan of snapshot {number}", _scan(table, snapshot_id=number)
+        numbers = {"snapshot_id": number, "sequence_number": number}
+        yield f"a commit of snapshot and sequence number {number}", _commit(table, **numbers)
+
+
+@check(
+    "reportMetrics.every-value",
+    proves="reportMetrics.every-value",
+    group=Group.GENERATED,
+)
+def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
+    """Reports are accepted, whatever their counters, timers, filters, names and numbers are."""
+    table = shared_table(catalog)
+    for what, report in _reports(table):
+        reply = catalog.report_metrics(table.namespace, table.name, report)
+        reply.expect(200, 204, detail=f"sent {what}")
+    if catalog.claims("updateTable"):
+        _expect_of_each_schema(catalog)
+
+
+def _expect_of_each_schema(catalog: Catalog) -> None:
+    """Judge scan reports of an older schema and of the current one: a client may be behind."""
+    table = given_table(catalog)
+    updates = [
+        {"action": "add-schema", "schema": wider_schema(table)},
+        {"action": "set-current-schema", "schema-id": -1},
+    ]
+    table = given_commit(catalog, table, updates)
+    for schema in table.metadata["schemas"]:
+        report = _scan(table, schema_id=schema["schema-id"])
+        reply = catalog.report_metrics(table.namespace, table.name, report)
+        reply.expect(200, 204, detail=f"sent a scan with schema {schema['schema-id']}")
+
+
+@check("reportMetrics.twice", proves="reportMetrics.twice", group=Group.GENERATED)
+def test_reports_that_come_again(catalog: Catalog) -> None:
+    """The same report is taken again and again, and leaves the table as it was."""
+    table = given_loaded(catalog, given_table(catalog))
+    counter = {"result-data-files": {"unit": "count", "value": 1}}
+    reports = (_scan(table, counter), _commit(table, counter), _commit(table, counter))
+    for report in (*reports, *reports):
+        catalog.report_metrics(table.namespace, table.name, report).expect(200, 204)
+    was = view.settled(table.metadata)
+    now = view.settled(given_loaded(catalog, table).metadata)
+    changed = [member for member in was if was[member] != now[member]]
+    equal(changed, [], symptom=_CHANGED_BY_A_REPORT)

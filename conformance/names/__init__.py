@@ -1,0 +1,1 @@
+"""Checks of names: alike, odd, renamed, freed and used again."""

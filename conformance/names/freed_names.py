@@ -1,0 +1,269 @@
+"""How a name becomes free, how it is taken again, and whether it was the name that was refused."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange, given_dropped, given_home, given_namespace, given_table
+from icecheck.conformance.kit.arranging import given_namespace_at
+from icecheck.conformance.kit.committing import creation_updates
+from icecheck.conformance.kit.metadata_view import metadata_in
+from icecheck.conformance.kit.reading import not_applicable, refuses_place
+from icecheck.conformance.kit.views import (
+    create_view_body,
+    given_view,
+    supported,
+)
+from icecheck.findings.statuses import ANY_SUCCESS
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.target.target import Namespace
+
+__all__ = ["TAKINGS", "Taking", "judge_taking"]
+
+Json = dict[str, Any]
+
+ASSERT_CREATE = {"type": "assert-create"}
+PURGE = [("purgeRequested", "true")]
+_TABLE = ("createTable", "loadTable", "dropTable")
+_VIEW = ("createView", "loadView", "dropView")
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """A name that stands for nothing, and how that came.
+
+    ``vacated``: what bore it is called otherwise now, and may still lie where the catalog would
+    put what is made next under the name.
+    """
+
+    namespace: Namespace
+    name: str
+    how: str
+    vacated: bool = False
+
+
+Freeing = Callable[[Catalog, Namespace], Freed | None]
+
+
+# ---------------------------------------------------------------------------- freeing
+
+
+def _table_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
+    table = given_table(catalog, home)
+    given_dropped(catalog, home, table.name)
+    return Freed(home, table.name, "a table was dropped")
+
+
+def _table_purged(catalog: Catalog, home: Namespace) -> Freed | None:
+    table = given_table(catalog, home)
+    purged = catalog.drop_table(home, table.name, PURGE).ok
+    return Freed(home, table.name, "a table was purged") if purged else None
+
+
+def _table_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
+    if not catalog.claims("renameTable"):
+        return None
+    table = given_table(catalog, home)
+    renamed = catalog.rename_table((home, table.name), (home, catalog.new_name())).ok
+    return Freed(home, table.name, "a table was renamed", vacated=True) if renamed else None
+
+
+def _table_moved(catalog: Catalog, home: Namespace) -> Freed | None:
+    if not (catalog.claims("renameTable") and has_capability(catalog, "cross-namespace-rename")):
+        return None
+    table = given_table(catalog, home)
+    away = (given_namespace(catalog), table.name)
+    moved = catalog.rename_table((home, table.name), away).ok
+    how = "a table was moved into another namespace"
+    return Freed(home, table.name, how, vacated=True) if moved else None
+
+
+def _table_staged(catalog: Catalog, home: Namespace) -> Freed | None:
+    if not has_capability(catalog, "stage-create"):
+        return None
+    name = catalog.new_name()
+    body = bodies.create_table_body(name, stage_create=True)
+    arrange(catalog, "createTable", lambda: catalog.create_table(home, body))
+    return Freed(home, name, "a table was staged")
+
+
+def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace)
+    given_dropped(catalog, namespace, table.name)
+    arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(namespace))
+    given_namespace_at(catalog, namespace)
+    return Freed(namespace, table.name, "a table was dropped, and its namespace made anew")
+
+
+def _inner_namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
+    if not has_capability(catalog, "nested-namespaces"):
+        return None
+    outer = given_namespace(catalog)
+    inner = given_namespace(catalog, under=outer)
+    arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(inner))
+    return Freed(outer, inner[-1], "a namespace was dropped")
+
+
+def _view_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
+    view = given_view(catalog, home)
+    arrange(catalog, "dropView", lambda: catalog.drop_view(home, view.name))
+    return Freed(home, view.name, "a view was dropped")
+
+
+def _view_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
+    if not catalog.claims("renameView"):
+        return None
+    view = given_view(catalog, home)
+    renamed = supported(catalog.rename_view((home, view.name), (home, catalog.new_name()))).ok
+    return Freed(home, view.name, "a view was renamed", vacated=True) if renamed else None
+
+
+FREEINGS: tuple[Freeing, ...] = (
+    _table_dropped,
+    _table_purged,
+    _table_renamed,
+    _table_moved,
+    _table_staged,
+    _namespace_dropped,
+    _inner_namespace_dropped,
+    _view_dropped,
+    _view_renamed,
+)
+
+
+# ----------------------------------------------------------------------------- taking
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """A way to give a name to something: what it needs, the request, and how it is seen then.
+
+    ``places``: the catalog says where that something lies.
+    """
+
+    operations: tuple[str, ...]
+    take: Callable[[Catalog, Namespace, str], Reply]
+    look: Callable[[Catalog, Namespace, str], Reply]
+    places: bool = False
+
+
+def _load_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.load_view(namespace, name)
+
+
+def _load_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.load_table(namespace, name)
+
+
+def _load_namespace(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.load_namespace_metadata((*namespace, name))
+
+
+def _create_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.create_table(namespace, bodies.create_table_body(name))
+
+
+def _stage(catalog: Catalog, namespace: Namespace, name: str) -> tuple[Reply, list[Json]]:
+    reply = catalog.create_table(namespace, bodies.create_table_body(name, stage_create=True))
+    return reply, creation_updates(metadata_in(reply)) if reply.ok else []
+
+
+def _commit_staged(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    staged, updates = _stage(catalog, namespace, name)
+    return catalog.update_table(namespace, name, updates, [ASSERT_CREATE]) if updates else staged
+
+
+def _commit_staged_together(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    staged, updates = _stage(catalog, namespace, name)
+    change = {
+        "identifier": {"namespace": [*namespace], "name": name},
+        "requirements": [ASSERT_CREATE],
+        "updates": updates,
+    }
+    return catalog.commit_transaction([change]) if updates else staged
+
+
+def _register_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    table = given_table(catalog, namespace)
+    if table.metadata_location is None:
+        raise NotOffered("the catalog tells no metadata location")
+    given_dropped(catalog, namespace, table.name)
+    return catalog.register_table(namespace, name, table.metadata_location)
+
+
+def _rename_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    table = given_table(catalog, namespace)
+    return catalog.rename_table((namespace, table.name), (namespace, name))
+
+
+def _create_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return supported(catalog.create_view(namespace, create_view_body(name)))
+
+
+def _rename_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    view = given_view(catalog, namespace)
+    return supported(catalog.rename_view((namespace, view.name), (namespace, name)))
+
+
+def _create_namespace(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.create_namespace((*namespace, name))
+
+
+TAKINGS = {
+    "createTable": Taking(_TABLE, _create_table, _load_table, places=True),
+    "updateTable": Taking((*_TABLE, "updateTable"), _commit_staged, _load_table, places=True),
+    "commitTransaction": Taking(
+        (*_TABLE, "commitTransaction"), _commit_staged_together, _load_table, places=True
+    ),
+    "registerTable": Taking((*_TABLE, "registerTable"), _register_table, _load_table),
+    "renameTable": Taking((*_TABLE, "renameTable"), _rename_table, _load_table),
+    "createView": Taking((*_TABLE, *_VIEW), _create_view, _load_view, places=True),
+    "renameView": Taking((*_TABLE, *_VIEW, "renameView"), _rename_view, _load_view),
+    "createNamespace": Taking(
+        (*_TABLE, "createNamespace", "loadNamespaceMetadata"), _create_namespace, _load_namespace
+    ),
+}
+"""The ways to take a name, by the operation that does it in the end."""
+
+
+# ---------------------------------------------------------------------------- judging
+
+
+def judge_taking(catalog: Catalog, taking: Taking) -> None:
+    """Judge that a name can be taken in this way, in whatever way it has become free.
+
+    A refusal counts when the same request succeeds under a name that nothing ever had: then it was
+    for the name. Raises Violation with all that the name was free by; NotOffered where the catalog
+    refuses the operation under every name.
+    """
+    home = given_home(catalog)
+    refused: list[tuple[Freed, Reply]] = []
+    judged = False
+    for freeing in FREEINGS:
+        freed: Freed | None = None
+        with contextlib.suppress(NotOffered):  # then it becomes free in other ways only
+            freed = freeing(catalog, home)
+        if freed is None:
+            continue
+        reply = taking.take(catalog, freed.namespace, freed.name)
+        if reply.ok:
+            seen = taking.look(catalog, freed.namespace, freed.name)
+            seen.expect(200, detail=f"the name was free: {freed.how}")
+        elif freed.vacated and taking.places and refuses_place(reply):
+            continue  # refused for the place, not for the name
+        elif taking.take(catalog, freed.namespace, catalog.new_name()).ok:
+            refused.append((freed, reply))
+        else:
+            continue  # whatever the name
+        judged = True
+    if refused:
+        _, first = refused[0]
+        detail = "the name was free: " + "; ".join(freed.how for freed, _ in refused)
+        raise first.wrong_status(ANY_SUCCESS, detail=detail)
+    if not judged:
+        raise not_applicable("the catalog refuses this under every name")

@@ -1,0 +1,355 @@
+"""Names that a careless server takes for one another, and the objects that bear them.
+
+Each object has a mark of its own, so that an answer tells which one was found. What the catalog
+refuses to make, or whose path it refuses, is left out: that is its right.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query
+from icecheck.conformance.kit.edge_values import Hostile
+from icecheck.conformance.kit.reading import (
+    expect_levels,
+    namespaces_in,
+    next_page_token,
+    not_applicable,
+    object_in,
+    tables_in,
+)
+from icecheck.conformance.kit.views import (
+    create_view_body,
+)
+from icecheck.findings.shared_symptoms import CHANGE
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, Reply, show
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "ANOTHER_OBJECT",
+    "FAMILIES",
+    "MARK",
+    "NAMESPACES",
+    "NAMES_RUN_TOGETHER",
+    "NAME_ALTERED",
+    "NAME_NOT_FOUND",
+    "TABLES",
+    "VIEWS",
+    "Bearer",
+    "Kind",
+    "expect_bearers",
+    "expect_itself",
+    "expect_listed",
+    "expect_paged",
+    "found",
+    "given_bearers",
+    "is_free",
+    "is_made",
+    "lookalikes",
+    "properties_in",
+    "raise_if_none",
+]
+
+NAMES_RUN_TOGETHER = declare(
+    "names-run-together",
+    "Takes names for other names, or gives them back altered",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+    told=CHANGE,
+    answer_in_id=False,
+)
+NAME_ALTERED = declare(
+    "name-altered",
+    "Gives a name back altered",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+    family=NAMES_RUN_TOGETHER,
+)
+NAME_NOT_FOUND = declare(
+    "name-not-found",
+    "Does not find something under the name with which it was created",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+)
+ANOTHER_OBJECT = declare(
+    "another-object",
+    "Under a name is another object than the one created with it",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+)
+
+MARK = "icecheck.mark"
+PAGE_SIZE = 3
+
+# In an order in which a mangled name is made before the name that it becomes. No capitals: a
+# catalog may have one case only.
+FAMILIES: dict[str, tuple[Hostile, ...]] = {
+    "address": (
+        Hostile("a percent sign", "a%20b"),  # decoded twice
+        Hostile("a plus sign", "a+b"),  # decoded as a form
+        Hostile("a space", "a b"),  # left encoded
+        Hostile("a question mark", "a?b"),  # cut off at the query
+        Hostile("a number sign", "a#b"),  # cut off at the fragment
+        Hostile("an ampersand", "a&b=c"),  # put into a query unencoded
+        Hostile("a semicolon", "a;b"),  # cut off as a path parameter
+        Hostile("a colon", "a:b"),  # a resource name
+        Hostile("nothing odd", "a"),
+    ),
+    "store": (
+        Hostile("a blank at the end", "a "),  # strip(), CHAR columns
+        Hostile("an apostrophe", "a'b"),  # SQL put together as text
+        Hostile("a quotation mark", 'a"b'),  # JSON put together as text
+        Hostile("braces", "a{b}$c"),  # a template
+        Hostile("an underscore", "a_b"),  # a wildcard of LIKE
+        Hostile("a decomposed letter", "e\u0301"),  # NFC
+        Hostile("a composed letter", "\u00e9"),  # NFD; accents dropped
+        Hostile("a character beyond the basic plane", "\U0001f427"),  # utf8mb3
+        Hostile("nothing odd", "a"),
+    ),
+}
+"""What names end in, by where it hurts; in front stands a stem that is the same for all."""
+
+BEGINNINGS: dict[str, tuple[Hostile, ...]] = {
+    "address": (Hostile("a tilde in front", "~"), Hostile("a hyphen in front", "-")),
+    # Directories that stores and engines take for hidden ones.
+    "store": (Hostile("an underscore in front", "_"), Hostile("a point in front", ".")),
+}
+"""What stands in front of the stem in further names, where the place is a check's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """An object under a name, what is odd about the name, and the object's mark."""
+
+    namespace: Namespace
+    stem: str
+    ending: str
+    what: str
+    mark: str
+    beginning: str = ""
+
+    @property
+    def name(self) -> str:
+        """The whole name."""
+        return f"{self.beginning}{self.stem}{self.ending}"
+
+    @property
+    def path(self) -> Namespace:
+        """The path of the object, were it a namespace."""
+        return (*self.namespace, self.name)
+
+    @property
+    def odd(self) -> bool:
+        """Whether there is anything odd about the name."""
+        return self.what != "nothing odd"
+
+    @property
+    def identifier(self) -> dict[str, Any]:
+        """The object as the bodies of requests name it."""
+        return {"namespace": [*self.namespace], "name": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How objects of one kind are made, loaded, looked for, dropped and listed."""
+
+    word: str
+    create: Callable[[Catalog, Bearer], Reply]
+    load: Callable[[Catalog, Bearer], Reply]
+    exists: Callable[[Catalog, Bearer], Reply]
+    drop: Callable[[Catalog, Bearer], Reply]
+    list: Callable[[Catalog, Namespace, Query], Reply]
+    listed: Callable[[Reply], Sequence[tuple[Namespace, str]]]
+
+
+def _create_table(catalog: Catalog, it: Bearer) -> Reply:
+    body = bodies.create_table_body(it.name, properties={MARK: it.mark})
+    return catalog.create_table(it.namespace, body)
+
+
+def _create_view(catalog: Catalog, it: Bearer) -> Reply:
+    body = create_view_body(it.name, properties={MARK: it.mark})
+    return catalog.create_view(it.namespace, body)
+
+
+def _namespaces(reply: Reply) -> Sequence[tuple[Namespace, str]]:
+    return [(each[:-1], each[-1]) for each in namespaces_in(reply) if each]
+
+
+TABLES = Kind(
+    "table",
+    _create_table,
+    lambda catalog, it: catalog.load_table(it.namespace, it.name),
+    lambda catalog, it: catalog.table_exists(it.namespace, it.name),
+    lambda catalog, it: catalog.drop_table(it.namespace, it.name),
+    lambda catalog, namespace, query: catalog.list_tables(namespace, query),
+    tables_in,
+)
+VIEWS = Kind(
+    "view",
+    _create_view,
+    lambda catalog, it: catalog.load_view(it.namespace, it.name),
+    lambda catalog, it: catalog.view_exists(it.namespace, it.name),
+    lambda catalog, it: catalog.drop_view(it.namespace, it.name),
+    lambda catalog, namespace, query: catalog.list_views(namespace, query),
+    tables_in,
+)
+NAMESPACES = Kind(
+    "namespace",
+    lambda catalog, it: catalog.create_namespace(it.path, {MARK: it.mark}),
+    lambda catalog, it: catalog.load_namespace_metadata(it.path),
+    lambda catalog, it: catalog.namespace_exists(it.path),
+    lambda catalog, it: catalog.drop_namespace(it.path),
+    lambda catalog, namespace, query: catalog.list_namespaces(namespace or None, query),
+    _namespaces,
+)
+
+
+# ----------------------------------------------------------------------- arrange steps
+
+
+def lookalikes(catalog: Catalog, namespace: Namespace, family: str) -> list[Bearer]:
+    """Return the names of a family in a namespace; nothing is made yet."""
+    stem = catalog.new_name("_")
+    its_own = namespace != catalog.session.isolation.base
+    begun = [
+        Bearer(namespace, stem, "", each.what, f"b{number}", each.value)
+        for number, each in enumerate(BEGINNINGS[family] if its_own else ())
+    ]
+    return begun + [
+        Bearer(namespace, stem, each.value, each.what, str(number))
+        for number, each in enumerate(FAMILIES[family])
+    ]
+
+
+def given_bearers(catalog: Catalog, kind: Kind, namespace: Namespace, family: str) -> list[Bearer]:
+    """Make an object under each name of a family, and return those that the catalog takes."""
+    made = [
+        each
+        for each in lookalikes(catalog, namespace, family)
+        if is_free(catalog, kind, each) and is_made(kind.create(catalog, each), each)
+    ]
+    raise_if_none(made)
+    return made
+
+
+def is_free(catalog: Catalog, kind: Kind, it: Bearer) -> bool:
+    """Whether a name can be addressed; what could not be dropped afterwards is never made."""
+    reply = kind.load(catalog, it)
+    return reply.ok or is_refused_as(reply, it, 404)
+
+
+def is_made(reply: Reply, it: Bearer) -> bool:
+    """Whether an object was made, or moved, under a name, and not refused."""
+    return not is_refused_as(reply, it) and reply.ok
+
+
+def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
+    """Whether a request was refused, with one of the statuses if any are given.
+
+    Who breaks down over a name has not refused it: a Violation.
+    """
+    if reply.status >= 500 and reply.status != 501:
+        raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=_named(it))
+    return reply.status in statuses if statuses else not reply.ok
+
+
+def raise_if_none(bearers: Sequence[Bearer]) -> None:
+    """End the check where the catalog has taken none of the odd names."""
+    if not any(each.odd for each in bearers):
+        raise not_applicable("the catalog takes none of these names")
+
+
+# -------------------------------------------------------------------------- judgement
+
+
+def found(reply: Reply, it: Bearer) -> Reply:
+    """Judge that something is reached under the name under which it was made."""
+    if not reply.ok:
+        raise reply.violation(
+            NAME_NOT_FOUND,
+            "the object created under this name",
+            reply.status,
+            detail=_named(it),
+        )
+    return reply
+
+
+def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
+    """Judge that under a name is the very object that was made under it; return the answer."""
+    reply = found(kind.load(catalog, it), it)
+    if kind.word == "namespace":
+        expect_levels(reply, it.path)
+    if kind.word == "namespace" and not has_capability(catalog, "namespace-properties"):
+        return reply
+    mark = properties_in(reply).get(MARK, ABSENT)
+    if mark != it.mark:
+        raise reply.violation(
+            ANOTHER_OBJECT,
+            f"the {kind.word} created under this name",
+            f"another {kind.word}",
+            detail=_named(it),
+        )
+    return reply
+
+
+def expect_bearers(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
+    """Judge that each of these objects is there, and is itself."""
+    for each in bearers:
+        expect_itself(catalog, kind, each)
+
+
+def expect_listed(
+    catalog: Catalog, kind: Kind, family: Sequence[Bearer], present: Sequence[Bearer]
+) -> None:
+    """Judge that of the names with this family's stem just those present are listed, verbatim."""
+    reply = kind.list(catalog, family[0].namespace, ())
+    _expect_these(reply, kind.listed(reply), family[0], present)
+
+
+def expect_paged(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
+    """Judge the same of a list in pages; one that comes whole is a page."""
+    listed: list[tuple[Namespace, str]] = []
+    token: str | None = ""
+    for _ in range(len(bearers) + 2):
+        query = [("pageToken", str(token)), ("pageSize", str(PAGE_SIZE))]
+        reply = kind.list(catalog, bearers[0].namespace, query)
+        listed += kind.listed(reply)
+        token = next_page_token(reply)
+        if not token:
+            break
+    _expect_these(reply, listed, bearers[0], bearers)
+
+
+def _expect_these(
+    reply: Reply,
+    listed: Sequence[tuple[Namespace, str]],
+    relative: Bearer,
+    present: Sequence[Bearer],
+) -> None:
+    due = sorted((each.namespace, each.name) for each in present)
+    names = sorted(each for each in listed if relative.stem in each[-1])
+    if names != due:
+        raise reply.violation(
+            NAME_ALTERED,
+            "a list with the names as they were created",
+            "another list",
+            detail=f"it has {show(names)}, due is {show(due)}",
+        )
+
+
+def properties_in(reply: Reply) -> dict[str, Any]:
+    """Return the properties of a namespace, a table or a view in an answer, or none."""
+    body = object_in(reply)
+    metadata = body.get("metadata")
+    holder = metadata if isinstance(metadata, dict) else body
+    properties = holder.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _named(it: Bearer) -> str:
+    return f"{show(it.name)}, a name with {it.what}"

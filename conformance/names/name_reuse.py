@@ -1,0 +1,297 @@
+"""What bears a name in its first life and in its second, and how the two are told apart."""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.given import given_loaded, given_namespace, given_snapshot, given_table
+from icecheck.conformance.kit import metadata_view
+from icecheck.conformance.kit.evolving import column_id, number, wider_schema
+from icecheck.conformance.kit.reading import (
+    LISTING,
+    expect_unlisted,
+    not_applicable,
+    refuses_place,
+    tables_in,
+)
+from icecheck.conformance.kit.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
+from icecheck.conformance.kit.views import (
+    VIEW_SCHEMA,
+    create_view_body,
+    view_version,
+)
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Blocked, NotOffered, Reply, show
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "FIRST",
+    "FIRST_LIFE",
+    "MARK",
+    "REQUIREMENT_IGNORED",
+    "SECOND_LIFE",
+    "expect_listed_once",
+    "expect_no_first_tag",
+    "expect_no_table",
+    "expect_no_view",
+    "expect_nothing",
+    "expect_nothing_of_first",
+    "expect_second_table",
+    "expect_second_view",
+    "given_first_table",
+    "reused",
+    "second_table",
+    "second_view",
+    "there_again",
+    "warm",
+]
+
+_FIRST_LIFE_SHOWS = declare(
+    "first-life-shows",
+    "What was created last under a name shows what bore the name before",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+)
+REQUIREMENT_IGNORED = declare(
+    "requirement-ignored",
+    "Accepts a commit whose requirements do not hold",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+)
+
+Json = dict[str, Any]
+
+MARK = "icecheck.life"
+FIRST = "icecheck.first"
+"""A property of the first life only."""
+FIRST_LIFE = {MARK: "first", FIRST: "yes"}
+SECOND_LIFE = {MARK: "second"}
+_OTHER_SCHEMA = bodies.schema(
+    bodies.struct_field(1, "other", "string", required=True), bodies.struct_field(2, "n", "int")
+)
+_REFS = (("snapshots", "refs"),)
+_OTHER_SQL = "SELECT 'b' AS other, 2 AS n"
+
+
+def warm(catalog: Catalog, namespace: Namespace, name: str) -> dict[str, Query]:
+    """Ask for whatever a server may keep of a table.
+
+    Returns the entity tags that it gives, each with the query of the load that was given it.
+    """
+    tags: dict[str, Query] = {}
+    for query in ((), _REFS):
+        tag = catalog.load_table(namespace, name, query=query).header("etag")
+        if tag is not None:
+            tags.setdefault(tag, query)
+    if catalog.claims("tableExists"):
+        catalog.table_exists(namespace, name)
+    if catalog.claims("listTables"):
+        catalog.list_tables(namespace)
+    if catalog.claims("loadCredentials"):
+        _credentials(catalog, namespace, name)
+    return tags
+
+
+def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+    return catalog.load_credentials(namespace, name)
+
+
+def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
+    """Make a table with a history, in a namespace of its own, and fill every cache with it.
+
+    Returns it with the entity tags of all its versions, from its creation on: a second table of
+    the name is as young as the first one was, at one time or another.
+    """
+    table = given_table(catalog, given_namespace(catalog), properties=FIRST_LIFE)
+    made = catalog.exchanges[-1].header("etag")
+    tags: dict[str, Query] = {} if made is None else {made: ()}
+    tags |= warm(catalog, table.namespace, table.name)
+    with contextlib.suppress(Blocked, NotOffered):  # one without snapshots has caches too
+        table = given_snapshot(catalog, table)
+    if catalog.claims("updateTable"):
+        _furnish(catalog, table)
+    return table, tags | warm(catalog, table.namespace, table.name)
+
+
+def _furnish(catalog: Catalog, table: Table) -> None:
+    """Give a table of all that it may have, as far as the catalog takes it."""
+    table = given_loaded(catalog, table)
+    rooms: list[list[Json]] = [_files(table)]
+    with contextlib.suppress(Blocked):  # where ids of columns are not told
+        rooms.append(_layout(table))
+    if has_capability(catalog, "format-version-3"):
+        key = {"key-id": "first", "encrypted-key-metadata": "aWNl"}
+        upgrade = {"action": "upgrade-format-version", "format-version": 3}
+        rooms.append([upgrade, {"action": "add-encryption-key", "encryption-key": key}])
+    with catalog.arranging():
+        for updates in rooms:
+            if updates:
+                catalog.update_table(table.namespace, table.name, updates)
+
+
+def _layout(table: Table) -> list[Json]:
+    column = column_id(table, "id")
+    field = bodies.partition_field(
+        column, "bucket[4]", "first_life", number(table, "last-partition-id") + 1
+    )
+    return [
+        {"action": "add-schema", "schema": wider_schema(table)},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": bodies.sort_order(column)},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+
+
+def _files(table: Table) -> list[Json]:
+    ids = [each["snapshot-id"] for each in table.metadata.get("snapshots") or []]
+    return [
+        *(set_statistics(statistics_file(table, each)) for each in ids),
+        *(set_partition_statistics(partition_statistics_file(table, each)) for each in ids),
+        *(bodies.snapshot_ref(each, "first-life", "tag") for each in ids),
+    ]
+
+
+def expect_no_first_tag(
+    catalog: Catalog, namespace: Namespace, name: str, uuid: str, tags: Mapping[str, Query]
+) -> None:
+    """Judge that no entity tag of the first table is current for the second one of its name."""
+    for tag, query in tags.items():
+        headers = {"If-None-Match": tag}
+        expect_second_table(catalog.load_table(namespace, name, query, headers), uuid)
+
+
+def second_table(name: str) -> Json:
+    """Return the body that makes the second table of a name."""
+    return bodies.create_table_body(name, table_schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
+
+
+def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
+    """Judge that nothing answers to a table's name any more, or yet."""
+    asked = [catalog.load_table(namespace, name)]
+    if catalog.claims("tableExists"):
+        asked.append(catalog.table_exists(namespace, name))
+    if catalog.claims("loadCredentials"):
+        asked.append(_credentials(catalog, namespace, name))
+    for reply in asked:
+        expect_nothing(reply, "table")
+    if catalog.claims("listTables"):
+        listed = catalog.list_tables(namespace)
+        expect_unlisted(listed, namespace, name, EFFECT_MISSING.of("drop-table"))
+
+
+def expect_nothing(reply: Reply, kind: str) -> None:
+    """Judge that an answer says that nothing has this name."""
+    if reply.ok or reply.status == 304:
+        raise reply.violation(
+            EFFECT_MISSING.of(f"drop-{kind}"), "404", reply.status, detail="after it was gone"
+        )
+
+
+def expect_second_table(reply: Reply, uuid: str) -> None:
+    """Judge that an answer describes the second table of a name, and nothing of the first."""
+    metadata = metadata_view.metadata_in(there_again(reply))
+    properties = metadata.get("properties") or {}
+    wrong = {
+        "its uuid": str(metadata.get("table-uuid")).lower() == uuid.lower(),
+        "its properties": properties.get(MARK) != "second" or FIRST in properties,
+        "its snapshots": bool(metadata.get("snapshots") or metadata.get("refs")),
+        "its statistics": bool(metadata.get("statistics") or metadata.get("partition-statistics")),
+        "its encryption keys": bool(metadata.get("encryption-keys")),
+        "its history": bool(metadata.get("snapshot-log")),
+        "its partitions": bool(metadata_view.default_spec(metadata).get("fields")),
+        "its sort order": bool(metadata_view.default_sort_order(metadata).get("fields")),
+        "its columns": metadata_view.shape(metadata_view.current_schema(metadata))
+        != metadata_view.shape(_OTHER_SCHEMA),
+    }
+    expect_nothing_of_first(reply, wrong)
+
+
+def expect_nothing_of_first(reply: Reply, wrong: dict[str, bool]) -> None:
+    """Judge that none of these things of the first life, each by what it is, is true."""
+    if seen := [what for what, is_so in wrong.items() if is_so]:
+        raise reply.violation(
+            _FIRST_LIFE_SHOWS,
+            "what was created last under this name",
+            "what bore the name before",
+            detail=f"of the first one: {', '.join(seen)}",
+        )
+
+
+def there_again(reply: Reply) -> Reply:
+    """Judge that what was created again is answered: neither missing, nor said to be unchanged."""
+    if reply.status == 304:
+        raise reply.violation(
+            _FIRST_LIFE_SHOWS,
+            "what was created last under this name",
+            "what bore the name before",
+            detail="it is said not to have changed",
+        )
+    return reply.expect(200, 204)
+
+
+def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
+    """Judge that a list has a table or view just once."""
+    count = tables_in(reply).count((namespace, name))
+    if count != 1:
+        raise reply.violation(
+            LISTING,
+            "a list of what is there",
+            "another list",
+            detail=f"{show(name)} is in it {count} times",
+        )
+
+
+def reused(reply: Reply, detail: str = "") -> Reply:
+    """End the check where what was renamed still lies where the catalog would put the next one."""
+    if refuses_place(reply):
+        why = f"the catalog refuses the old name's default location with {reply.status}"
+        raise not_applicable(why)
+    return reply.expect(200, detail=detail)
+
+
+def second_view(name: str) -> Json:
+    """Return the body that makes the second view of a name."""
+    version = view_version(_OTHER_SQL, dialects=("trino",))
+    return create_view_body(name, version=version, schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
+
+
+def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:
+    """Judge that nothing answers to a view's name any more, or yet."""
+    asked = [catalog.load_view(namespace, name)]
+    if catalog.claims("viewExists"):
+        asked.append(catalog.view_exists(namespace, name))
+    for reply in asked:
+        expect_nothing(reply, "view")
+    if catalog.claims("listViews"):
+        listed = catalog.list_views(namespace)
+        expect_unlisted(listed, namespace, name, EFFECT_MISSING.of("drop-view"))
+
+
+def expect_second_view(reply: Reply, uuid: str) -> None:
+    """Judge that an answer describes the second view of a name, and nothing of the first."""
+    metadata = metadata_view.metadata_in(there_again(reply))
+    properties = metadata.get("properties") or {}
+    shapes = [metadata_view.shape(each) for each in metadata.get("schemas") or ()]
+    queries = [
+        each.get("sql")
+        for version in metadata.get("versions") or ()
+        for each in version.get("representations") or ()
+    ]
+    wrong = {
+        "its uuid": str(metadata.get("view-uuid")).lower() == uuid.lower(),
+        "its properties": properties.get(MARK) != "second" or FIRST in properties,
+        "its queries": queries != [_OTHER_SQL],
+        "its columns": metadata_view.shape(VIEW_SCHEMA) in shapes,
+    }
+    expect_nothing_of_first(reply, wrong)

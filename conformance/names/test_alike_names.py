@@ -1,0 +1,397 @@
+"""Names that begin alike or are the same elsewhere: what is asked of one concerns no other one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import given_namespace
+from icecheck.conformance.kit.arranging import given_namespace_at, require
+from icecheck.conformance.kit.bisection import no_breakdown
+from icecheck.conformance.kit.reading import LISTING, namespaces_in, next_page_token, tables_in
+from icecheck.conformance.kit.views import supported
+from icecheck.conformance.names.lookalike_names import (
+    TABLES,
+    VIEWS,
+    Bearer,
+    Kind,
+    expect_bearers,
+    expect_listed,
+    found,
+    is_made,
+    raise_if_none,
+)
+from icecheck.contract import Action
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
+
+SHORT = "a_b"
+LONGER = ("a_bc", "a_b_1", "axb")
+"""What begins with the short name, and what it matches as a pattern."""
+SIBLINGS = (SHORT, *LONGER, "a", "ab")
+PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
+"""Names that each order of text puts elsewhere; no two differ in case only."""
+_PAGES_MAX = 60
+
+Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
+
+
+def _home(catalog: Catalog) -> Namespace:
+    """Return where namespaces are made: in one of their own, where they nest."""
+    if has_capability(catalog, "nested-namespaces"):
+        return given_namespace(catalog)
+    return catalog.session.isolation.base
+
+
+def _kinds(catalog: Catalog) -> list[Kind]:
+    """Return the kinds of things that the catalog makes and loads in namespaces."""
+    return [
+        kind
+        for kind in (TABLES, VIEWS)
+        if all(catalog.claims(f"{verb}{kind.word.capitalize()}") for verb in ("create", "load"))
+    ]
+
+
+def _absent(catalog: Catalog, kind: Kind, it: Bearer) -> None:
+    """Judge that nothing is found under a name that only others are like."""
+    kind.load(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
+    if catalog.claims(f"{kind.word}Exists"):
+        kind.exists(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
+
+
+# ----------------------------------------------------- an empty namespace beside full ones
+
+
+def _given_full(catalog: Catalog, paths: Sequence[Namespace]) -> dict[str, list[Bearer]]:
+    """Make namespaces with a table and a view in each, and return those by kind."""
+    stem = catalog.new_name("_")
+    inside: dict[str, list[Bearer]] = {}
+    for path in paths:
+        given_namespace_at(catalog, path)
+        for kind in _kinds(catalog):
+            it = Bearer(path, stem, kind.word[0], "nothing odd", show(path[-1]))
+            if is_made(kind.create(catalog, it), it):
+                inside.setdefault(kind.word, []).append(it)
+    return inside
+
+
+def _expect_empty(catalog: Catalog, short: Namespace, inside: dict[str, list[Bearer]]) -> None:
+    """Judge that nothing of what the others hold is listed or found in a namespace."""
+    for kind in _kinds(catalog):
+        if not inside.get(kind.word):
+            continue
+        it = replace(inside[kind.word][0], namespace=short)
+        _absent(catalog, kind, it)
+        if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
+            expect_listed(catalog, kind, [it], [])
+    if has_capability(catalog, "nested-namespaces") and catalog.claims("listNamespaces"):
+        reply = catalog.list_namespaces(short)
+        if children := namespaces_in(reply):
+            detail = f"in {show([*short])} is {show([*children[0]])}"
+            raise reply.violation(LISTING, "an empty list", "another list", detail=detail)
+
+
+@check(
+    "alike.empty-namespace-beside-full-ones",
+    proves="alike.empty-namespace-beside-full-ones",
+    group=Group.GENERATED,
+)
+def test_an_empty_namespace_beside_full_ones(catalog: Catalog) -> None:
+    """A namespace is empty, and can be dropped, whatever is in those with longer names."""
+    require(catalog, "createNamespace", "dropNamespace", "loadNamespaceMetadata")
+    home = _home(catalog)
+    stem = catalog.new_name("_")
+    short = (*home, f"{stem}{SHORT}")
+    full = [(*home, f"{stem}{ending}") for ending in LONGER]
+    if has_capability(catalog, "nested-namespaces"):
+        # One of the same name further down, and the way to it.
+        full += [(*home, f"{stem}z"), (*home, f"{stem}z", f"{stem}{SHORT}")]
+    given_namespace_at(catalog, short)
+    inside = _given_full(catalog, full)
+    _expect_empty(catalog, short, inside)
+    reply = catalog.drop_namespace(short)
+    reply.expect(200, 204, detail="an empty namespace, beside full ones with names like its own")
+    catalog.load_namespace_metadata(short).expect(404)
+    for kind in _kinds(catalog):
+        expect_bearers(catalog, kind, inside.get(kind.word, []))
+    for path in full:
+        catalog.load_namespace_metadata(path).expect(200)
+
+
+# -------------------------------------------------------- tables and views with such names
+
+Rename = Callable[[Catalog, Bearer, Bearer], Reply]
+
+
+def _rename_table(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
+    ends = (source.namespace, source.name), (target.namespace, target.name)
+    return catalog.rename_table(*ends)
+
+
+def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
+    body = {"source": source.identifier, "destination": target.identifier}
+    return catalog.call("renameView", body=body)
+
+
+def _is_renamed(reply: Reply) -> bool:
+    """Whether a rename was done; a catalog may say with 406 that it does none."""
+    return reply.status != 406 and reply.expect(200, 204).ok
+
+
+def _expect_siblings(
+    catalog: Catalog, kind: Kind, present: Sequence[Bearer], absent: Sequence[Bearer]
+) -> None:
+    expect_bearers(catalog, kind, present)
+    for each in absent:
+        _absent(catalog, kind, each)
+    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
+        expect_listed(catalog, kind, [*present, *absent], present)
+
+
+def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
+    """Judge that each of names that begin alike is dropped, made anew and moved by itself."""
+    stem, namespace = catalog.new_name("_"), given_namespace(catalog)
+    every = [Bearer(namespace, stem, ending, "a beginning", ending) for ending in SIBLINGS]
+    made = [it for it in every if is_made(supported(kind.create(catalog, it)), it)]
+    raise_if_none(made)
+    _expect_siblings(catalog, kind, made, [])
+    first, *others = made
+    kind.drop(catalog, first).expect(200, 204)
+    _expect_siblings(catalog, kind, others, [first])
+    kind.drop(catalog, first).expect(404, detail="dropped before; others have longer names")
+    again = replace(first, mark="again")
+    kind.create(catalog, again).expect(200, detail="a name that is free; others are longer")
+    moved = replace(again, ending="b")
+    renames = catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word))
+    if renames and _is_renamed(rename(catalog, again, moved)):
+        _expect_siblings(catalog, kind, [*others, moved], [again])
+    for number, each in enumerate(others):
+        kind.drop(catalog, each).expect(200, 204)
+        expect_bearers(catalog, kind, others[number + 1 :])
+
+
+@check("alike.tables-beside-longer-names", proves="alike.tables", group=Group.GENERATED)
+def test_tables_beside_longer_names(catalog: Catalog) -> None:
+    """Tables whose names begin alike are dropped, made anew and renamed one by one."""
+    require(catalog, "createTable", "loadTable", "dropTable")
+    _siblings(catalog, TABLES, _rename_table)
+
+
+@check("alike.views-beside-longer-names", proves="alike.views", group=Group.GENERATED)
+def test_views_beside_longer_names(catalog: Catalog) -> None:
+    """Views whose names begin alike are dropped, made anew and renamed one by one."""
+    require(catalog, "createView", "loadView", "dropView")
+    _siblings(catalog, VIEWS, _rename_view)
+
+
+# ------------------------------------------------------- one name in several namespaces
+
+
+def _marking(it: Bearer, mark: str) -> dict[str, Any]:
+    updates = [{"action": "set-properties", "updates": {"icecheck.mark": mark}}]
+    return {"identifier": it.identifier, "requirements": [], "updates": updates}
+
+
+def _changed(catalog: Catalog, kind: Kind, it: Bearer, mark: str) -> Bearer:
+    operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
+    names: dict[str, str | Namespace] = {"namespace": it.namespace, kind.word: it.name}
+    found(catalog.call(operation, names, body=_marking(it, mark)), it)
+    return replace(it, mark=mark)
+
+
+def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
+    """Make an object of one name in two namespaces, and in one in the first if they nest."""
+    spaces = [given_namespace(catalog), given_namespace(catalog)]
+    if has_capability(catalog, "nested-namespaces"):
+        spaces.append(given_namespace(catalog, under=spaces[0]))
+    stem = catalog.new_name("_")
+    made = [Bearer(path, stem, "a", "a namesake", str(n)) for n, path in enumerate(spaces)]
+    for each in made:
+        supported(kind.create(catalog, each)).expect(200, detail="a name used in another namespace")
+    return made
+
+
+def _expect_namesakes(catalog: Catalog, kind: Kind, *present: Bearer) -> None:
+    expect_bearers(catalog, kind, present)
+    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
+        for each in present:
+            expect_listed(catalog, kind, [each], [each])
+
+
+def _moved(
+    catalog: Catalog, kind: Kind, rename: Rename, made: Sequence[Bearer], number: int
+) -> Bearer:
+    """Rename one of several namesakes, there and back if that can be; return it as it is then."""
+    there, others = made[number], [*made[:number], *made[number + 1 :]]
+    moved = replace(there, ending="b")
+    if not _is_renamed(rename(catalog, there, moved)):
+        return there
+    _absent(catalog, kind, there)
+    _expect_namesakes(catalog, kind, moved, *others)
+    # Nobody need move anything across namespaces.
+    elsewhere = replace(moved, namespace=others[0].namespace)
+    if no_breakdown(rename(catalog, moved, elsewhere)).ok:
+        _absent(catalog, kind, moved)
+        moved = elsewhere
+        expect_bearers(catalog, kind, [moved, *others])
+    if no_breakdown(rename(catalog, moved, there)).ok:
+        moved = there
+    expect_bearers(catalog, kind, [moved, *others])
+    return moved
+
+
+def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
+    """Judge that a commit, a rename and a drop concern the one that they name."""
+    made = _namesakes(catalog, kind)
+    _expect_namesakes(catalog, kind, *made)
+    for number, each in enumerate(made):
+        made[number] = _changed(catalog, kind, each, f"changed {number}")
+        expect_bearers(catalog, kind, made)
+    if catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word)):
+        for number in (0, len(made) - 1):
+            made[number] = _moved(catalog, kind, rename, made, number)
+    first, *others = made
+    kind.drop(catalog, first).expect(200, 204)
+    _absent(catalog, kind, first)
+    expect_bearers(catalog, kind, others)
+    kind.drop(catalog, first).expect(404, detail="dropped before; namesakes are elsewhere")
+    expect_bearers(catalog, kind, others)
+
+
+@check("alike.tables-of-one-name", proves="alike.tables-of-one-name", group=Group.GENERATED)
+def test_tables_of_one_name(catalog: Catalog) -> None:
+    """Tables of one name in several namespaces change, move and go one by one."""
+    require(catalog, "createTable", "loadTable", "updateTable", "dropTable")
+    _apart(catalog, TABLES, _rename_table)
+
+
+@check("alike.views-of-one-name", proves="alike.views-of-one-name", group=Group.GENERATED)
+def test_views_of_one_name(catalog: Catalog) -> None:
+    """Views of one name in several namespaces change, move and go one by one."""
+    require(catalog, "createView", "loadView", "replaceView", "dropView")
+    _apart(catalog, VIEWS, _rename_view)
+
+
+@check(
+    "alike.transaction-over-one-name",
+    proves="alike.transaction-over-one-name",
+    group=Group.GENERATED,
+)
+def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
+    """Of tables of one name, a transaction changes each as it says, and looks at the right one."""
+    require(catalog, "createTable", "loadTable")
+    made = _namesakes(catalog, TABLES)
+    uuids = [
+        str(TABLES.load(catalog, it).expect(200).member("metadata", "table-uuid")) for it in made
+    ]
+    last = len(made) - 1
+    for turn in ("there", "back"):
+        due = [replace(it, mark=f"{turn} {number}") for number, it in enumerate(made)]
+        changes = [
+            {**_marking(it, it.mark), "requirements": [_same(uuid)]}
+            for it, uuid in zip(due, uuids, strict=True)
+        ]
+        sent = changes if turn == "there" else changes[::-1]
+        supported(catalog.commit_transaction(sent)).expect(200, 204, detail="tables of one name")
+        made = due
+        expect_bearers(catalog, TABLES, made)
+    for wrong, other in ((0, last), (last, 0)):
+        # What is asserted of one table is true of its namesake.
+        changes = [
+            {**_marking(it, "unwanted"), "requirements": [_same(uuids[other if n == wrong else n])]}
+            for n, it in enumerate(made)
+        ]
+        catalog.commit_transaction(changes).expect(409, detail="true of a namesake only")
+        expect_bearers(catalog, TABLES, made)
+
+
+def _same(uuid: str) -> dict[str, str]:
+    return {"type": "assert-table-uuid", "uuid": uuid}
+
+
+# ----------------------------------------------------------------------- lists in pages
+
+
+def _expect_pages(stem: str, listing: Listing, size: int) -> None:
+    """Judge that pages of a size hold each name with a stem once that the whole list has."""
+    ask, read = listing
+    reply = ask(())
+    due = [each for each in read(reply) if each[-1].startswith(stem)]
+    token: str | None = ""
+    listed: list[Any] = []
+    for _ in range(_PAGES_MAX):
+        reply = ask([("pageToken", token or ""), ("pageSize", str(size))])
+        listed += [each for each in read(reply) if each[-1].startswith(stem)]
+        token = next_page_token(reply)
+        if not token:
+            break
+    if sorted(listed) == due:
+        return
+    odd = [each for each in due if listed.count(each) != 1]
+    odd = odd or [each for each in listed if each not in due]
+    told = f"{show(odd[0][-1])} is {listed.count(odd[0])} times on pages of {size}"
+    raise reply.violation(LISTING, "each name of the list once", "another list", detail=told)
+
+
+def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> None:
+    stem = catalog.new_name("_")
+    for ending in PAGED:
+        reply = supported(make(f"{stem}{ending}"))
+        if not reply.ok:  # a catalog may have one case, or only letters
+            reply.expect(400, 403, 409, 422, detail=f"a name that ends in {ending}")
+    for size in (1, 2):
+        _expect_pages(stem, listing, size)
+
+
+@check(
+    "alike.pages-of-namespaces",
+    proves="alike.pages-of-namespaces",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),
+)
+def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
+    """Pages hold every namespace once, where names mix case, digits and underscores."""
+    require(catalog, "createNamespace", "listNamespaces")
+    parent = given_namespace(catalog)
+    listing = (lambda query: catalog.list_namespaces(parent, query)), namespaces_in
+    _pages(catalog, lambda name: catalog.create_namespace((*parent, name)), listing)
+
+
+@check(
+    "alike.pages-of-tables",
+    proves="alike.pages-of-tables",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
+    """Pages hold every table once, where names mix case, digits and underscores."""
+    require(catalog, "createTable", "listTables")
+    namespace = given_namespace(catalog)
+    listing = (lambda query: catalog.list_tables(namespace, query)), tables_in
+
+    def make(name: str) -> Reply:
+        return catalog.create_table(namespace, bodies.create_table_body(name))
+
+    _pages(catalog, make, listing)
+
+
+@check(
+    "alike.pages-of-views",
+    proves="alike.pages-of-views",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_of_views_in_mixed_case(catalog: Catalog) -> None:
+    """Pages hold every view once, where names mix case, digits and underscores."""
+    require(catalog, "createView", "listViews")
+    namespace = given_namespace(catalog)
+    listing = (lambda query: catalog.list_views(namespace, query)), tables_in
+
+    def make(name: str) -> Reply:
+        return VIEWS.create(catalog, Bearer(namespace, "", name, "nothing odd", "0"))
+
+    _pages(catalog, make, listing)

@@ -1,0 +1,236 @@
+"""Properties whose keys are alike, or are well known: each is kept apart from all the others."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_namespace, given_table
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
+from icecheck.conformance.kit.committing import commit
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.views import (
+    create_view_body,
+    given_view,
+    replace_view,
+    supported,
+)
+from icecheck.conformance.names.lookalike_names import properties_in
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, Reply
+
+WELL_KNOWN = (
+    "owner",  # columns of their own, in this and that store
+    "Owner",
+    "comment",
+    "description",
+    "name",
+    "id",
+    "type",
+    "created-at",
+    "provider",
+    "tags",
+)
+"""Keys that stores, engines and servers have members or columns for; Iceberg reserves none."""
+ALIKE = (
+    "Owner",  # which "owner" is taken for: a collation without case
+    "owner",
+    "icecheck.alike",
+    "icecheck.Alike",
+    "icecheck.alike.one",  # dots taken for nesting, beginnings for the whole
+    "icecheck.alike_one",  # LIKE; a hyphen and an underscore for one another
+    "icecheck.alike-one",
+    "icecheck.alike one",
+    "icecheck.alikeone",
+    "icecheck.alike.one.two",
+)
+"""Keys in an order in which each comes beside others that a careless comparison takes it for."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """An object with properties: how they are set, removed and loaded."""
+
+    assign: Callable[[Mapping[str, str]], Reply]
+    remove: Callable[[Sequence[str]], Reply]
+    load: Callable[[], Reply]
+
+
+def _update(action: str, member: str, value: Any) -> Json:
+    return {"action": action, member: value}
+
+
+def _namespace(catalog: Catalog) -> _Holder:
+    path = given_namespace(catalog)
+    return _Holder(
+        lambda updates: catalog.update_properties(path, updates=updates),
+        lambda keys: catalog.update_properties(path, removals=keys),
+        lambda: catalog.load_namespace_metadata(path),
+    )
+
+
+def _table(catalog: Catalog) -> _Holder:
+    table = given_table(catalog)
+    return _Holder(
+        lambda updates: commit(catalog, table, [_update("set-properties", "updates", updates)]),
+        lambda keys: commit(catalog, table, [_update("remove-properties", "removals", keys)]),
+        lambda: catalog.load_table(table.namespace, table.name),
+    )
+
+
+def _view(catalog: Catalog) -> _Holder:
+    view = given_view(catalog)
+    return _Holder(
+        lambda updates: replace_view(
+            catalog, view, [_update("set-properties", "updates", updates)]
+        ),
+        lambda keys: replace_view(catalog, view, [_update("remove-properties", "removals", keys)]),
+        lambda: catalog.load_view(view.namespace, view.name),
+    )
+
+
+def _expect(holder: _Holder, keys: Sequence[str], due: Mapping[str, str], what: str) -> None:
+    """Judge that of these keys a load shows those that are due, and no other one."""
+    reply = holder.load().expect(200)
+    found = properties_in(reply)
+    wanted = {key: due.get(key, ABSENT) for key in keys}
+    shown = {key: found.get(key, ABSENT) for key in keys}
+    expect_kept(reply, wanted, shown, EFFECT_MISSING.of("properties"), what)
+
+
+def _one_by_one(holder: _Holder) -> None:
+    """Set, set anew and remove each key by itself, and judge all of them after each request."""
+    before = properties_in(holder.load().expect(200))
+    # What a server has set of its own accord, it may set again.
+    keys = [key for key in ALIKE if key not in before]
+    due: dict[str, str] = {}
+    for turn in ("first", "second"):
+        for key in keys:
+            reply = no_breakdown(holder.assign({key: f"{turn} of {key}"}))
+            if reply.ok:
+                due[key] = f"{turn} of {key}"
+            _expect(holder, keys, due, f"{key} was {'set' if reply.ok else 'refused'}")
+    if not due:
+        raise not_applicable("the catalog takes none of these keys")
+    for key in [key for key in keys if key in due][::2]:
+        reply = no_breakdown(holder.remove([key]))
+        if reply.ok:
+            del due[key]
+        _expect(holder, keys, due, f"the removal of {key} was sent")
+
+
+def _well_known(
+    holder: _Holder, create: Callable[[Mapping[str, str]], tuple[Reply, Callable[[], Reply]]]
+) -> None:
+    """Judge that well-known keys are kept, given at the creation and set later."""
+    # What a server has set of its own accord, it may set again, whatever a client says.
+    before = properties_in(holder.load().expect(200))
+    items = [(key, f"the {key} of it") for key in WELL_KNOWN if key not in before]
+
+    def created(pairs: Pieces) -> Reply:
+        reply, load = create(dict(pairs))
+        if reply.ok:
+            loaded = load().expect(200)
+            found = properties_in(loaded)
+            expect_kept(loaded, dict(pairs), found, EFFECT_MISSING.of("properties"), "created with")
+        return reply
+
+    def updated(pairs: Pieces) -> Reply:
+        reply = holder.assign(dict(pairs))
+        if reply.ok:
+            loaded = holder.load().expect(200)
+            found = properties_in(loaded)
+            expect_kept(loaded, dict(pairs), found, EFFECT_MISSING.of("properties"), "set later")
+        return reply
+
+    send_in_pieces(items, created)
+    send_in_pieces(items, updated)
+
+
+# ------------------------------------------------------------------------ namespaces
+
+
+@check(
+    "alike.namespace-keys",
+    proves="alike.namespace-keys",
+    group=Group.GENERATED,
+    needs=("namespace-properties",),
+)
+def test_keys_of_a_namespace(catalog: Catalog) -> None:
+    """Of keys that are alike, each property of a namespace changes by itself."""
+    require(catalog, "createNamespace", "updateProperties", "loadNamespaceMetadata")
+    _one_by_one(_namespace(catalog))
+
+
+@check(
+    "alike.namespace-well-known-keys",
+    proves="alike.namespace-well-known-keys",
+    group=Group.GENERATED,
+    needs=("namespace-properties",),
+)
+def test_well_known_keys_of_a_namespace(catalog: Catalog) -> None:
+    """A namespace keeps properties whose keys stores have columns for."""
+    require(catalog, "createNamespace", "updateProperties", "loadNamespaceMetadata")
+
+    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
+        path = catalog.new_namespace_name()
+        reply = catalog.create_namespace(path, properties)
+        return reply, lambda: catalog.load_namespace_metadata(path)
+
+    _well_known(_namespace(catalog), create)
+
+
+# ---------------------------------------------------------------------------- tables
+
+
+@check("alike.table-keys", proves="alike.table-keys", group=Group.GENERATED)
+def test_keys_of_a_table(catalog: Catalog) -> None:
+    """Of keys that are alike, each property of a table changes by itself."""
+    require(catalog, "createTable", "updateTable", "loadTable")
+    _one_by_one(_table(catalog))
+
+
+@check("alike.table-well-known-keys", proves="alike.table-well-known-keys", group=Group.GENERATED)
+def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
+    """A table keeps properties whose keys stores have columns for."""
+    require(catalog, "createTable", "updateTable", "loadTable")
+    namespace = given_home(catalog)
+
+    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, properties=properties)
+        return catalog.create_table(namespace, body), lambda: catalog.load_table(namespace, name)
+
+    _well_known(_table(catalog), create)
+
+
+# ----------------------------------------------------------------------------- views
+
+
+@check("alike.view-keys", proves="alike.view-keys", group=Group.GENERATED)
+def test_keys_of_a_view(catalog: Catalog) -> None:
+    """Of keys that are alike, each property of a view changes by itself."""
+    require(catalog, "createView", "replaceView", "loadView")
+    _one_by_one(_view(catalog))
+
+
+@check("alike.view-well-known-keys", proves="alike.view-well-known-keys", group=Group.GENERATED)
+def test_well_known_keys_of_a_view(catalog: Catalog) -> None:
+    """A view keeps properties whose keys stores have columns for."""
+    require(catalog, "createView", "replaceView", "loadView")
+    namespace = given_home(catalog)
+
+    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
+        name = catalog.new_name()
+        reply = supported(
+            catalog.create_view(namespace, create_view_body(name, properties=properties))
+        )
+        return reply, lambda: catalog.load_view(namespace, name)
+
+    _well_known(_view(catalog), create)

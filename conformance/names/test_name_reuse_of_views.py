@@ -1,0 +1,121 @@
+"""The names of views used again, by another view or by a table."""
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_dropped, given_namespace
+from icecheck.conformance.kit import metadata_view
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.views import (
+    RENAME_CHANGED_THE_VIEW,
+    View,
+    given_view,
+    loaded_view,
+    replace_view,
+    supported,
+)
+from icecheck.conformance.names.name_reuse import (
+    FIRST_LIFE,
+    REQUIREMENT_IGNORED,
+    expect_listed_once,
+    expect_no_table,
+    expect_no_view,
+    expect_second_table,
+    expect_second_view,
+    given_first_table,
+    reused,
+    second_table,
+    second_view,
+)
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+
+_TABLE = ("createTable", "loadTable", "dropTable")
+_VIEW = ("createView", "loadView", "dropView")
+
+
+# ----------------------------------------------------------------------------- views
+
+
+def _given_first_view(catalog: Catalog) -> View:
+    view = given_view(catalog, given_namespace(catalog), properties=FIRST_LIFE)
+    replace_view(
+        catalog, view, [{"action": "set-properties", "updates": {"icecheck.more": "1"}}]
+    ).expect(200)
+    if catalog.claims("viewExists"):
+        catalog.view_exists(view.namespace, view.name)
+    if catalog.claims("listViews"):
+        catalog.list_views(view.namespace)
+    return loaded_view(catalog, view)
+
+
+def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
+    where = (first.namespace, first.name)
+    for _ in range(2):  # the first one to ask may fill a cache with the wrong one
+        reply = catalog.load_view(*where)
+        expect_second_view(reply, first.uuid)
+    if catalog.claims("viewExists"):
+        catalog.view_exists(*where).expect(200, 204)
+    if catalog.claims("listViews"):
+        expect_listed_once(catalog.list_views(first.namespace), *where)
+    marked = [{"action": "set-properties", "updates": {"icecheck.later": "1"}}]
+    reply = replace_view(catalog, first, marked)  # it asserts the first one's uuid
+    if reply.ok:
+        raise reply.violation(
+            REQUIREMENT_IGNORED,
+            "409",
+            reply.status,
+            detail="a commit to the view that had the name before",
+        )
+    expect_second_view(replace_view(catalog, first, marked, []), first.uuid)
+    expect_second_view(catalog.load_view(*where), first.uuid)
+
+
+@check("second-life.view", proves="second-life.view", group=Group.GENERATED)
+def test_name_of_a_dropped_view(catalog: Catalog) -> None:
+    """A view made under the name of a dropped one shows nothing of it."""
+    require(catalog, *_VIEW, "replaceView")
+    first = _given_first_view(catalog)
+    catalog.drop_view(first.namespace, first.name).expect(200, 204)
+    expect_no_view(catalog, first.namespace, first.name)
+    supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
+    _expect_second_everywhere(catalog, first)
+
+
+@check("second-life.view-renamed", proves="second-life.view-renamed", group=Group.GENERATED)
+def test_name_of_a_renamed_view(catalog: Catalog) -> None:
+    """A view made under the name that another one had is not that one, which keeps all it was."""
+    require(catalog, *_VIEW, "replaceView")
+    first = _given_first_view(catalog)
+    namespace, new = first.namespace, catalog.new_name()
+    expect_no_view(catalog, namespace, new)
+    supported(catalog.rename_view((namespace, first.name), (namespace, new))).expect(200, 204)
+    expect_no_view(catalog, namespace, first.name)
+    reused(supported(catalog.create_view(namespace, second_view(first.name))))
+    _expect_second_everywhere(catalog, first)
+    catalog.drop_view(namespace, first.name).expect(200, 204)
+    reply = catalog.load_view(namespace, new).expect(200, detail="under the new name")
+    found = str(metadata_view.metadata_in(reply).get("view-uuid")).lower()
+    if found != first.uuid.lower():
+        symptom, due = RENAME_CHANGED_THE_VIEW, "the view as it was before its rename"
+        raise reply.violation(symptom, due, "another one")
+
+
+# ------------------------------------------------------------------- one kind, then another
+
+
+@check("second-life.other-kind", proves="second-life.other-kind", group=Group.GENERATED)
+def test_name_of_another_kind(catalog: Catalog) -> None:
+    """A view made under the name of a dropped table is no table, and the other way round."""
+    require(catalog, *_VIEW, *_TABLE)
+    first, _ = given_first_table(catalog)
+    where = (first.namespace, first.name)
+    given_dropped(catalog, *where)
+    expect_no_view(catalog, *where)
+    supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
+    expect_no_table(catalog, *where)
+    expect_second_view(catalog.load_view(*where), first.uuid)
+    if catalog.claims("listViews"):
+        expect_listed_once(catalog.list_views(first.namespace), *where)
+    catalog.drop_view(*where).expect(200, 204)
+    catalog.create_table(first.namespace, second_table(first.name)).expect(200)
+    expect_no_view(catalog, *where)
+    expect_second_table(catalog.load_table(*where), first.uuid)

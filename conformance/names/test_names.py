@@ -1,0 +1,275 @@
+"""Names on their way through paths, bodies and lists: encoding, separators, case."""
+
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.conformance.kit.arranging import given_namespace_at, require
+from icecheck.conformance.kit.reading import (
+    expect_levels,
+    namespaces_in,
+    not_applicable,
+    object_in,
+    tables_in,
+)
+from icecheck.conformance.kit.views import (
+    create_view_body,
+    supported,
+)
+from icecheck.conformance.names.lookalike_names import (
+    ANOTHER_OBJECT,
+    NAME_ALTERED,
+    NAME_NOT_FOUND,
+    NAMES_RUN_TOGETHER,
+)
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered, saw
+from icecheck.replies.expect import Reply, show
+from icecheck.target.target import Namespace
+
+_NESTED = ("nested-namespaces",)
+# Web servers refuse paths in which these are encoded, before the catalog has seen them.
+_STOPPED_ON_THE_WAY = ("%", "/")
+_ROUND_TRIP = ("createTable", "loadTable", "listTables", "dropTable")
+# More than many a database column holds, and less than a directory's name may have.
+_LONG = 140
+# How Java clients introduce themselves; some catalogs decode paths accordingly.
+_JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
+
+
+@check("names.space", proves="names.space")
+def test_a_space_in_a_name(catalog: Catalog) -> None:
+    """A name with a space is found under %20, wherever it was accepted."""
+    _expect_round_trip(catalog, " b", "a space", "names-with-space")
+
+
+@check("names.plus", proves="names.plus")
+def test_a_plus_sign_in_a_name(catalog: Catalog) -> None:
+    """A name with a plus sign is found under %2B, wherever it was accepted."""
+    _expect_round_trip(catalog, "+b", "a plus sign", "names-with-plus")
+
+
+@check("names.percent", proves="names.percent")
+def test_a_percent_sign_in_a_name(catalog: Catalog) -> None:
+    """A name with a percent sign is decoded once, and found, wherever it was accepted."""
+    _expect_round_trip(catalog, "%41", "a percent sign", "names-with-percent")
+
+
+@check("names.unicode", proves="names.unicode")
+def test_characters_beyond_ascii_in_a_name(catalog: Catalog) -> None:
+    """A name with characters beyond ASCII is found and listed as it was created."""
+    _expect_round_trip(catalog, "_ü東", "characters beyond ASCII", "names-with-unicode")
+
+
+@check("names.long", proves="names.long")
+def test_a_long_name_of_a_table(catalog: Catalog) -> None:
+    """A table with a long name is found and listed as it was created, wherever it was accepted."""
+    require(catalog, *_ROUND_TRIP)
+    ending = f"_{_LONG * 'x'}"
+    _expect_table_round_trip(catalog, given_namespace(catalog), ending, f"{_LONG} letters x")
+
+
+@check("names.dot", proves="names.dot")
+def test_a_dot_in_a_name(catalog: Catalog) -> None:
+    """A dot inside a name is an ordinary character and splits nothing."""
+    _require_no_separator(catalog, ".")
+    _expect_round_trip(catalog, ".b", "a dot", "names-with-dot")
+
+
+@check("names.slash", proves="names.slash")
+def test_a_slash_in_a_name(catalog: Catalog) -> None:
+    """A name with a slash is found under %2F, wherever it was accepted."""
+    _expect_round_trip(catalog, "/b", "a slash", "names-with-slash")
+
+
+@check("names.case", proves="names.case")
+def test_a_name_keeps_its_case(catalog: Catalog) -> None:
+    """A name in mixed case is found and listed as it was created."""
+    _expect_round_trip(catalog, "_MiXed", "capital letters", "mixed-case-names")
+
+
+@check("names.case-distinct", proves="names.case")
+def test_names_that_differ_in_case_only(catalog: Catalog) -> None:
+    """Names that differ in case only are one name or two, and neither is taken for the other."""
+    require(catalog, "createNamespace", "loadNamespaceMetadata")
+    mixed = catalog.new_namespace_name("_MiXed")
+    _expect_case_kept(catalog, catalog.create_namespace(mixed), mixed)
+    lower = _lowered(mixed)
+    reply = catalog.create_namespace(lower)
+    if reply.status == 409:
+        saw(catalog, "case-distinct-names", present=False)
+        return
+    reply = offered(catalog, "case-distinct-names", reply).expect(200)
+    for namespace in (lower, mixed):
+        expect_levels(catalog.load_namespace_metadata(namespace).expect(200), namespace)
+
+
+@check("names.views", proves="names.views")
+def test_the_name_of_a_view(catalog: Catalog) -> None:
+    """A view with a space, a plus sign, a percent sign and an umlaut in its name is found by it."""
+    what = "a space, a plus sign, a percent sign and an umlaut"
+    namespace = given_namespace(catalog)
+    name = catalog.new_name(" +%41ü")
+    offered(catalog, "names-with-percent", catalog.load_view(namespace, name))
+    made = supported(catalog.create_view(namespace, create_view_body(name)))
+    made = _accepted(made, f"a view with {what} in its name")
+    loaded = _found(catalog.load_view(namespace, name), what)
+    uuids = [str(each.member("metadata", "view-uuid")).lower() for each in (made, loaded)]
+    if uuids[0] != uuids[1]:
+        raise loaded.violation(ANOTHER_OBJECT, "the view created", "another one", detail=what)
+    if catalog.claims("listViews"):
+        reply = catalog.list_views(namespace)
+        _expect_listed(reply, (namespace, name), tables_in(reply), what)
+    _found(catalog.drop_view(namespace, name), what)
+
+
+@check("names.space-as-plus", proves="names.space-as-plus")
+def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
+    """A name with a space is also found when the path spells the space as a plus sign."""
+    require(catalog, "createNamespace")
+    namespace = catalog.new_namespace_name(" b")
+    offered(catalog, "names-with-space", catalog.create_namespace(namespace)).expect(200)
+    template = catalog.session.contract.operations["loadNamespaceMetadata"].path
+    path = catalog.session.offer.path(template, {"namespace": namespace}).replace("%20", "+")
+    reply = catalog.call("loadNamespaceMetadata", path=path, headers=_JAVA)
+    reply.expect(200, detail="as Java clients encode paths")
+    expect_levels(reply, namespace)
+
+
+@check("names.unit-separator", proves="names.unit-separator", needs=_NESTED)
+def test_levels_are_separated_by_the_unit_separator(catalog: Catalog) -> None:
+    """In a path the levels of a namespace are separated by %1F."""
+    _expect_found_under_separator(catalog, "%1F")
+
+
+@check("names.separator-letter-case", proves="names.separator-letter-case", needs=_NESTED)
+def test_the_separator_may_be_written_in_lower_case(catalog: Catalog) -> None:
+    """The separator between levels is the same byte when it is written %1f."""
+    _expect_found_under_separator(catalog, "%1f")
+
+
+@check("names.distinct", proves="names.distinct", needs=_NESTED)
+def test_levels_are_not_joined(catalog: Catalog) -> None:
+    """Namespaces that differ only in where a level ends are different namespaces."""
+    _require_no_separator(catalog, ".")
+    parent = given_namespace(catalog)
+    outer = given_namespace(catalog, under=parent)
+    two_levels = (*outer, "b")
+    one_level = (*parent, f"{outer[-1]}.b")
+    given_namespace_at(catalog, two_levels)
+    reply = catalog.create_namespace(one_level)
+    if reply.status == 409:
+        raise reply.violation(
+            NAMES_RUN_TOGETHER, "200", "409", detail="a.b as one level was taken for a, b"
+        )
+    offered(catalog, "names-with-dot", reply).expect(200)
+    catalog.drop_namespace(one_level).expect(200, 202, 204)
+    reply = catalog.load_namespace_metadata(two_levels)
+    if reply.status == 404:
+        raise reply.violation(
+            NAMES_RUN_TOGETHER, "200", "404", detail="a, b went when a.b was dropped"
+        )
+    expect_levels(reply.expect(200), two_levels)
+
+
+def _require_no_separator(catalog: Catalog, character: str) -> None:
+    """End the check where no path can tell this character from the end of a level."""
+    if unquote(catalog.session.offer.separator) == character:
+        raise not_applicable(f"the catalog announces {character!r} as the end of a level")
+
+
+def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
+    if catalog.session.offer.separator.upper() != "%1F":
+        raise not_applicable("the catalog announces a separator of its own")
+    namespace = given_namespace(catalog, under=given_namespace(catalog))
+    template = catalog.session.contract.operations["loadNamespaceMetadata"].path
+    path = catalog.session.offer.path(template, {"namespace": namespace})
+    path = path.replace("%1F", separator).replace("%1f", separator)
+    reply = catalog.call("loadNamespaceMetadata", path=path)
+    reply.expect(200, detail=f"{separator} between the levels")
+    expect_levels(reply, namespace)
+
+
+def _expect_round_trip(catalog: Catalog, ending: str, what: str, capability: str) -> None:
+    """Judge that a namespace and a table with such a name are found, listed and dropped by it."""
+    require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
+    namespace = catalog.new_namespace_name(ending)
+    if ending.startswith(_STOPPED_ON_THE_WAY):
+        # Made through a body and then not to be addressed, it could never be dropped.
+        offered(catalog, capability, catalog.load_namespace_metadata(namespace))
+    reply = offered(catalog, capability, catalog.create_namespace(namespace)).expect(200)
+    if capability == "mixed-case-names":
+        _expect_case_kept(catalog, reply, namespace)
+    expect_levels(reply, namespace)
+    expect_levels(_found(catalog.load_namespace_metadata(namespace), what), namespace)
+    base = catalog.session.isolation.base
+    reply = catalog.list_namespaces(base or None)
+    _expect_listed(reply, namespace, namespaces_in(reply), what)
+    if all(map(catalog.claims, _ROUND_TRIP)):
+        _expect_table_round_trip(catalog, namespace, ending, what)
+    _found(catalog.drop_namespace(namespace), what)
+
+
+def _expect_table_round_trip(
+    catalog: Catalog, namespace: Namespace, ending: str, what: str
+) -> None:
+    """Judge the same of a table; the catalog may still refuse such a name for tables."""
+    name = catalog.new_name(ending)
+    reply = catalog.create_table(namespace, bodies.create_table_body(name))
+    if 400 <= reply.status < 500 and reply.status != 404:
+        return
+    created = str(_found(reply, what).member("metadata", "table-uuid"))
+    reply = _found(catalog.load_table(namespace, name), what)
+    if str(reply.member("metadata", "table-uuid")).lower() != created.lower():
+        raise reply.violation(
+            ANOTHER_OBJECT,
+            "the table created under this name",
+            "another table",
+            detail=f"a name with {what}",
+        )
+    reply = catalog.list_tables(namespace)
+    _expect_listed(reply, (namespace, name), tables_in(reply), what)
+    _found(catalog.drop_table(namespace, name), what)
+
+
+def _expect_case_kept(catalog: Catalog, reply: Reply, namespace: Namespace) -> None:
+    """End the check where the catalog says that it has made the name in lower case."""
+    made = object_in(offered(catalog, "mixed-case-names", reply).expect(200)).get("namespace")
+    if made == [*_lowered(namespace)]:
+        saw(catalog, "mixed-case-names", present=False)
+        raise not_applicable("the catalog makes names in lower case")
+
+
+def _lowered(namespace: Namespace) -> Namespace:
+    return (*namespace[:-1], namespace[-1].lower())
+
+
+def _accepted(reply: Reply, what: str) -> Reply:
+    """Return the answer to a creation; a catalog is free to refuse the name."""
+    if 400 <= reply.status < 500:
+        raise not_applicable(f"the catalog refuses {what} ({reply.status})")
+    return reply.expect(200)
+
+
+def _found(reply: Reply, what: str) -> Reply:
+    """Judge that something that was created under a name is reached under it."""
+    if not reply.ok:
+        raise reply.violation(
+            NAME_NOT_FOUND,
+            "the object created under this name",
+            reply.status,
+            detail=f"a name with {what}",
+        )
+    return reply
+
+
+def _expect_listed(reply: Reply, entry: object, listed: Sequence[object], what: str) -> None:
+    if entry not in listed:
+        raise reply.violation(
+            NAME_ALTERED,
+            "a list with the name as it was created",
+            "a list without it",
+            detail=f"{show(entry)}, a name with {what}",
+        )

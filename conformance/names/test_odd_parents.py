@@ -1,0 +1,100 @@
+"""Namespaces below others with odd names: each lists its own children, as a parent and above one.
+
+A name that looks like a path to somebody who splits it at another character than the unit
+separator stands beside that very path, so that such a server lists the children of another.
+"""
+
+from urllib.parse import unquote
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.edge_values import Hostile
+from icecheck.conformance.kit.reading import LISTING, namespaces_in
+from icecheck.conformance.names.lookalike_names import (
+    NAMESPACES,
+    Bearer,
+    expect_listed,
+    found,
+    is_free,
+    is_made,
+    raise_if_none,
+)
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import show
+from icecheck.target.target import Namespace
+
+_ENDINGS = (
+    Hostile("a dot", "a.b"),  # how SQL writes a path
+    Hostile("a space", "a b"),
+    Hostile("a plus sign", "a+b"),  # a space in a form
+    Hostile("a percent sign", "a%b"),
+    # Decoded twice. No capitals: a catalog may have one case only.
+    Hostile("the separator's code", "a%1fb"),
+    Hostile("a slash", "a/b"),  # how stores write a path
+    Hostile("a colon", "a:b"),
+    Hostile("a comma", "a,b"),
+    Hostile("an ampersand", "a&b=c"),
+    Hostile("letters beyond ASCII", "a\u00fc\u6771b"),
+    Hostile("the separator's picture", "a\u241fb"),
+    Hostile("the separator's escape", "a\\u001fb"),
+    Hostile("nothing odd", "a"),  # has a child b
+)
+
+
+def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]:
+    """Make the namespaces that the catalog takes, and return the child in each with its parent."""
+    stem = catalog.new_name("_")
+    # A newer catalog may announce a separator that is in a name: there it does split.
+    separator = unquote(catalog.session.offer.separator)
+    endings = [each for each in _ENDINGS if separator not in each.value]
+    inside: dict[Namespace, Bearer] = {}
+    for number, each in enumerate(endings):
+        it = Bearer(home, stem, each.value, each.what, str(number))
+        if not (is_free(catalog, NAMESPACES, it) and is_made(NAMESPACES.create(catalog, it), it)):
+            continue
+        # Who splits a name finds the plain namespace and this child of it.
+        child = Bearer(it.path, stem, str(number), each.what, "")
+        child = child if it.odd else Bearer(it.path, "", "b", each.what, "")
+        if is_made(NAMESPACES.create(catalog, child), child):
+            inside[child.path] = it
+    raise_if_none([*inside.values()])
+    return inside
+
+
+def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
+    """Judge that a namespace has one child, in a list that comes whole and on its first page."""
+    asked = [(), (("pageToken", ""), ("pageSize", "2"))]
+    for query in asked if has_capability(catalog, "pagination") else asked[:1]:
+        reply = found(catalog.list_namespaces(it.path, query), it)
+        if (listed := namespaces_in(reply)) != [child]:
+            raise reply.violation(
+                LISTING,
+                "the namespace's only child",
+                "another list",
+                detail=f"below {show(it.name)}, a name with {it.what}: {show([*listed])}",
+            )
+
+
+@check(
+    "listNamespaces.odd-parents",
+    proves="listNamespaces.odd-parents",
+    group=Group.GENERATED,
+    needs=("nested-namespaces",),
+)
+def test_children_of_namespaces_with_odd_names(catalog: Catalog) -> None:
+    """The children of a namespace are listed, whatever characters its name has."""
+    require(catalog, "createNamespace", "listNamespaces", "loadNamespaceMetadata")
+    home = given_namespace(catalog)
+    inside = _given_parents(catalog, home)
+    made = [*inside.values()]
+    expect_listed(catalog, NAMESPACES, made, made)
+    for child, it in inside.items():
+        _expect_children(catalog, it, child)
+    for child, it in inside.items():
+        reply = found(catalog.list_namespaces(child), it)
+        if listed := namespaces_in(reply):
+            detail = f"below {show([*child])} is {show([*listed[0]])}"
+            raise reply.violation(LISTING, "an empty list", "another list", detail=detail)

@@ -1,0 +1,328 @@
+"""Names that look alike, through every operation that names something in path, query or body.
+
+Each check is made twice, for names that go wrong in addresses and for those that go wrong in
+stores (``lookalike_names.FAMILIES``); its objects are each other's bystanders.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_dropped, given_home, given_namespace, given_table
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.views import supported
+from icecheck.conformance.names.lookalike_names import (
+    FAMILIES,
+    MARK,
+    NAMESPACES,
+    TABLES,
+    VIEWS,
+    Bearer,
+    Kind,
+    expect_bearers,
+    expect_itself,
+    expect_listed,
+    expect_paged,
+    found,
+    given_bearers,
+    is_free,
+    is_made,
+    lookalikes,
+    properties_in,
+    raise_if_none,
+)
+from icecheck.conformance.names.name_resolution import BESIDE, Ask
+from icecheck.contract import Action
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+from icecheck.target.target import Namespace
+
+SECOND = "icecheck.second"
+_WORDS = {"address": "with a meaning in addresses", "store": "that stores alter"}
+
+
+def _home(catalog: Catalog, kind: Kind) -> Namespace:
+    """Return where objects of a kind are made: nothing else is listed there, if it can be."""
+    if kind.word == "namespace" and not has_capability(catalog, "nested-namespaces"):
+        return catalog.session.isolation.base
+    return given_namespace(catalog)
+
+
+# --------------------------------------------------------- made, found, listed, dropped
+
+
+def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
+    """Judge that each is found and listed by its name, and that a drop takes that one alone."""
+    home = _home(catalog, kind)
+    made = given_bearers(catalog, kind, home, family)
+    expect_bearers(catalog, kind, made)
+    if catalog.claims(f"{kind.word}Exists"):
+        for each in made:
+            found(kind.exists(catalog, each), each)
+    beside = _found_beside(catalog, kind, made)
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
+    if lists:
+        expect_listed(catalog, kind, made, made)
+    if lists and (kind.word != "namespace" or home != catalog.session.isolation.base):
+        expect_paged(catalog, kind, made)
+    for each in made[::2]:
+        found(kind.drop(catalog, each), each)
+    if lists:
+        expect_listed(catalog, kind, made, made[1::2])
+    expect_bearers(catalog, kind, made[1::2])
+    _expect_beside(catalog, beside, made[1::2])
+
+
+def _found_beside(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> list[Ask]:
+    """Return the requests beside loads by which a name with nothing odd in it is found."""
+    plain = next((each for each in made if not each.odd), None)
+    if kind is not TABLES or plain is None:
+        return []
+    place = (plain.namespace, plain.name)
+    asks = [ask for operation_id, ask in BESIDE.items() if catalog.claims(operation_id)]
+    return [ask for ask in asks if ask(catalog, place, "").ok]
+
+
+def _expect_beside(catalog: Catalog, asks: Sequence[Ask], left: Sequence[Bearer]) -> None:
+    """Judge that these requests find what is left, when what it was taken for is there no more."""
+    for ask in asks:
+        for each in left:
+            found(ask(catalog, (each.namespace, each.name), ""), each)
+
+
+def namespaces_kept(catalog: Catalog, family: str) -> None:
+    """Namespaces with names {words} are each found, listed and dropped by their own name."""
+    _kept(catalog, NAMESPACES, family)
+
+
+def tables_kept(catalog: Catalog, family: str) -> None:
+    """Tables with names {words} are each found, listed and dropped by their own name."""
+    _kept(catalog, TABLES, family)
+
+
+def views_kept(catalog: Catalog, family: str) -> None:
+    """Views with names {words} are each found, listed and dropped by their own name."""
+    offered_views(catalog)
+    _kept(catalog, VIEWS, family)
+
+
+def offered_views(catalog: Catalog) -> None:
+    """End the check where the catalog says with 406 that it has no views."""
+    name = Bearer(given_home(catalog), catalog.new_name("_"), "a", "nothing odd", "0")
+    supported(VIEWS.create(catalog, name))
+
+
+# ----------------------------------------------------------------------------- renamed
+
+Rename = Callable[[Catalog, Bearer, Bearer], Reply]
+
+
+def _rename_table(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
+    ends = (source.namespace, source.name), (target.namespace, target.name)
+    reply = catalog.rename_table(*ends)
+    if reply.status == 406:
+        why = "the catalog answers renameTable with 406: not supported"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    return reply
+
+
+def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
+    ends = (source.namespace, source.name), (target.namespace, target.name)
+    return supported(catalog.rename_view(*ends))
+
+
+def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
+    """Judge that what gets such a name by a rename has it, and leaves it by another one."""
+    namespace = given_namespace(catalog)
+    there: list[Bearer] = []
+    for each in lookalikes(catalog, namespace, family):
+        if not is_free(catalog, kind, each):
+            continue
+        plain = _plain(catalog, each)
+        supported(kind.create(catalog, plain)).expect(200)
+        if is_made(rename(catalog, plain, each), each):
+            there.append(each)
+    raise_if_none(there)
+    expect_bearers(catalog, kind, there)
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
+    if lists:
+        expect_listed(catalog, kind, there, there)
+    back = [(each, _plain(catalog, each)) for each in there[::2]]
+    for each, plain in back:
+        found(rename(catalog, each, plain), each)
+    if lists:
+        expect_listed(catalog, kind, there, there[1::2])
+    expect_bearers(catalog, kind, [plain for _, plain in back])
+
+
+def _plain(catalog: Catalog, it: Bearer) -> Bearer:
+    return replace(it, stem=catalog.new_name("_"), ending="a", beginning="")
+
+
+def tables_renamed(catalog: Catalog, family: str) -> None:
+    """Tables that are renamed to and from names {words} bear just these names."""
+    require(catalog, "createTable", "loadTable")
+    _moved(catalog, TABLES, family, _rename_table)
+
+
+def views_renamed(catalog: Catalog, family: str) -> None:
+    """Views that are renamed to and from names {words} bear just these names."""
+    require(catalog, "createView", "loadView")
+    _moved(catalog, VIEWS, family, _rename_view)
+
+
+# --------------------------------------------------------------------- changed by name
+
+
+def _marking(it: Bearer) -> dict[str, object]:
+    return {"action": "set-properties", "updates": {SECOND: it.mark}}
+
+
+def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
+    """Judge that each has got its own change."""
+    for each in bearers:
+        reply = expect_itself(catalog, kind, each)
+        seen = properties_in(reply).get(SECOND, ABSENT)
+        if seen != each.mark:
+            raise reply.violation(
+                EFFECT_ON_ANOTHER.of("name"),
+                "the change that was sent to this name",
+                "none" if seen is ABSENT else "the change that was sent to another one",
+                detail=f"{show(each.name)}, a name with {each.what}",
+            )
+
+
+def _committed(catalog: Catalog, kind: Kind, family: str) -> None:
+    """Judge that a commit to each reaches it, and no other one."""
+    made = given_bearers(catalog, kind, given_namespace(catalog), family)
+    operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
+    for each in made:
+        names: dict[str, str | Namespace] = {"namespace": each.namespace, kind.word: each.name}
+        body = {"identifier": each.identifier, "requirements": [], "updates": [_marking(each)]}
+        found(catalog.call(operation, names, body=body), each)
+    _expect_changed(catalog, kind, made)
+
+
+def tables_committed(catalog: Catalog, family: str) -> None:
+    """Commits to tables with names {words} reach just the table that they name."""
+    require(catalog, "createTable", "loadTable")
+    _committed(catalog, TABLES, family)
+
+
+def views_committed(catalog: Catalog, family: str) -> None:
+    """Commits to views with names {words} reach just the view that they name."""
+    require(catalog, "createView", "loadView")
+    offered_views(catalog)
+    _committed(catalog, VIEWS, family)
+
+
+def transaction_committed(catalog: Catalog, family: str) -> None:
+    """A transaction over tables with names {words} changes each of them as it says."""
+    require(catalog, "createTable", "loadTable")
+    made = given_bearers(catalog, TABLES, given_namespace(catalog), family)
+    changes = [
+        {"identifier": each.identifier, "requirements": [], "updates": [_marking(each)]}
+        for each in made
+    ]
+    reply = catalog.commit_transaction(changes)
+    if reply.status == 406 or (400 <= reply.status < 500 and reply.status != 404):
+        why = f"the catalog refuses a transaction over these tables with {reply.status}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    found(reply, made[0])
+    _expect_changed(catalog, TABLES, made)
+
+
+def properties_updated(catalog: Catalog, family: str) -> None:
+    """Properties of namespaces with names {words} change in just the one that is named."""
+    require(catalog, "createNamespace", "loadNamespaceMetadata")
+    made = given_bearers(catalog, NAMESPACES, _home(catalog, NAMESPACES), family)
+    for each in made:
+        found(catalog.update_properties(each.path, updates={SECOND: each.mark}), each)
+    _expect_changed(catalog, NAMESPACES, made)
+
+
+# ------------------------------------------------------------- registered, and one inside
+
+
+def tables_registered(catalog: Catalog, family: str) -> None:
+    """Tables that are registered under names {words} are found by just these names."""
+    require(catalog, "createTable", "dropTable", "loadTable")
+    namespace = given_namespace(catalog)
+    there: list[Bearer] = []
+    for each in lookalikes(catalog, namespace, family):
+        if not is_free(catalog, TABLES, each):
+            continue
+        table = given_table(catalog, namespace, properties={MARK: each.mark})
+        if table.metadata_location is None:
+            raise NotOffered("the catalog tells no metadata location")
+        given_dropped(catalog, namespace, table.name)
+        reply = catalog.register_table(namespace, each.name, table.metadata_location)
+        if is_made(reply, each):
+            there.append(each)
+    raise_if_none(there)
+    expect_bearers(catalog, TABLES, there)
+    if catalog.claims("listTables"):
+        expect_listed(catalog, TABLES, there, there)
+
+
+def contents_of_namespaces(catalog: Catalog, family: str) -> None:
+    """Tables of one name, in namespaces with names {words}, are not taken for one another."""
+    require(catalog, "createNamespace", "createTable", "loadTable", "dropTable")
+    made = given_bearers(catalog, NAMESPACES, _home(catalog, NAMESPACES), family)
+    stem = catalog.new_name("_")
+    inside: list[Bearer] = []
+    for each in made:
+        table = Bearer(each.path, stem, "a", each.what, each.mark)
+        if is_made(TABLES.create(catalog, table), table):
+            inside.append(table)
+    raise_if_none(inside)
+    expect_bearers(catalog, TABLES, inside)
+    if catalog.claims("listTables"):
+        for each in inside[::2]:
+            expect_listed(catalog, TABLES, [each], [each])
+    beside = _found_beside(catalog, TABLES, inside)
+    for each in inside[::2]:
+        found(TABLES.drop(catalog, each), each)
+    expect_bearers(catalog, TABLES, inside[1::2])
+    _expect_beside(catalog, beside, inside[1::2])
+
+
+# -------------------------------------------------------------------------- the checks
+
+Judge = Callable[[Catalog, str], None]
+
+_JUDGES: dict[str, tuple[Judge, tuple[str, ...]]] = {
+    "roundtrip.namespace-names": (namespaces_kept, ()),
+    "roundtrip.table-names": (tables_kept, ()),
+    "roundtrip.view-names": (views_kept, ()),
+    "roundtrip.table-renames": (tables_renamed, ()),
+    "roundtrip.view-renames": (views_renamed, ()),
+    "roundtrip.table-commits-by-name": (tables_committed, ()),
+    "roundtrip.view-commits-by-name": (views_committed, ()),
+    "roundtrip.transaction-by-name": (transaction_committed, ()),
+    "roundtrip.properties-by-name": (properties_updated, ("namespace-properties",)),
+    "roundtrip.registered-names": (tables_registered, ()),
+    "roundtrip.names-of-parents": (contents_of_namespaces, ()),
+}
+
+
+def _declare(requirement: str, judge: Judge, needs: tuple[str, ...], family: str) -> None:
+    def names(catalog: Catalog) -> None:
+        judge(catalog, family)
+
+    snake = re.sub("[^a-z]", "_", requirement.partition(".")[2])
+    names.__name__ = names.__qualname__ = f"test_{snake}_{family}"
+    names.__doc__ = str(judge.__doc__).format(words=_WORDS[family])
+    declared = check(
+        f"{requirement}.{family}", proves=requirement, group=Group.GENERATED, needs=needs
+    )(names)
+    globals()[names.__name__] = declared
+
+
+for _requirement, (_judge, _needs) in _JUDGES.items():
+    for _family in FAMILIES:
+        _declare(_requirement, _judge, _needs, _family)

@@ -1,0 +1,1 @@
+"""Checks of namespaces and their properties."""

@@ -1,0 +1,215 @@
+"""Namespaces in one another: what happens to one of them changes no property of any other."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.reading import NO_PROPERTIES, not_applicable, object_in
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import ABSENT, ANY_OBJECT, Reply, equal, show
+from icecheck.target.target import Namespace
+
+Properties = Mapping[str, str]
+Family = Mapping[str, Properties]
+"""Each namespace that there is, under the name it has here, with all that was set of it.
+
+A table in one of them is a member too, without properties.
+"""
+
+_KEYS = ("icecheck.of", "icecheck.both", "icecheck.turn")
+_MEMBERS = ("a", "a.b", "a.b.a", "a.c", "ab")
+_TABLE = ".table"
+_REFUSALS = (400, 403, 422)
+"""How a catalog refuses what it does not take; a family goes on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A request about one namespace, where the family is such that it has that status."""
+
+    what: str
+    member: str
+    possible: Callable[[Family], bool]
+    send: Callable[[Catalog, Namespace], Reply]
+    statuses: tuple[int, ...]
+    due: Callable[[Family], Family]
+
+
+def _created(member: str, properties: Properties) -> _Step:
+    told = "with properties" if properties else "without properties"
+    head = member.rpartition(".")[0]
+    return _Step(
+        f"creating {member} {told}",
+        member,
+        lambda family: member not in family and (not head or head in family),
+        lambda catalog, path: catalog.create_namespace(path, properties),
+        (200,),
+        lambda family: {**family, member: dict(properties)},
+    )
+
+
+def _changed(member: str, updates: Properties, *removals: str) -> _Step:
+    def due(family: Family) -> Family:
+        kept = {key: each for key, each in family[member].items() if key not in removals}
+        return {**family, member: {**kept, **updates}}
+
+    names = [" and ".join(each) or "nothing" for each in (updates, removals)]
+    return _Step(
+        f"setting {names[0]}, and removing {names[1]}, of {member}",
+        member,
+        lambda family: member in family,
+        lambda catalog, path: catalog.update_properties(path, updates=updates, removals=removals),
+        (200,),
+        due,
+    )
+
+
+def _without(member: str) -> Callable[[Family], Family]:
+    return lambda family: {key: each for key, each in family.items() if key != member}
+
+
+def _dropped(member: str) -> _Step:
+    def empty(family: Family) -> bool:
+        return member in family and not any(each.startswith(f"{member}.") for each in family)
+
+    return _Step(
+        f"dropping {member}",
+        member,
+        empty,
+        lambda catalog, path: catalog.drop_namespace(path),
+        (200, 204),
+        _without(member),
+    )
+
+
+def _with_a_table(member: str) -> _Step:
+    body = bodies.create_table_body("icecheck_in", properties=dict.fromkeys(_KEYS, "a table's"))
+    return _Step(
+        f"creating a table in {member}",
+        member,
+        lambda family: member in family,
+        lambda catalog, path: catalog.create_table(path, body),
+        (200,),
+        lambda family: {**family, f"{member}{_TABLE}": {}},
+    )
+
+
+def _without_the_table(member: str) -> _Step:
+    table = f"{member}{_TABLE}"
+    return _Step(
+        f"dropping the table in {member}",
+        member,
+        lambda family: table in family,
+        lambda catalog, path: catalog.drop_table(path, "icecheck_in"),
+        (200, 204),
+        _without(table),
+    )
+
+
+def _refused(step: _Step, status: int, possible: Callable[[Family], bool]) -> _Step:
+    """Return a step that is refused, and changes nothing, where the family is such."""
+    what = f"the refused try of {step.what}"
+    return replace(
+        step, what=what, statuses=(status,), possible=possible, due=lambda family: family
+    )
+
+
+_ALL = dict.fromkeys(_KEYS, "unwanted")
+_STEPS = (
+    _created("a.b", {}),
+    _created("a.c", {"icecheck.of": "a.c", "icecheck.both": "a.c"}),
+    _created("ab", {"icecheck.of": "ab"}),
+    _created("a.b.a", {"icecheck.of": "a.b.a", "icecheck.both": "a.b.a"}),
+    _changed("a", {"icecheck.both": "a", "icecheck.turn": "1"}),
+    _changed("a.b", {"icecheck.turn": "2"}),
+    _refused(_created("a.c", _ALL), 409, lambda family: "a.c" in family),
+    _changed("a.b", {}, "icecheck.turn"),
+    _changed("a.b.a", {"icecheck.turn": "3"}, "icecheck.of"),
+    _refused(_changed("a.c", _ALL, "icecheck.of"), 422, lambda family: "a.c" in family),
+    _with_a_table("a.c"),
+    _refused(_dropped("a.c"), 409, lambda family: "a.c.table" in family),
+    _without_the_table("a.c"),
+    _dropped("a.c"),
+    _changed("a.b", {"icecheck.turn": "1"}),
+    _changed("a", {}, *_KEYS),
+    _refused(_changed("a.c", _ALL), 404, lambda family: "a.c" not in family),
+    _changed("a", {"icecheck.of": "a again"}),
+    _dropped("a.b.a"),
+    _created("a.b.a", {}),
+    _created("a.c", {}),
+    _changed("a.c", {"icecheck.both": "a.c again"}, "icecheck.of"),
+    _dropped("ab"),
+    _dropped("a.b.a"),
+    _dropped("a.b"),
+    _created("a.b", {"icecheck.turn": "4"}),
+)
+
+
+class _Household:
+    """A family of namespaces, and where each of its members is."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        root = given_namespace(catalog)
+        head = given_namespace(catalog, {"icecheck.of": "a"}, under=root)
+        name = head[-1]
+        self.paths: Mapping[str, Namespace] = {
+            "a": head,
+            "a.b": (*head, "b"),
+            "a.b.a": (*head, "b", name),  # as its grandparent is called
+            "a.c": (*head, "c"),
+            "ab": (*root, f"{name}b"),
+        }
+        self.family: Family = {"a": {"icecheck.of": "a"}}
+        self.taken = 0
+
+    def take(self, step: _Step) -> None:
+        """Take a step where it can be, and judge that each namespace is as it has to be then."""
+        if not step.possible(self.family):
+            return
+        reply = step.send(self.catalog, self.paths[step.member])
+        if step.statuses == (200,) and reply.status in _REFUSALS:
+            step = _refused(step, reply.status, step.possible)
+        reply.expect(*step.statuses, detail=step.what)
+        self.taken += reply.ok
+        before, self.family = self.family, step.due(self.family)
+        for member in _MEMBERS:
+            self._expect(member, before, step)
+
+    def _expect(self, member: str, before: Family, step: _Step) -> None:
+        reply = self.catalog.load_namespace_metadata(self.paths[member])
+        told = f"{member}, after {step.what}"
+        if member not in self.family:
+            reply.expect(404, detail=told)
+            return
+        found = object_in(reply.expect(200, detail=told)).get("properties", ABSENT)
+        if not isinstance(found, dict):
+            due, seen = show(ANY_OBJECT), show(found)
+            raise reply.violation(NO_PROPERTIES, due, seen, detail=told, pointer="/properties")
+        due_properties = {key: self.family[member].get(key) for key in _KEYS}
+        was = {key: before.get(member, {}).get(key) for key in _KEYS}
+        is_same = member in before and was == due_properties
+        symptom = EFFECT_ON_ANOTHER.of("namespace") if is_same else EFFECT_MISSING.of("properties")
+        shown = {key: found.get(key) for key in _KEYS}
+        equal(shown, due_properties, symptom=symptom, detail=told)
+
+
+@check(
+    "states.namespaces",
+    proves="states.namespaces",
+    group=Group.GENERATED,
+    needs=("namespace-properties", "nested-namespaces"),
+)
+def test_a_life_of_namespaces(catalog: Catalog) -> None:
+    """After every change to one of several namespaces each has just the properties set on it."""
+    require(catalog, "createNamespace", "updateProperties", "dropNamespace")
+    household = _Household(catalog)
+    for step in _STEPS:
+        household.take(step)
+    if not household.taken:
+        raise not_applicable("the catalog refuses every one of these changes")

@@ -1,0 +1,1 @@
+"""Checks that whatever was accepted is what the next load shows."""

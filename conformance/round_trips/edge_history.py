@@ -1,0 +1,315 @@
+"""Updates of snapshots, refs, statistics and keys with values that a careless server changes.
+
+Each function returns what ``kept.judge_changes`` sends, one update after the other.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.conformance.kit.edge_values import (
+    LONGS,
+    STRINGS,
+    Hostile,
+    in_halves,
+    shuffled,
+    string_map,
+)
+from icecheck.conformance.kit.round_trip import Change, Make
+from icecheck.conformance.kit.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
+
+__all__ = [
+    "add_encryption_key",
+    "add_snapshot",
+    "remove_encryption_key",
+    "remove_partition_statistics",
+    "remove_refs",
+    "remove_snapshots",
+    "remove_statistics",
+    "set_partition_statistics_of",
+    "set_refs",
+    "set_statistics_of",
+]
+
+Json = dict[str, Any]
+
+_POSITIVE = tuple(each for each in LONGS if each.value > 0)
+_REF_NAME_LENGTH_MAX = 250
+
+
+# ---- snapshots
+
+
+def add_snapshot(catalog: Catalog) -> list[Make]:
+    """Add snapshots with odd ids, summaries, places and sequence numbers."""
+    summary = shuffled([*string_map().items()], catalog.session.seed, "add-snapshot")
+    return [
+        _summarised(summary),
+        *(_snapshot(f"the snapshot id {each.what}", snapshot_id=each.value) for each in _POSITIVE),
+        *(
+            _snapshot(f"the operation {o}", ordinal, summary={"operation": o})
+            for ordinal, o in enumerate(("replace", "overwrite", "delete"), start=31)
+        ),
+        _snapshot(
+            "a place with odd letters", 41, manifest_list="s3://b/a b%20c+d=\u00e9e\u0301.avro"
+        ),
+        _snapshot("the sequence number 2^31 + 1", 51, sequence_number=2**31 + 1),
+        _snapshot("the sequence number 2^53 + 1", 52, sequence_number=2**53 + 1),
+    ]
+
+
+def _snapshot(what: str, ordinal: int = 21, parts: tuple[Make, ...] = (), **members: Any) -> Make:
+    def make(table: Table) -> Change:
+        sent = {
+            **bodies.snapshot(table.metadata),
+            "snapshot-id": 7_000_000_000_000_000_900 + ordinal,
+        }
+        sent |= {key.replace("_", "-"): value for key, value in members.items()}
+
+        def named(before: Json, after: Json) -> Json:
+            return {
+                "snapshots": [*(before.get("snapshots") or []), sent],
+                "last-sequence-number": sent.get("sequence-number", 0),
+                "next-row-id": after.get("next-row-id"),
+            }
+
+        return Change(what, {"action": "add-snapshot", "snapshot": sent}, named, parts)
+
+    return make
+
+
+def _summarised(items: Sequence[tuple[str, str]], ordinal: int = 101) -> Make:
+    halves = in_halves(items) if len(items) > 1 else ()
+    # Halves of halves have ids of their own.
+    parts = tuple(_summarised(half, 2 * ordinal + at) for at, half in enumerate(halves))
+    return _snapshot(
+        "values and keys of a summary",
+        ordinal,
+        parts,
+        summary={"operation": "append", **dict(items)},
+    )
+
+
+def remove_snapshots(table: Table) -> list[Make]:
+    """Remove snapshots that no ref names: from the middle, then the first, then two at once."""
+    named_by_refs = {r.get("snapshot-id") for r in (table.metadata.get("refs") or {}).values()}
+    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+    free = [each for each in ids if each not in named_by_refs]
+
+    def make(*gone: int) -> Make:
+        def named(before: Json, after: Json) -> Json:
+            def left(member: str) -> list[Json]:
+                # A file of a snapshot that is gone may go with it.
+                now = after.get(member) or []
+                return [
+                    each
+                    for each in before.get(member) or []
+                    if each["snapshot-id"] not in gone or each in now
+                ]
+
+            snapshots = [s for s in before["snapshots"] if s["snapshot-id"] not in gone]
+            files = ("statistics", "partition-statistics")
+            return {"snapshots": snapshots, **{member: left(member) for member in files}}
+
+        update = {"action": "remove-snapshots", "snapshot-ids": [*gone]}
+        return lambda _table: Change(f"{len(gone)} of many snapshots", update, named)
+
+    return [make(*part) for part in (free[1:2], free[:1], [*free[2:4]][::-1]) if part]
+
+
+# ---- refs
+
+
+def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
+    """Set refs with odd names and ages; those of one name differ in its case only."""
+    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+    first, last = ids[0], ids[-1]
+    members = ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
+    makes = []
+    for at, each in enumerate(_POSITIVE):
+        kind = kinds[at % len(kinds)]
+        retention = members if kind == "branch" else members[2:]
+        # The number of snapshots to keep has 32 bits.
+        values = {
+            m: min(each.value, 2**31 - 1) if m == members[0] else each.value for m in retention
+        }
+        makes.append(_ref(f"the ages {each.what}", f"aged_{at}", kind, first, **values))
+    names = [Hostile("a name with a capital", "Aged_0"), *STRINGS]
+    odd = [n for n in names if n.value.strip() and len(n.value) < _REF_NAME_LENGTH_MAX]
+    makes += [
+        _ref(f"a ref called like {each.what}", each.value, kinds[at % len(kinds)], last)
+        for at, each in enumerate(odd[:_ODD_NAMES_MAX])
+    ]
+    others = [
+        _ref("a ref that becomes one of the other kind", f"aged_{at}", kinds[at - 1], last)
+        for at in range(len(kinds))
+    ]
+    return [*makes, _ref("a ref that is moved", "aged_0", kinds[0], last), *others]
+
+
+_ODD_NAMES_MAX = 7
+
+
+def _ref(what: str, name: str, kind: str, snapshot_id: int, **retention: int) -> Make:
+    update = bodies.snapshot_ref(snapshot_id, name, kind)
+    update |= retention
+    sent = {k: v for k, v in update.items() if k not in {"action", "ref-name"}}
+
+    def named(before: Json, _after: Json) -> Json:
+        return {"refs": {**(before.get("refs") or {}), name: sent}}
+
+    return lambda _table: Change(what, update, named)
+
+
+def remove_refs(table: Table) -> list[Make]:
+    """Remove the refs but main one by one; others name the same snapshots."""
+
+    def make(name: str) -> Make:
+        def named(before: Json, _after: Json) -> Json:
+            return {"refs": {k: v for k, v in before["refs"].items() if k != name}}
+
+        update = {"action": "remove-snapshot-ref", "ref-name": name}
+        return lambda _table: Change("one ref of many", update, named)
+
+    return [make(name) for name in table.metadata.get("refs") or {} if name != "main"]
+
+
+# ---- statistics
+
+
+def _in_place(member: str, update: Json, file: Json, what: str) -> Make:
+    def named(before: Json, _after: Json) -> Json:
+        others = [
+            each for each in before.get(member) or [] if each["snapshot-id"] != file["snapshot-id"]
+        ]
+        return {member: [*others, file]}
+
+    return lambda _table: Change(what, update, named)
+
+
+def set_statistics_of(table: Table) -> list[Make]:
+    """Set statistics of odd sizes, places and blobs, in place of others and beside them."""
+    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+
+    def make(what: str, at: int, blobs: Sequence[Json] = (), **members: Any) -> Make:
+        file = statistics_file(table, ids[at % len(ids)], at)
+        file |= {key.replace("_", "-"): value for key, value in members.items()}
+        file["blob-metadata"] = [{**file["blob-metadata"][0], **blob} for blob in blobs or [{}]]
+        return _in_place("statistics", set_statistics(file), file, what)
+
+    sized = [
+        make(
+            f"the sizes {each.what}",
+            at,
+            file_size_in_bytes=each.value,
+            file_footer_size_in_bytes=each.value,
+        )
+        for at, each in enumerate(LONGS)
+    ]
+    return [
+        make("a blob of another snapshot", 1, [{"snapshot-id": ids[0]}, {"snapshot-id": ids[-1]}]),
+        *sized,
+        make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.puffin"),
+        make("no blobs' properties", 2, [{"properties": {}}]),
+        make("properties of a blob", 3, [{"properties": string_map()}]),
+        make("fields in another order", 4, [{"fields": [5, 1, 3]}]),
+        make("two blobs that differ in one field", 5, [{"fields": [2]}, {"fields": [1]}]),
+        make("a large sequence number", 6, [{"sequence-number": 2**53 + 1}]),
+        make("a type of another's making", 7, [{"type": "icecheck-\u00e9 v1 "}]),
+    ]
+
+
+def set_partition_statistics_of(table: Table) -> list[Make]:
+    """Set partition statistics of odd sizes and places, in place of others and beside them."""
+    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+
+    def make(what: str, at: int, **members: Any) -> Make:
+        file = partition_statistics_file(table, ids[at % len(ids)], at)
+        file |= {key.replace("_", "-"): value for key, value in members.items()}
+        return _in_place("partition-statistics", set_partition_statistics(file), file, what)
+
+    return [
+        *(
+            make(f"the size {each.what}", at, file_size_in_bytes=each.value)
+            for at, each in enumerate(LONGS)
+        ),
+        make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.parquet"),
+    ]
+
+
+def remove_statistics(table: Table) -> list[Make]:
+    """Remove the statistics of one snapshot after the other."""
+    return _without(table, "statistics", "remove-statistics")
+
+
+def remove_partition_statistics(table: Table) -> list[Make]:
+    """Remove the partition statistics of one snapshot after the other."""
+    return _without(table, "partition-statistics", "remove-partition-statistics")
+
+
+def _without(table: Table, member: str, action: str) -> list[Make]:
+    def make(gone: int) -> Make:
+        def named(before: Json, _after: Json) -> Json:
+            return {member: [f for f in before[member] if f["snapshot-id"] != gone]}
+
+        update = {"action": action, "snapshot-id": gone}
+        return lambda _table: Change("the file of one snapshot of many", update, named)
+
+    files = table.metadata.get(member) or []
+    return [make(file["snapshot-id"]) for file in [*files[1:], *files[:1]]]
+
+
+# ---- encryption keys
+
+
+def add_encryption_key(_table: Table) -> list[Make]:
+    """Add keys with odd ids, properties and bytes."""
+    every = string_map()
+
+    def make(what: str, key_id: str, encoded: str = "aWNl", **members: Any) -> Make:
+        key: Json = {"key-id": key_id, "encrypted-key-metadata": encoded}
+        key |= {name.replace("_", "-"): value for name, value in members.items()}
+
+        def named(before: Json, _after: Json) -> Json:
+            return {"encryption-keys": [*(before.get("encryption-keys") or []), key]}
+
+        update = {"action": "add-encryption-key", "encryption-key": key}
+        return lambda _table: Change(what, update, named)
+
+    short = [each for each in STRINGS if each.value.strip() and len(each.value) < _KEY_LENGTH_MAX]
+    return [
+        make("bytes that other alphabets write otherwise", "k1", "+/+/+/8="),
+        make("one byte, padded twice", "k2", "/w=="),
+        make("bytes that are no text", "k3", "AAECA//+/Q=="),
+        make("properties of a key", "k4", properties=every),
+        make("a key that another one encrypts", "k5", encrypted_by_id="k1"),
+        make("an id that differs in its case", "K1"),
+        make("the same bytes under another id", "k1 ", "+/+/+/8="),
+        *(make(f"an id like {each.what}", each.value) for each in short[:_ODD_KEYS_MAX]),
+    ]
+
+
+_KEY_LENGTH_MAX = 100
+_ODD_KEYS_MAX = 9
+
+
+def remove_encryption_key(table: Table) -> list[Make]:
+    """Remove keys one by one, with others there that are equal but for case and blanks."""
+
+    def make(gone: str) -> Make:
+        def named(before: Json, _after: Json) -> Json:
+            return {
+                "encryption-keys": [k for k in before["encryption-keys"] if k["key-id"] != gone]
+            }
+
+        update = {"action": "remove-encryption-key", "key-id": gone}
+        return lambda _table: Change("one key of many", update, named)
+
+    keys = [key["key-id"] for key in table.metadata.get("encryption-keys") or []]
+    return [make(each) for each in [*keys[1:2], *keys[:1], *keys[3:], *keys[2:3]]]

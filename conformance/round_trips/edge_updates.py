@@ -1,0 +1,114 @@
+"""Updates of a table's identity, location and properties that a careless server changes.
+
+Each function returns what ``kept.judge_changes`` sends, one update after the other.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.conformance.kit.edge_values import in_halves, shuffled, string_map
+from icecheck.conformance.kit.round_trip import KEPT, Change, Make
+
+__all__ = ["assign_uuid", "remove_properties", "set_location", "set_properties", "upgrade"]
+
+Json = dict[str, Any]
+
+
+# ---- identity, version, location
+
+
+def assign_uuid(table: Table) -> list[Make]:
+    """Assign the uuid that the table has, twice."""
+    update = {"action": "assign-uuid", "uuid": table.uuid}
+    change = Change("the table's own uuid", update, lambda _before, _after: {})
+    return [lambda _table: change] * 2
+
+
+def upgrade(versions: Sequence[int]) -> list[Make]:
+    """Raise the format version step by step, and to the one that it has."""
+
+    def make(version: int) -> Make:
+        def named(_before: Json, after: Json) -> Json:
+            # What a version has that the one before lacks begins as the server says.
+            own = {m: after.get(m) for m in ("last-sequence-number", "next-row-id")}
+            return {"format-version": version, **own}
+
+        update = {"action": "upgrade-format-version", "format-version": version}
+        return lambda _table: Change(f"format version {version}", update, named)
+
+    return [make(version) for version in versions]
+
+
+def set_location(table: Table) -> list[Make]:
+    """Move the table to places that are spelled like something else."""
+    root = str(table.metadata.get("location", "")).rstrip("/")
+
+    def make(what: str, end: str) -> Make:
+        update = {"action": "set-location", "location": f"{root}{end}"}
+        return lambda _table: Change(
+            what, update, lambda _before, _after: {"location": update["location"]}
+        )
+
+    return [
+        make("a location with a capital", "_Moved"),
+        make("a location with a blank", "_a b"),
+        make("a location with a percent sign", "_a%20b%2F"),
+        make("a location with letters beyond ASCII", "_caf\u00e9_cafe\u0301"),
+        make("a location with a plus and an equals sign", "/day=1+1"),
+    ]
+
+
+# ---- properties
+
+
+def set_properties(catalog: Catalog) -> list[Make]:
+    """Set every hostile value, then others under the same keys, then a few of them alone."""
+    every = string_map()
+    turned = dict(zip(every, [*reversed(every.values())], strict=True))
+    orders = [
+        shuffled([*items.items()], catalog.session.seed, f"set-properties.{at}")
+        for at, items in enumerate((every, turned))
+    ]
+    alone = [[("icecheck.value.0", "")], [("icecheck.hostile.case", "alone")], []]
+    return [_properties(items) for items in (*orders, *alone)]
+
+
+def _properties(items: Sequence[tuple[str, str]]) -> Make:
+    updates = dict(items)
+
+    def make(_table: Table) -> Change:
+        halves = in_halves(items) if len(items) > 1 else ()
+        return Change(
+            "values and keys of properties",
+            {"action": "set-properties", "updates": updates},
+            lambda before, _after: {"properties": {**(before.get("properties") or {}), **updates}},
+            tuple(_properties(half) for half in halves),
+        )
+
+    return make
+
+
+def remove_properties(catalog: Catalog) -> list[Make]:
+    """Remove keys one by one, with others there that are equal for whoever is careless."""
+    keys = [key for key in string_map() if not key.startswith("icecheck.value.")]
+    order = shuffled(keys, catalog.session.seed, "remove-properties")
+
+    def make(count: int, at: int) -> Make:
+        def removing(table: Table) -> Change | None:
+            there = table.metadata.get("properties") or {}
+            gone = [key for key in order if key in there][at : at + count]
+            if not gone:
+                return None
+
+            def named(before: Json, _after: Json) -> Json:
+                properties = before.get("properties") or {}
+                return {"properties": {k: v for k, v in properties.items() if k not in gone}}
+
+            update = {"action": "remove-properties", "removals": gone}
+            return Change("keys of properties", update, named)
+
+        return removing
+
+    every = [*(KEPT | string_map()).items()]
+    return [_properties(every), *(make(1, at % 3) for at in range(14)), make(5, 1)]

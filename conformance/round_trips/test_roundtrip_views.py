@@ -1,0 +1,249 @@
+"""Views: whatever a creation or a commit was accepted with is what the next load shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
+from icecheck.conformance.kit.edge_values import (
+    KEYS,
+    STRING_LISTS,
+    STRINGS,
+    string_map,
+)
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.kit.views import (
+    FIRST_SQL,
+    View,
+    create_view_body,
+    definition_of,
+    expect_view_unchanged,
+    given_view,
+    loaded_view,
+    replace_view,
+    supported,
+    view_version,
+)
+from icecheck.conformance.round_trips.view_roundtrip import (
+    commit_version,
+    current_version,
+    expect_frame,
+    given_two,
+    metadata_of,
+    next_version,
+    view_properties,
+)
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
+
+Json = dict[str, Any]
+
+_VIEW = "createView", "loadView"
+# Catalogs that run Iceberg's own code refuse a version without a dialect of the one before it.
+_DIALECTS_MAY_GO = {"replace.drop-dialect.allowed": "true"}
+
+
+def _expect_definition(reply: Reply, metadata: Mapping[str, Any], sent: Json, what: str) -> None:
+    due, found = definition_of(sent), definition_of(current_version(metadata))
+    expect_kept(reply, due, found, EFFECT_MISSING.of("view-definition"), what)
+
+
+# ------------------------------------------------------------------------- queries
+
+
+def _representations(items: Sequence[tuple[str, str]]) -> list[Json]:
+    return [{"type": "sql", "sql": sql, "dialect": dialect} for dialect, sql in items]
+
+
+def _queries() -> list[tuple[str, str]]:
+    """Return a query of every hostile kind, in a dialect each, in an order that sorting changes."""
+    made = [
+        (f"dialect{(n * 7) % 101}", f"SELECT '{n}' -- {each.value}")
+        for n, each in enumerate(STRINGS)
+    ]
+    bare = [(f"bare{(n * 7) % 101}", each.value) for n, each in enumerate(STRINGS) if each.value]
+    return [*made, *bare]
+
+
+def _dialects() -> list[tuple[str, str]]:
+    """Return hostile names of dialects; those that differ in case only count as one for some."""
+    names = {each.value.lower(): each.value for each in KEYS}
+    return [(name, f"SELECT {n} AS id") for n, name in enumerate(names.values())]
+
+
+def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str) -> None:
+    namespace = given_home(catalog)
+
+    def send(some: Sequence[tuple[str, str]]) -> Reply:
+        name = catalog.new_name()
+        version = {
+            **view_version(namespace=namespace),
+            "representations": _representations(some),
+        }
+        reply = supported(catalog.create_view(namespace, create_view_body(name, version=version)))
+        if reply.ok:
+            loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
+            _expect_definition(loaded, metadata, version, what)
+        return reply
+
+    send_in_pieces(items, send, requests_max=16)
+
+
+@check("roundtrip.view-sql.created", proves="roundtrip.view-sql-created", group=Group.GENERATED)
+def test_queries_of_a_creation(catalog: Catalog) -> None:
+    """A view has every query and dialect that it was created with, letter for letter, in order."""
+    require(catalog, *_VIEW)
+    _created_with(catalog, _queries(), "queries")
+    _created_with(catalog, _dialects(), "dialects")
+
+
+@check("roundtrip.view-sql.replaced", proves="roundtrip.view-sql-replaced", group=Group.GENERATED)
+def test_queries_of_a_commit(catalog: Catalog) -> None:
+    """A commit's new version has its queries letter for letter, and all else stays."""
+    require(catalog, *_VIEW)
+    view, beside = given_two(catalog, **_DIALECTS_MAY_GO)
+    number = 1
+
+    def send(some: Sequence[tuple[str, str]]) -> Reply:
+        nonlocal number
+        number += 1
+        version = next_version(view, number, representations=_representations(some))
+        reply = commit_version(catalog, view, version)
+        if reply.ok:
+            loaded, metadata = metadata_of(catalog, view)
+            _expect_definition(loaded, metadata, version, "queries")
+        return reply
+
+    send_in_pieces([*_dialects(), *_queries()], send, requests_max=20)
+    expect_frame(catalog, view, "versions", "current-version-id")
+    expect_view_unchanged(catalog, beside)
+
+
+# ------------------------------------------------------------- what the names in it mean
+
+
+def _contexts(view: View) -> list[tuple[str, Json]]:
+    """Return what versions may say of catalog and namespace, one hostile member at a time."""
+    namespaces = [
+        (each.what, {"default-namespace": each.value, "default-catalog": "Prod"})
+        for each in STRING_LISTS
+        if each.value
+    ]
+    catalogs: list[tuple[str, Json]] = [
+        (each.what, {"default-namespace": [*view.namespace], "default-catalog": each.value})
+        for each in STRINGS[1::4]
+        if each.value
+    ]
+    none: list[tuple[str, Json]] = [("no default catalog", {"default-namespace": ["a"]})]
+    return [*namespaces, *none, *catalogs, *none]
+
+
+@check("roundtrip.view-context", proves="roundtrip.view-context", group=Group.GENERATED)
+def test_default_catalog_and_namespace(catalog: Catalog) -> None:
+    """Each version has the default catalog and namespace it was sent with, levels as they were."""
+    require(catalog, *_VIEW)
+    view, beside = given_two(catalog)
+    accepted = 0
+    for number, (what, members) in enumerate(_contexts(view), 2):
+        # All versions have one query: what tells them apart is what its names mean.
+        version = next_version(view, number, **members)
+        version["representations"] = view_version(FIRST_SQL)["representations"]
+        if no_breakdown(commit_version(catalog, view, version)).ok:
+            accepted += 1
+            reply, metadata = metadata_of(catalog, view)
+            _expect_definition(reply, metadata, version, what)
+    if not accepted:
+        raise not_applicable("the catalog takes none of these versions")
+    expect_frame(catalog, view, "versions", "current-version-id")
+    expect_view_unchanged(catalog, beside)
+
+
+@check("roundtrip.view-summary", proves="roundtrip.view-summary", group=Group.GENERATED)
+def test_summaries(catalog: Catalog) -> None:
+    """A version that a commit adds has every entry of its summary, key and value as sent."""
+    require(catalog, *_VIEW)
+    view = loaded_view(catalog, given_view(catalog))
+    number = 1
+
+    def send(pairs: Pieces) -> Reply:
+        nonlocal number
+        number += 1
+        summary = {"engine-name": "icecheck", **dict(pairs)}
+        reply = commit_version(catalog, view, next_version(view, number, summary=summary))
+        if reply.ok:
+            loaded, metadata = metadata_of(catalog, view)
+            found = current_version(metadata).get("summary") or {}
+            expect_kept(loaded, summary, found, EFFECT_MISSING.of("view-summary"))
+        return reply
+
+    send_in_pieces([*string_map().items()], send)
+
+
+# ------------------------------------------------------------------------ properties
+
+
+@check("roundtrip.view-properties", proves="roundtrip.view-properties", group=Group.GENERATED)
+def test_properties(catalog: Catalog) -> None:
+    """A view has each property as it was set, keeps the others, and loses what was removed."""
+    require(catalog, *_VIEW)
+    view, beside = given_two(catalog, **{"icecheck.value": "kept"})
+    due: Json = dict(view_properties(view.metadata))
+
+    def commit(update: Json, some: Pieces) -> Reply:
+        reply = replace_view(catalog, view, [update])
+        if reply.ok and update["action"] == "set-properties":
+            due.update(dict(some))
+        elif reply.ok:
+            for key, _ in some:
+                due.pop(key, None)
+        return reply
+
+    pairs = [*string_map().items()]
+    send_in_pieces(pairs, lambda some: commit(_set(some), some))
+    reply, metadata = metadata_of(catalog, view)
+    expect_kept(reply, due, view_properties(metadata), EFFECT_MISSING.of("view-properties"), "set")
+    there = [pair for pair in pairs if pair[0] in due]
+    send_in_pieces(there[::2], lambda some: commit(_remove(some), some))
+    reply, metadata = metadata_of(catalog, view)
+    shown = {key: view_properties(metadata).get(key) for key in (*dict(there), *due)}
+    wanted = {key: due.get(key) for key in shown}
+    expect_kept(reply, wanted, shown, EFFECT_MISSING.of("view-properties"), "after a removal")
+    expect_frame(catalog, view)
+    expect_view_unchanged(catalog, beside)
+
+
+def _set(some: Pieces) -> Json:
+    return {"action": "set-properties", "updates": dict(some)}
+
+
+def _remove(some: Pieces) -> Json:
+    return {"action": "remove-properties", "removals": [key for key, _ in some]}
+
+
+@check(
+    "roundtrip.view-properties.created",
+    proves="roundtrip.view-properties-created",
+    group=Group.GENERATED,
+)
+def test_properties_of_a_creation(catalog: Catalog) -> None:
+    """A view has every property that its creation gave it, key and value as sent."""
+    require(catalog, *_VIEW)
+    namespace = given_home(catalog)
+
+    def send(pairs: Pieces) -> Reply:
+        name = catalog.new_name()
+        reply = supported(
+            catalog.create_view(namespace, create_view_body(name, properties=dict(pairs)))
+        )
+        if reply.ok:
+            loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
+            expect_kept(
+                loaded, dict(pairs), view_properties(metadata), EFFECT_MISSING.of("view-properties")
+            )
+        return reply
+
+    send_in_pieces([*string_map().items()], send)

@@ -1,0 +1,94 @@
+"""Views to send hostile values to, each with a bystander, and what must stay as it was."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import arrange
+from icecheck.conformance.kit import metadata_view
+from icecheck.conformance.kit.bisection import expect_kept
+from icecheck.conformance.kit.views import (
+    MARK,
+    View,
+    create_view_body,
+    current_versions,
+    given_view,
+    loaded_view,
+    replace_view,
+    settled_view,
+    supported,
+    view_version,
+)
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.replies.expect import Reply
+
+__all__ = [
+    "commit_version",
+    "current_version",
+    "expect_frame",
+    "given_two",
+    "metadata_of",
+    "next_version",
+    "view_properties",
+]
+
+Json = dict[str, Any]
+
+
+def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
+    """Make a view to change and a bystander, whose name begins with the name of the first."""
+    view = loaded_view(catalog, given_view(catalog, properties={MARK: "first", **properties}))
+    body = create_view_body(f"{view.name}x", properties={MARK: "beside"})
+    names = {"namespace": view.namespace}
+    arrange(catalog, "createView", lambda: catalog.call("createView", names, body=body))
+    beside = View(view.namespace, body["name"], {}, None)
+    return view, loaded_view(catalog, beside)
+
+
+def metadata_of(catalog: Catalog, view: View) -> tuple[Reply, Json]:
+    """Load a view that must be there, and return the answer and the metadata in it."""
+    reply = catalog.load_view(view.namespace, view.name).expect(200)
+    return reply, metadata_view.metadata_in(reply)
+
+
+def current_version(metadata: Mapping[str, Any]) -> Json:
+    """Return the current version of a view, or an empty one."""
+    return next((dict(each) for each in current_versions(metadata)), {})
+
+
+def view_properties(metadata: Mapping[str, Any]) -> Json:
+    """Return the properties of a view, or none."""
+    properties = metadata.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def expect_frame(catalog: Catalog, before: View, *changed: str) -> None:
+    """Judge that nothing of a view is another than before, but for these members."""
+    reply, metadata = metadata_of(catalog, before)
+    was, now = settled_view(before.metadata, MARK), settled_view(metadata, MARK)
+    if "versions" in changed:
+        # A version that is still kept is what it was; older ones may have expired.
+        kept = {key: value for key, value in was["versions"].items() if key in now["versions"]}
+        now["versions"] = {key: now["versions"][key] for key in kept}
+        was["versions"] = kept
+    for member in {*changed} - {"versions"}:
+        was.pop(member, None)
+        now.pop(member, None)
+    expect_kept(reply, was, now, EFFECT_ON_ANOTHER.of("view"), "what was not named")
+
+
+def commit_version(catalog: Catalog, view: View, version: Json) -> Reply:
+    """Add a version to a view and make it current; a catalog that refuses it says so."""
+    updates = [
+        {"action": "add-view-version", "view-version": version},
+        {"action": "set-current-view-version", "view-version-id": -1},
+    ]
+    return supported(replace_view(catalog, view, updates))
+
+
+def next_version(view: View, number: int, **members: Any) -> Json:
+    """Return a version that no other one equals, with ids and times that follow the last."""
+    made = view_version(f"SELECT {number} AS id, 'a' AS data", namespace=view.namespace)
+    made["version-id"] = number + 1
+    made["schema-id"] = current_version(view.metadata).get("schema-id", 0)
+    return made | members

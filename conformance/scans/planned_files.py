@@ -1,0 +1,135 @@
+"""Which files a plan has to have, judged by their names; what such checks have in common."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.planned_scan import (
+    Planned,
+    expect_state,
+    planned,
+)
+from icecheck.conformance.kit.manifest_files import ManifestFiles
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.replies.expect import Violation, equal
+
+__all__ = [
+    "HISTORY",
+    "IN_A",
+    "MANY",
+    "PLANNED_DELETES",
+    "PLANNED_FILE",
+    "PLANNED_FILES",
+    "PLANNED_FILE_TIMES",
+    "PLAN_OF_NOTHING",
+    "RESIDUAL_FORGETS_THE_FILTER",
+    "V2",
+    "expect_among",
+    "expect_no_snapshot",
+    "expect_planned",
+    "expect_undecided",
+    "lost",
+    "takes",
+]
+
+PLANNED_FILES = declare(
+    "planned-files",
+    "Plans other files than those that the scan is about",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+    told=("what the scan is about", "something else"),
+)
+PLANNED_DELETES = declare(
+    "planned-deletes",
+    "Plans a data file with other delete files than those that apply to it",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+)
+PLANNED_FILE = declare(
+    "planned-file",
+    "Tells of planned files what is not so",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+    told=("what is known of it", "something else"),
+    qualifiers_apart=False,
+)
+PLANNED_FILE_TIMES = declare(
+    "planned-file:times",
+    "Writes times in planned files otherwise than documented",
+    Severity.SHAPE,
+    family=PLANNED_FILE,
+)
+RESIDUAL_FORGETS_THE_FILTER = declare(
+    "residual-forgets-the-filter",
+    "Leaves nothing to test in a file of which only some rows match the filter",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+)
+PLAN_OF_NOTHING = declare(
+    "plan-of-nothing",
+    "Plans files for a scan that finds nothing",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+)
+
+V2 = ("format-version-2",)
+HISTORY = (*V2, "snapshot-history")
+IN_A = ("a",)
+"""A partition, of files that differ in other things."""
+MANY = 150
+"""So many files that a catalog with plan tasks has a reason to use them."""
+
+
+def expect_planned(
+    files: ManifestFiles, found: Planned, names: Iterable[str], detail: str = ""
+) -> None:
+    """Judge that exactly these files are planned, each once."""
+    planned_names = files.names_of(found.locations)
+    equal(planned_names, sorted(names), symptom=PLANNED_FILES, detail=detail)
+
+
+def expect_among(
+    files: ManifestFiles, found: Planned, names: Iterable[str], detail: str = ""
+) -> None:
+    """Judge that these are planned, each once; a planner that prunes less plans others too."""
+    due = sorted(names)
+    of_these = [name for name in files.names_of(found.locations) if name in due]
+    equal(of_these, due, symptom=PLANNED_FILES, detail=detail)
+
+
+def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
+    """Judge that something is left to test in a file, some of whose rows match the filter.
+
+    A task that does not tell what is left leaves the filter as it is.
+    """
+    residual = task.get("residual-filter")
+    kind = residual.get("type") if isinstance(residual, dict) else residual
+    decided = kind in (True, False, "true", "false")
+    equal(decided, False, symptom=RESIDUAL_FORGETS_THE_FILTER, detail=detail)
+
+
+def expect_no_snapshot(catalog: Catalog, table: Table, snapshot_id: int, **members: Any) -> None:
+    """Judge that a scan of a snapshot that the table does not have is refused, or fails."""
+    reply = catalog.plan_table_scan(table, snapshot_id=snapshot_id, **members)
+    if reply.status == 200 and reply.json().get("status") == "submitted":
+        # A server that plans in the background may notice it there.
+        reply = catalog.fetch_planning_result(table, str(reply.json().get("plan-id")))
+    if reply.status == 200 and reply.json().get("status") in {"failed", "submitted"}:
+        expect_state(reply, "failed", "submitted")
+        return
+    reply.expect_refused()
+
+
+def lost(files: ManifestFiles, found: Planned, names: Iterable[str]) -> list[str]:
+    """Return which of these files are not planned, or not once, however many others are."""
+    planned_names = files.names_of(found.locations)
+    return [name for name in names if planned_names.count(name) != 1]
+
+
+def takes(catalog: Catalog, table: Table, **members: Any) -> bool:
+    """Whether a scan that a catalog may refuse is planned, be it at once or in the background."""
+    try:
+        planned(catalog, table, **members)
+    except Violation:
+        return False
+    return True

@@ -1,0 +1,179 @@
+"""Scan planning as any catalog can show it: what is taken, what is refused, on tables without data.
+
+What a plan has to contain is judged in test_scan_planning_files.py.
+"""
+
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_home, shared_table
+from icecheck.client.planned_scan import (
+    expect_state,
+    planned,
+)
+from icecheck.conformance.kit.committing import shared_snapshots
+from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
+from icecheck.target.target import Namespace
+
+UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
+UNKNOWN_PLAN = "icecheck-no-such-plan"
+UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"
+
+
+def _missing(catalog: Catalog) -> list[tuple[Namespace, str]]:
+    """Return a table that does not exist, and one in a namespace that does not exist."""
+    namespace = given_home(catalog)
+    return [
+        (namespace, catalog.new_name()),
+        (catalog.new_namespace_name(), catalog.new_name()),
+    ]
+
+
+def _absent(namespace: Namespace, name: str) -> Table:
+    return Table(namespace, name, {}, None)
+
+
+# ---- planTableScan
+
+
+@check("planTableScan.empty-table", proves="planTableScan.200")
+def test_scan_of_an_empty_table(catalog: Catalog) -> None:
+    """A scan of a table that has no snapshot yet is planned, and has no tasks."""
+    table = shared_table(catalog)
+    equal(planned(catalog, table).locations, [], symptom=PLAN_OF_NOTHING)
+
+
+@check("planTableScan.state", proves="planTableScan.state")
+def test_state_of_a_plan(catalog: Catalog) -> None:
+    """An answer to a scan says its state, and has what a client needs in that state."""
+    reply = catalog.plan_table_scan(shared_table(catalog)).expect(200)
+    expect_state(reply, "completed", "submitted")
+
+
+@check("planTableScan.java-body", proves="planTableScan.every-member")
+def test_scan_with_every_member(catalog: Catalog) -> None:
+    """A request with every member that a plain scan can have is planned."""
+    table = shared_table(catalog)
+    everything: dict[str, Any] = {
+        "select": ["id", "data"],
+        "filter": {"type": "gt", "term": "id", "value": 5},
+        "case_sensitive": True,
+        "use_snapshot_schema": False,
+        "stats_fields": ["id"],
+    }
+    planned(catalog, table, **everything)
+
+
+@check(
+    "planTableScan.point-and-range", proves="planTableScan.400", needs=("metadata-only-snapshots",)
+)
+def test_scan_of_a_point_and_a_range(catalog: Catalog) -> None:
+    """A scan that names a snapshot and a range of snapshots is refused."""
+    table, [first, second] = shared_snapshots(catalog)
+    reply = catalog.plan_table_scan(
+        table, snapshot_id=second, start_snapshot_id=first, end_snapshot_id=second
+    )
+    reply.expect(400)
+
+
+@check(
+    "planTableScan.range-without-end",
+    proves="planTableScan.range-needs-its-end",
+    needs=("metadata-only-snapshots",),
+)
+def test_scan_of_a_range_without_end(catalog: Catalog) -> None:
+    """A scan of a range that does not say where it ends is refused."""
+    table, [first, _] = shared_snapshots(catalog)
+    catalog.plan_table_scan(table, start_snapshot_id=first).expect(400)
+
+
+@check("planTableScan.malformed-refused", proves="planTableScan.malformed-body")
+def test_malformed_scans(catalog: Catalog) -> None:
+    """A request that breaks the schema of scans is refused."""
+    table = shared_table(catalog)
+    wrong: dict[str, Any] = {
+        "no JSON": b"{",
+        "no object": [],
+        "a snapshot-id that is no number": {"snapshot-id": "first"},
+        "a select that is no list": {"select": "id"},
+        "an unknown kind of filter": {"filter": {"type": "icecheck", "term": "id", "value": 1}},
+        "a filter without a value": {"filter": {"type": "eq", "term": "id"}},
+    }
+    names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
+    for what, body in wrong.items():
+        catalog.call("planTableScan", names, body=body).expect(400, detail=f"sent {what}")
+
+
+@check("planTableScan.unknown-snapshot", proves="planTableScan.unknown-snapshot-refused")
+def test_scan_of_an_unknown_snapshot(catalog: Catalog) -> None:
+    """A scan of a snapshot that the table does not have is refused, not planned as empty."""
+    table = shared_table(catalog)
+    expect_no_snapshot(catalog, table, UNKNOWN_SNAPSHOT)
+
+
+@check("planTableScan.missing-table", proves="planTableScan.404")
+def test_scan_of_a_missing_table(catalog: Catalog) -> None:
+    """Planning a scan of a table, or in a namespace, that does not exist is refused."""
+    for namespace, name in _missing(catalog):
+        catalog.plan_table_scan(_absent(namespace, name)).expect(404)
+
+
+# ---- fetchPlanningResult
+
+
+@check("fetchPlanningResult.unknown-plan", proves="fetchPlanningResult.404")
+def test_result_of_an_unknown_plan(catalog: Catalog) -> None:
+    """Asking for the result of a plan that does not exist is refused."""
+    table = shared_table(catalog)
+    catalog.fetch_planning_result(table, UNKNOWN_PLAN).expect(404)
+
+
+@check("fetchPlanningResult.missing-table", proves="fetchPlanningResult.missing-table")
+def test_result_for_a_missing_table(catalog: Catalog) -> None:
+    """Asking for a plan of a table that does not exist is refused."""
+    for namespace, name in _missing(catalog):
+        catalog.fetch_planning_result(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
+
+
+# ---- cancelPlanning
+
+
+@check("cancelPlanning.missing-table", proves="cancelPlanning.404")
+def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
+    """Cancelling a plan of a table that does not exist is refused."""
+    for namespace, name in _missing(catalog):
+        catalog.cancel_planning(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
+
+
+# ---- fetchScanTasks
+
+
+@check("fetchScanTasks.unknown-task", proves="fetchScanTasks.404")
+def test_unknown_plan_task(catalog: Catalog) -> None:
+    """Handing in a plan task that was never given out is refused."""
+    table = shared_table(catalog)
+    catalog.fetch_scan_tasks(table, UNKNOWN_PLAN_TASK).expect(404)
+
+
+@check("fetchScanTasks.missing-table", proves="fetchScanTasks.missing-table")
+def test_tasks_of_a_missing_table(catalog: Catalog) -> None:
+    """Handing in a plan task for a table that does not exist is refused."""
+    for namespace, name in _missing(catalog):
+        catalog.fetch_scan_tasks(_absent(namespace, name), UNKNOWN_PLAN_TASK).expect(404)
+
+
+@check("fetchScanTasks.malformed-refused", proves="fetchScanTasks.400")
+def test_request_without_a_plan_task(catalog: Catalog) -> None:
+    """A request that names no plan task is refused."""
+    table = shared_table(catalog)
+    names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
+    wrong: dict[str, Any] = {
+        "no JSON": b"{",
+        "no object": [],
+        "no plan-task": {},
+        "a plan-task that is no string": {"plan-task": {}},
+    }
+    for what, body in wrong.items():
+        catalog.call("fetchScanTasks", names, body=body).expect(400, detail=f"sent {what}")

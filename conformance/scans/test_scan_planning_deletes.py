@@ -1,0 +1,316 @@
+"""Deletes of one table at every point of its history, and all that is told in large plans.
+
+Equality deletes and the data files that they leave out decide what is read: they are judged
+exactly. Position deletes name their rows: one too many changes nothing, one too few does.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import answers, file_scan_tasks, planned
+from icecheck.conformance.kit.manifest_files import (
+    EQUALITY_DELETES,
+    POSITION_DELETES,
+    ManifestFiles,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.scans.planned_files import (
+    HISTORY,
+    MANY,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    V2,
+    expect_undecided,
+)
+from icecheck.conformance.scans.planned_history import ALL_OF, DRESSES, SOME_OF, dress
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, equal
+
+Json = Any
+Tasks = list[dict[str, Json]]
+
+
+# ---- a history of deletes
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a snapshot has: data file -> its equality and its position deletes, by their names."""
+
+    equality: dict[str, set[str]] = field(default_factory=dict)
+    position: dict[str, set[str]] = field(default_factory=dict)
+
+    def with_data(self, name: str) -> "_Content":
+        return _Content({**self.equality, name: set()}, {**self.position, name: set()})
+
+    def deleting(self, name: str, data: Iterable[str], kind: int) -> "_Content":
+        """The same once a delete file applies to these data files."""
+        of_kind = self.equality if kind == EQUALITY_DELETES else self.position
+        more = {each: {*of_kind[each], name} for each in data}
+        if kind == EQUALITY_DELETES:
+            return _Content({**self.equality, **more}, self.position)
+        return _Content(self.equality, {**self.position, **more})
+
+    def without(self, name: str) -> "_Content":
+        """The same once a file is gone, be it data or deletes."""
+
+        def left(of_kind: dict[str, set[str]]) -> dict[str, set[str]]:
+            return {data: deletes - {name} for data, deletes in of_kind.items() if data != name}
+
+        return _Content(left(self.equality), left(self.position))
+
+
+def _data(name: str, category: str) -> PlannedFile:
+    return PlannedFile(f"{name}.parquet", category)
+
+
+def _position(name: str, data: str, category: str) -> PlannedFile:
+    return PlannedFile(
+        f"{name}.parquet", category, content=POSITION_DELETES, refers_to=f"{data}.parquet"
+    )
+
+
+def _equality(name: str, category: str) -> PlannedFile:
+    return PlannedFile(f"{name}.parquet", category, content=EQUALITY_DELETES)
+
+
+Step = tuple[str, PlannedFile | str, Callable[[_Content], _Content]]
+
+_STEPS: tuple[Step, ...] = (
+    ("a1 is added", _data("a1", "a"), lambda c: c.with_data("a1")),
+    ("b1 is added", _data("b1", "b"), lambda c: c.with_data("b1")),
+    (
+        "rows of a1 are deleted by position",
+        _position("p1", "a1", "a"),
+        lambda c: c.deleting("p1", ["a1"], POSITION_DELETES),
+    ),
+    ("a2 is added", _data("a2", "a"), lambda c: c.with_data("a2")),
+    (
+        "rows of partition a are deleted by value",
+        _equality("e1", "a"),
+        lambda c: c.deleting("e1", ["a1", "a2"], EQUALITY_DELETES),
+    ),
+    ("a3 is added", _data("a3", "a"), lambda c: c.with_data("a3")),
+    (
+        "rows of a3 are deleted by position",
+        _position("p2", "a3", "a"),
+        lambda c: c.deleting("p2", ["a3"], POSITION_DELETES),
+    ),
+    (
+        "rows of partition a are deleted by value again",
+        _equality("e2", "a"),
+        lambda c: c.deleting("e2", ["a1", "a2", "a3"], EQUALITY_DELETES),
+    ),
+    ("b1 is removed, and manifests are written anew", "b1", lambda c: c.without("b1")),
+    ("the first position deletes are removed", "p1", lambda c: c.without("p1")),
+    ("b2 is added", _data("b2", "b"), lambda c: c.with_data("b2")),
+    ("the first equality deletes are removed", "e1", lambda c: c.without("e1")),
+)
+
+
+def _bare(files: ManifestFiles, locations: Iterable[str]) -> list[str]:
+    return [name.removesuffix(".parquet") for name in files.names_of(locations)]
+
+
+def _expect_content(files: ManifestFiles, tasks: Iterable[Json], due: _Content, why: str) -> None:
+    """Judge which data files are planned, and with which deletes."""
+    deletes = {}
+    for task in tasks:
+        (data,) = _bare(files, [str(task["data-file"]["file-path"])])
+        equal(data in deletes, False, symptom=PLANNED_FILES, detail=f"{why}: {data} twice")
+        deletes[data] = _bare(files, (str(d["file-path"]) for d in task["delete-files"]))
+    equal(sorted(deletes), sorted(due.equality), symptom=PLANNED_FILES, detail=why)
+    positions = set().union(*due.position.values())
+    for data, found in deletes.items():
+        by_value = [name for name in found if name not in positions]
+        detail = f"{why}: of {data}"
+        equal(by_value, sorted(due.equality[data]), symptom=PLANNED_DELETES, detail=detail)
+        named = sorted(due.position[data] & {*found})
+        equal(named, sorted(due.position[data]), symptom=PLANNED_DELETES, detail=detail)
+
+
+@check(
+    "planTableScan.deletes-of-a-snapshot",
+    proves="planTableScan.deletes-of-a-snapshot",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_deletes_after_every_step(catalog: Catalog) -> None:
+    """Each snapshot is planned with the deletes that it has, not with earlier or later ones."""
+    with given_files(catalog) as files:
+        contents: dict[int, tuple[str, _Content]] = {}
+        content = _Content()
+        turn = 0
+        for step, change, becomes in _STEPS:
+            content = becomes(content)
+            if isinstance(change, str):
+                snapshot_id = files.remove(f"{change}.parquet")
+            else:
+                snapshot_id = files.append(change)
+            contents[snapshot_id] = (step, content)
+            for at, (then, due) in contents.items():
+                turn += 1
+                asked, members = dress(turn)
+                found = planned(catalog, files.table, snapshot_id=at, **members)
+                why = f"after {step}: scan as when {then}, with {asked}"
+                _expect_content(files, found.tasks, due, why)
+
+
+# ---- plans that are fetched in parts
+
+
+def _given_many(files: ManifestFiles) -> tuple[int, _Content]:
+    """Give a table many files, each with position deletes of its own; return its snapshot."""
+    content = _Content()
+    names = [f"{number:03}" for number in range(MANY)]
+    files.append(*(_data(name, "ab"[at % 2]) for at, name in enumerate(names)))
+    for name in names:
+        content = content.with_data(name)
+    files.append(_equality("e", "b"))
+    content = content.deleting("e", names[1::2], EQUALITY_DELETES)
+    snapshot_id = files.append(
+        *(_position(f"p{name}", name, "ab"[at % 2]) for at, name in enumerate(names))
+    )
+    for name in names:
+        content = content.deleting(f"p{name}", [name], POSITION_DELETES)
+    return snapshot_id, content
+
+
+def _tasks(replies: Iterable[Reply]) -> Tasks:
+    return [task for reply in replies for task in file_scan_tasks(reply)]
+
+
+def _asked(catalog: Catalog, files: ManifestFiles, snapshot_id: int, **members: Json) -> Reply:
+    reply = catalog.plan_table_scan(files.table, snapshot_id=snapshot_id, **members).expect(200)
+    body = reply.json()
+    if body.get("status") == "completed" and not body.get("plan-tasks"):
+        raise not_applicable(f"the catalog plans {MANY} files at once, without plan tasks")
+    return reply
+
+
+@check(
+    "fetchScanTasks.deletes",
+    proves="fetchScanTasks.deletes",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_deletes_of_plan_tasks(catalog: Catalog) -> None:
+    """Files are planned with their deletes in every part of a large plan, however it is asked."""
+    with given_files(catalog) as files:
+        snapshot_id, due = _given_many(files)
+        for asked in ("nothing else", "a filter", "everything"):
+            members = DRESSES[asked]
+            reply = _asked(catalog, files, snapshot_id, **members)
+            tasks = _tasks(answers(catalog, files.table, reply))
+            _expect_content(files, tasks, due, f"large scan with {asked}")
+
+
+def _given_sizes(files: ManifestFiles) -> tuple[int, dict[str, Json]]:
+    """Give a table many files of many sizes; return its snapshot, and what is due of each."""
+    made = [
+        PlannedFile(f"{at:03}.parquet", "ab"[at % 2], size_bytes=2**32 + at) for at in range(MANY)
+    ]
+    snapshot_id = files.append(*made)
+    spec_id = files.spec(0)["spec-id"]
+    due = {
+        file.name: {
+            "file-size-in-bytes": file.size_bytes,
+            "record-count": 10,
+            "spec-id": spec_id,
+            "partition": [file.category],
+        }
+        for file in made
+    }
+    return snapshot_id, due
+
+
+@check(
+    "fetchScanTasks.facts",
+    proves="fetchScanTasks.facts",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_facts_of_plan_tasks(catalog: Catalog) -> None:
+    """What is told of files, and what is left to test in them, is right in every part of a plan."""
+    with given_files(catalog) as files:
+        snapshot_id, due = _given_sizes(files)
+        reply = _asked(catalog, files, snapshot_id, filter=SOME_OF, stats_fields=["id"])
+        tasks = _tasks(answers(catalog, files.table, reply))
+        names = [files.names_of([task["data-file"]["file-path"]])[0] for task in tasks]
+        equal(sorted(names), sorted(due), symptom=PLANNED_FILES)
+        for name, task in zip(names, tasks, strict=True):
+            for member, value in due[name].items():
+                told = task["data-file"].get(member)
+                equal(told, value, symptom=PLANNED_FILE.of(member), detail=f"of {name}")
+            expect_undecided(task, f"of {name}")
+
+
+@check(
+    "fetchScanTasks.stats-fields",
+    proves="fetchScanTasks.stats-fields",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_statistics_of_plan_tasks(catalog: Catalog) -> None:
+    """Files come with the statistics that were asked for in every part of a large plan."""
+    with given_files(catalog) as files:
+        snapshot_id, _ = _given_sizes(files)
+        reply = _asked(catalog, files, snapshot_id, stats_fields=["id"])
+        for part, answer in enumerate(answers(catalog, files.table, reply), start=1):
+            for task in file_scan_tasks(answer):
+                keys = (task["data-file"].get("lower-bounds") or {}).get("keys") or []
+                detail = f"part {part} of a plan"
+                equal(1 in keys, True, symptom=PLANNED_FILE.of("lower-bounds"), detail=detail)
+
+
+@check(
+    "fetchScanTasks.of-its-plan",
+    proves="fetchScanTasks.of-its-plan",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_plans_beside_each_other(catalog: Catalog) -> None:
+    """A plan gives the files of its scan, whatever is planned, cancelled or committed meanwhile."""
+    with given_files(catalog) as files:
+        snapshot_id, due = _given_many(files)
+        later = files.append(_data("later", "a"))
+        plain = _asked(catalog, files, snapshot_id)
+        other = _asked(catalog, files, later, filter=ALL_OF)
+        first, second = _in_turns(
+            answers(catalog, files.table, plain), answers(catalog, files.table, other)
+        )
+        _expect_content(files, first, due, "one of two plans that are fetched in turns")
+        _expect_content(files, second, due.with_data("later"), "the other of two plans")
+
+        kept = _asked(catalog, files, snapshot_id)
+        cancelled = (
+            catalog.plan_table_scan(files.table, snapshot_id=later)
+            .expect(200)
+            .json()
+            .get("plan-id")
+        )
+        files.append(_data("newest", "a"))
+        files.remove("000.parquet", f"{MANY - 1}.parquet", "e.parquet")
+        if isinstance(cancelled, str) and catalog.claims("cancelPlanning"):
+            catalog.cancel_planning(files.table, cancelled).expect(204)
+        _expect_content(
+            files,
+            _tasks(answers(catalog, files.table, kept)),
+            due,
+            "a plan before commits, fetched after them and after another was cancelled",
+        )
+        found = planned(catalog, files.table, snapshot_id=snapshot_id)
+        _expect_content(files, found.tasks, due, "the same snapshot planned anew")
+
+
+def _in_turns(one: Iterator[Reply], other: Iterator[Reply]) -> tuple[Tasks, Tasks]:
+    """Fetch two plans in turns, an answer of each at a time."""
+    pairs = [*zip_longest(one, other)]
+    return _tasks(a for a, _ in pairs if a), _tasks(b for _, b in pairs if b)

@@ -1,0 +1,279 @@
+"""Scans of one table at every point of its history, asked again after every step.
+
+A history has branches, a removal and a rollback. Whatever else a scan asks for, the snapshot that
+it names decides which files are planned; names of tables are freed and taken again at last.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_dropped
+from icecheck.client.planned_scan import Planned, answers, planned
+from icecheck.conformance.kit.committing import commit, shared_snapshots
+from icecheck.conformance.kit.manifest_files import (
+    SCHEMA,
+    ManifestFiles,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.scans.planned_files import (
+    MANY,
+    V2,
+    expect_no_snapshot,
+    expect_planned,
+    expect_undecided,
+    takes,
+)
+from icecheck.conformance.scans.planned_history import (
+    DRESSES,
+    SOME_OF,
+    WALK,
+    Dress,
+    History,
+    dress,
+    ranges,
+)
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, equal
+
+_PLANNED_FILES_OF_ANOTHER_TABLE = declare(
+    "planned-files-of-another-table",
+    "Plans the files of another table",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+)
+
+HISTORY = (*V2, "branches", "snapshot-history")
+
+
+def _expect_point(catalog: Catalog, history: History, word: str, asked: str, why: str) -> None:
+    """Judge the scan of a snapshot in one of the dresses."""
+    snapshot_id = history.points[word].snapshot_id
+    found = planned(catalog, history.files.table, snapshot_id=snapshot_id, **DRESSES[asked])
+    detail = f"{why}, scan of the snapshot “{word}” with {asked}"
+    _expect_dressed(history.files, found, history.due(word), DRESSES[asked], detail)
+
+
+def _expect_dressed(
+    files: ManifestFiles, found: Planned, due: list[str], asked: Dress, detail: str
+) -> None:
+    """Judge which files are planned, and that they are still to be filtered where rows differ."""
+    expect_planned(files, found, due, detail)
+    if asked.get("filter") == SOME_OF:
+        for task in found.tasks:
+            expect_undecided(task, detail)
+
+
+@check(
+    "planTableScan.every-snapshot",
+    proves="planTableScan.every-snapshot",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
+    """A scan plans the files of the snapshot that it names, whatever happened before and since."""
+    with given_files(catalog) as files:
+        history = History(files)
+        turn = 0
+        for step, do in WALK.items():
+            do(history)
+            for word in history.points:
+                turn += 1
+                asked, _ = dress(turn)
+                _expect_point(catalog, history, word, asked, f"after {step}")
+        for word in history.points:
+            for asked in DRESSES:
+                _expect_point(catalog, history, word, asked, "at the end")
+
+
+@check(
+    "planTableScan.main-throughout",
+    proves="planTableScan.main-throughout",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_main_after_every_step(catalog: Catalog) -> None:
+    """A scan that names no snapshot plans what main is at, after each step and each way back."""
+    with given_files(catalog) as files:
+        history = History(files)
+        for step, do in WALK.items():
+            do(history)
+            for asked, members in DRESSES.items():
+                found = planned(catalog, files.table, **members)
+                detail = f"after {step}, scan of main with {asked}"
+                _expect_dressed(files, found, history.due(history.main), members, detail)
+
+
+@check(
+    "planTableScan.every-range",
+    proves="planTableScan.every-range",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_every_range(catalog: Catalog) -> None:
+    """A scan of any range plans what its snapshots appended, on main, beside it and rolled back."""
+    with given_files(catalog) as files:
+        history = History(files)
+        for do in WALK.values():
+            do(history)
+        for turn, each in enumerate(ranges(history)):
+            for asked, members in (dress(turn), dress(turn + 3)):
+                ends = {
+                    "start_snapshot_id": history.points[each.start].snapshot_id,
+                    "end_snapshot_id": history.points[each.end].snapshot_id,
+                }
+                if not each.appends_only and not takes(catalog, files.table, **ends):
+                    continue  # with a removal, or of nothing: what that is, is left to the catalog
+                found = planned(catalog, files.table, **ends, **members)
+                due = [f"{name}.parquet" for name in each.files]
+                detail = f"after “{each.start}” up to “{each.end}” with {asked}"
+                _expect_dressed(files, found, due, members, detail)
+
+
+@check(
+    "planTableScan.expired-snapshot",
+    proves="planTableScan.unknown-snapshot-refused",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
+    """A scan of a snapshot that was removed is refused, though it was planned before."""
+    with given_files(catalog) as files:
+        first = files.append(PlannedFile("a.parquet"))
+        files.append(PlannedFile("b.parquet"))
+        for members in DRESSES.values():
+            planned(catalog, files.table, snapshot_id=first, **members)
+        removal = {"action": "remove-snapshots", "snapshot-ids": [first]}
+        if not commit(catalog, files.table, [removal]).ok:
+            raise not_applicable("the catalog does not remove the snapshot")
+        for members in DRESSES.values():
+            expect_no_snapshot(catalog, files.table, first, **members)
+
+
+# ---- what is neither a point nor a range
+
+
+@check(
+    "planTableScan.mixtures-refused",
+    proves="planTableScan.mixtures-refused",
+    needs=("metadata-only-snapshots",),
+    group=Group.GENERATED,
+)
+def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
+    """A scan of a point and any part of a range, or of a start only, is refused in every dress."""
+    table, [first, second] = shared_snapshots(catalog)
+    point, start, end = (
+        {"snapshot_id": second},
+        {"start_snapshot_id": first},
+        {"end_snapshot_id": second},
+    )
+    wrong: dict[str, dict[str, int]] = {
+        "a point and a range": {**point, **start, **end},
+        "a point and a start": {**point, **start},
+        "a point and an end": {**point, **end},
+        "a start and no end": start,
+    }
+    for what, ends in wrong.items():
+        for asked, members in DRESSES.items():
+            reply = catalog.plan_table_scan(table, **ends, **members)
+            reply.expect(400, detail=f"sent {what} with {asked}")
+
+
+# ---- names that other tables had before
+
+
+@check(
+    "planTableScan.table-of-the-name",
+    proves="planTableScan.table-of-the-name",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_tables_that_take_names(catalog: Catalog) -> None:
+    """A scan plans the files of the table that has the name now, and of no former one."""
+    with given_files(catalog) as one, given_files(catalog) as other, given_files(catalog) as gone:
+        for files in (one, other, gone):
+            files.append(PlannedFile("a.parquet"))
+        for files in (one, other, gone):
+            _expect_at(catalog, files, files.table, "as it was made")
+        if _exchanged(catalog, one.table, other.table):
+            _expect_at(catalog, one, other.table, "after two tables exchanged names")
+            _expect_at(catalog, other, one.table, "after two tables exchanged names")
+        given_dropped(catalog, gone.table.namespace, gone.table.name)
+        body = bodies.create_table_body(gone.table.name, table_schema=SCHEMA)
+        catalog.create_table(gone.table.namespace, body).expect(200)
+        for asked, members in DRESSES.items():
+            found = planned(catalog, gone.table, **members)
+            expect_planned(gone, found, [], f"table made again, scan with {asked}")
+
+
+def _expect_at(catalog: Catalog, files: ManifestFiles, place: Table, why: str) -> None:
+    """Judge that a table is planned with its own file under the name that it has."""
+    for asked, members in DRESSES.items():
+        found = files.names_of(planned(catalog, place, **members).locations)
+        equal(
+            found == ["a.parquet"],
+            True,
+            symptom=_PLANNED_FILES_OF_ANOTHER_TABLE,
+            detail=f"{why}, scan with {asked}",
+        )
+
+
+def _exchanged(catalog: Catalog, one: Table, other: Table) -> bool:
+    """Exchange the names of two tables; whether the catalog renames tables at all."""
+    first, second = (one.namespace, one.name), (other.namespace, other.name)
+    between = (one.namespace, catalog.new_name())
+    if not catalog.rename_table(first, between).ok:
+        return False
+    catalog.rename_table(second, first).expect(204)
+    catalog.rename_table(between, second).expect(204)
+    return True
+
+
+@check(
+    "planTableScan.lost-table",
+    proves="planTableScan.lost-table",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
+    """A plan cannot be asked for under a name that its table has lost, and is nobody else's."""
+    with given_files(catalog) as files:
+        files.append(*(PlannedFile(f"{at:03}.parquet") for at in range(MANY)))
+        reply = catalog.plan_table_scan(files.table).expect(200)
+        plan_id = reply.json().get("plan-id")
+        tasks = next(answers(catalog, files.table, reply)).json().get("plan-tasks") or []
+        here = (files.table.namespace, files.table.name)
+        elsewhere = (files.table.namespace, catalog.new_name())
+        if catalog.claims("renameTable") and catalog.rename_table(here, elsewhere).ok:
+            _expect_gone(catalog, files.table, plan_id, tasks, "renamed")
+            catalog.rename_table(elsewhere, here).expect(204)
+        given_dropped(catalog, *here)
+        _expect_gone(catalog, files.table, plan_id, tasks, "dropped")
+        body = bodies.create_table_body(files.table.name, table_schema=SCHEMA)
+        catalog.create_table(files.table.namespace, body).expect(200)
+        for found in _of_former(catalog, files.table, plan_id, tasks):
+            told = found.json().get("file-scan-tasks") if found.ok else []
+            equal(len(told or ()), 0, symptom=_PLANNED_FILES_OF_ANOTHER_TABLE)
+
+
+def _of_former(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str]) -> Iterator[Reply]:
+    """Ask for what is left of a plan, as far as it has an id and plan tasks."""
+    if isinstance(plan_id, str):
+        yield catalog.fetch_planning_result(table, plan_id)
+    for task in tasks[:1]:
+        yield catalog.fetch_scan_tasks(table, task)
+
+
+def _expect_gone(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str], how: str) -> None:
+    """Judge that there is no planning under a name that no table has."""
+    detail = f"the table was {how}"
+    catalog.plan_table_scan(table).expect(404, detail=detail)
+    for found in _of_former(catalog, table, plan_id, tasks):
+        found.expect(404, detail=detail)
+    if isinstance(plan_id, str):
+        catalog.cancel_planning(table, plan_id).expect(404, detail=detail)

@@ -1,0 +1,199 @@
+"""Scan planning on a table with partitions of every kind: what is told of them, what is left out.
+
+One table has a field for every transform of every type, and two files: of later values and of
+earlier ones. A partition of null is not among them: the document has no form in which it could be
+told. Of the later values nothing but the partition is known; the earlier file has bounds of its
+columns too, from before they were widened, where a transform keeps order.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
+from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile, given_files
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.scans.partition_values import FIELDS, LAYOUT, Part, PartitionField
+from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILES, V2, lost, takes
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Blocked, equal
+
+_AFTER, _BEFORE = "after.parquet", "before.parquet"
+_WITHOUT_ORDER = frozenset({"boolean", "uuid"})  # engines do not agree how UUIDs are ordered
+
+Json = Any
+Predicates = Callable[[PartitionField, Part], list[Json]]
+
+
+@contextmanager
+def _given_partitions(catalog: Catalog) -> Iterator[ManifestFiles]:
+    """Yield a table with its two files; NotOffered where no such table can be made."""
+    with ExitStack() as stack:
+        try:
+            files = stack.enter_context(given_files(catalog, layout=LAYOUT))
+        except Blocked as refused:
+            why = "the catalog makes no table that is partitioned by every transform"
+            raise not_applicable(why) from refused
+        files.append(
+            PlannedFile(_AFTER, partition=tuple(f.avro_value(f.after) for f in FIELDS)),
+            PlannedFile(
+                _BEFORE,
+                partition=tuple(f.avro_value(f.before) for f in FIELDS),
+                bounds={at: b for at, f in enumerate(FIELDS, start=1) if (b := f.bounds(f.before))},
+            ),
+        )
+        yield files
+
+
+# ---- what is told of a partition
+
+
+@check(
+    "planTableScan.partition-values",
+    proves="planTableScan.file-facts",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_values_of_partitions(catalog: Catalog) -> None:
+    """A file's partition has the values of its manifest, in the form of their types."""
+    with _given_partitions(catalog) as files:
+        tasks = planned(catalog, files.table).tasks
+        told = {task["data-file"]["file-path"]: task["data-file"]["partition"] for task in tasks}
+        due = {_AFTER: [f.after for f in FIELDS], _BEFORE: [f.before for f in FIELDS]}
+        for name, parts in due.items():
+            values = told.get(files.location(name))
+            equal(len(values or ()), len(FIELDS), symptom=PLANNED_FILE.of("partition"), detail=name)
+            for field, part, value in zip(FIELDS, parts, values or (), strict=True):
+                if value != field.avro_value(part) or field.transform != "day":
+                    what = f"{field.transform} of {field.type}"
+                    equal(value, part.value, symptom=PLANNED_FILE.of("partition"), detail=what)
+
+
+# ---- what a filter leaves out
+
+
+def _predicate(operation: str, field: PartitionField, *values: Json) -> Json:
+    members = {"values": [*values]} if operation in {"in", "not-in"} else {}
+    if values and not members:
+        members = {"value": values[0]}
+    return {"type": operation, "term": field.column, **members}
+
+
+def _has_order(field: PartitionField, part: Part) -> bool:
+    return part.first != part.last and not field.transform.startswith("bucket")
+
+
+def _of_the_first(field: PartitionField, part: Part) -> list[Json]:
+    found = [_predicate("eq", field, part.first), _predicate("not-null", field)]
+    if field.type not in _WITHOUT_ORDER:
+        found.append(_predicate("lt-eq", field, part.first))
+    if field.type == "string":
+        found.append(_predicate("starts-with", field, part.first[:1]))
+    if _has_order(field, part):
+        found.append(_predicate("not-eq", field, part.last))
+    return found
+
+
+def _of_the_last(field: PartitionField, part: Part) -> list[Json]:
+    found = [_predicate("in", field, part.last, part.first)]
+    if field.type not in _WITHOUT_ORDER:
+        found.append(_predicate("gt-eq", field, part.last))
+    if field.type == "string":
+        found.append(_predicate("starts-with", field, part.last[:3]))
+    if _has_order(field, part):
+        found.append(_predicate("not-eq", field, part.first))
+    return found
+
+
+def _between(field: PartitionField, part: Part) -> list[Json]:
+    """Neither the first nor the last value, where there are others."""
+    if field.transform.startswith("bucket"):
+        return [_predicate("not-in", field, part.first)]
+    if not _has_order(field, part):
+        return [_predicate("in", field, part.first, part.last)]
+    found = [_predicate("not-in", field, part.first, part.last)]
+    if field.type == "string":
+        starting, other = part.last[:4], part.last
+        found.append(_predicate("starts-with", field, starting))
+        return [*found, _predicate("not-starts-with", field, other)]
+    return [*found, _predicate("gt", field, part.first), _predicate("lt", field, part.last)]
+
+
+def _transformed(field: PartitionField, part: Part) -> list[Json]:
+    """The partition's own value, of the column's transform."""
+    if field.transform in {"identity", "day"}:  # a day may be a number or a date
+        return [_predicate("not-null", field)]
+    term = {"type": "transform", "transform": field.transform, "term": field.column}
+    return [{"type": "eq", "term": term, "value": part.value}]
+
+
+_FILTERS: dict[str, Predicates] = {
+    "the first values of each partition": _of_the_first,
+    "the last values of each partition": _of_the_last,
+    "values between them": _between,
+    "results of the transform": _transformed,
+}
+
+
+def _joined(connective: str, terms: Sequence[Json]) -> Json:
+    """Join expressions by "and" or "or", in a tree that is no deeper than it must be."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    left, right = _joined(connective, terms[:half]), _joined(connective, terms[half:])
+    return {"type": connective, "left": left, "right": right}
+
+
+def _filter(predicates: Predicates, fields: Sequence[PartitionField]) -> Json:
+    """Return what rows of each of the two files match, as far as their partitions tell."""
+    return _joined(
+        "or",
+        [
+            _joined("and", [p for f in fields for p in predicates(f, f.after)]),
+            _joined("and", [p for f in fields for p in predicates(f, f.before)]),
+        ],
+    )
+
+
+def _lost(catalog: Catalog, files: ManifestFiles, filter_: Json) -> list[str]:
+    return lost(files, planned(catalog, files.table, filter=filter_), (_AFTER, _BEFORE))
+
+
+@check(
+    "planTableScan.partition-filters",
+    proves="planTableScan.filter",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
+    """A file whose partition may have matching rows is planned, whatever made its partition."""
+    with _given_partitions(catalog) as files:
+        for what, predicates in _FILTERS.items():
+            if not _lost(catalog, files, _filter(predicates, FIELDS)):
+                continue
+            for field in FIELDS:
+                detail = f"asked for {what}: {field.transform} of {field.type}"
+                left_out = _lost(catalog, files, _filter(predicates, [field]))
+                equal(left_out, [], symptom=PLANNED_FILES, detail=detail)
+            equal(
+                _lost(catalog, files, _filter(predicates, FIELDS)),
+                [],
+                symptom=PLANNED_FILES,
+                detail=f"asked for {what} of all columns together",
+            )
+        _expect_beyond(catalog, files)
+
+
+def _expect_beyond(catalog: Catalog, files: ManifestFiles) -> None:
+    """Judge filters with numbers that no value of their column reaches, where they are taken."""
+    for field in FIELDS:
+        if field.type != "int":
+            continue
+        filter_ = _joined(
+            "and", [_predicate("lt", field, 2**31), _predicate("gt", field, -(2**31) - 1)]
+        )
+        if takes(catalog, files.table, filter=filter_):
+            detail = f"asked for all numbers that an int can be: {field.transform}"
+            equal(_lost(catalog, files, filter_), [], symptom=PLANNED_FILES, detail=detail)

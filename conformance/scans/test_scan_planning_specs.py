@@ -1,0 +1,168 @@
+"""Scans of a table that was partitioned anew, twice: files of three specs, and deletes of each.
+
+A delete by value goes with the older files of its own spec and partition; one of an unpartitioned
+spec goes with every older file (table format, Scan Planning).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import Planned, planned
+from icecheck.conformance.kit.manifest_files import (
+    CATEGORY_ID,
+    EQUALITY_DELETES,
+    SCHEMA,
+    SPEC,
+    Layout,
+    ManifestFiles,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.scans.planned_files import (
+    HISTORY,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    expect_planned,
+    expect_undecided,
+    lost,
+)
+from icecheck.conformance.scans.planned_history import DRESSES, SOME_OF
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
+
+Json = Any
+
+BY_BOTH = bodies.partition_spec(
+    bodies.partition_field(CATEGORY_ID, "identity", "category", 1000),
+    bodies.partition_field(1, "truncate[10]", "id_trunc", 1001),
+    spec_id=1,
+)
+LAYOUT = Layout(SCHEMA, SPEC, ("string",), later_avro_types=(("string", "long"), ()))
+NEW_SPECS = (BY_BOTH, bodies.partition_spec(spec_id=2))
+
+# Data files: of which spec, in which partition.
+DATA: dict[str, tuple[int, tuple[Json, ...]]] = {
+    "a0": (0, ("a",)),
+    "b0": (0, ("b",)),
+    "a1": (1, ("a", 0)),
+    "b1": (1, ("b", 0)),
+    "none2": (2, ()),
+    "late2": (2, ()),
+}
+# Deletes by value: of which spec, in which partition, and for which data files.
+DELETES: dict[str, tuple[int, tuple[Json, ...], tuple[str, ...]]] = {
+    "of-a0": (0, ("a",), ("a0",)),
+    "of-a1": (1, ("a", 0), ("a1",)),
+    "of-all": (2, (), ("a0", "b0", "a1", "b1", "none2")),
+}
+# What is added after what; files of one step are of one spec.
+STEPS = (("a0", "b0"), ("a1", "b1"), ("of-a0",), ("none2",), ("of-a1",), ("of-all",), ("late2",))
+_FILTERS: dict[str, tuple[str, ...]] = {
+    "a": ("a0", "a1", "none2", "late2"),
+    "b": ("b0", "b1", "none2", "late2"),
+}
+
+
+def _file(name: str) -> PlannedFile:
+    spec, partition = DATA[name] if name in DATA else DELETES[name][:2]
+    return PlannedFile(
+        f"{name}.parquet",
+        category=partition[0] if partition else "",
+        partition=partition,
+        spec=spec,
+        content=0 if name in DATA else EQUALITY_DELETES,
+    )
+
+
+def _given_steps(files: ManifestFiles) -> dict[int, list[str]]:
+    """Add everything, step by step; return each snapshot with the names of all that is in it."""
+    found: dict[int, list[str]] = {}
+    names: list[str] = []
+    specs = 1
+    for step in STEPS:
+        spec = _file(step[0]).spec
+        if spec == specs:
+            files.commit(
+                {"action": "add-spec", "spec": NEW_SPECS[spec - 1]},
+                {"action": "set-default-spec", "spec-id": -1},
+            )
+            specs += 1
+        snapshot_id = files.append(*map(_file, step))
+        names = [*names, *step]
+        found[snapshot_id] = names
+    return found
+
+
+def _due_deletes(names: list[str]) -> dict[str, list[str]]:
+    """Return the deletes of each data file among what is in a snapshot."""
+    data = [name for name in names if name in DATA]
+    return {
+        name: sorted(delete for delete in names if delete in DELETES and name in DELETES[delete][2])
+        for name in data
+    }
+
+
+def _expect_specs(
+    files: ManifestFiles, found: Planned, due: Mapping[str, list[str]], why: str
+) -> None:
+    expect_planned(files, found, (f"{name}.parquet" for name in due), why)
+    for task in found.tasks:
+        _expect_place(files, task["data-file"], why)
+        (name,) = files.names_of([task["data-file"]["file-path"]])
+        for delete in task["delete-files"]:
+            _expect_place(files, delete, why)
+        deletes = files.names_of(each["file-path"] for each in task["delete-files"])
+        told = [each.removesuffix(".parquet") for each in deletes]
+        wanted = due[name.removesuffix(".parquet")]
+        equal(told, wanted, symptom=PLANNED_DELETES, detail=f"{why}: of {name}")
+
+
+def _expect_place(files: ManifestFiles, told: Mapping[str, Json], why: str) -> None:
+    """Judge the spec and the partition that are told of a file."""
+    (name,) = files.names_of([str(told["file-path"])])
+    file = _file(name.removesuffix(".parquet"))
+    detail = f"{why}: of {name}"
+    spec_id = files.spec(file.spec)["spec-id"]
+    equal(told["spec-id"], spec_id, symptom=PLANNED_FILE.of("spec-id"), detail=detail)
+    partition = [*(file.partition or ())]
+    equal(told["partition"], partition, symptom=PLANNED_FILE.of("partition"), detail=detail)
+
+
+@check(
+    "planTableScan.every-spec",
+    proves="planTableScan.every-spec",
+    needs=HISTORY,
+    group=Group.GENERATED,
+)
+def test_files_of_every_spec(catalog: Catalog) -> None:
+    """Files are planned with the spec, the partition and the deletes that are theirs."""
+    with given_files(catalog, layout=LAYOUT) as files:
+        snapshots = _given_steps(files)
+        for step, (snapshot_id, names) in zip(STEPS, snapshots.items(), strict=True):
+            for asked, members in DRESSES.items():
+                found = planned(catalog, files.table, snapshot_id=snapshot_id, **members)
+                why = f"scan as when {', '.join(step)} came, with {asked}"
+                _expect_specs(files, found, _due_deletes(names), why)
+            for value, due in _FILTERS.items():
+                there = [f"{n}.parquet" for n in due if n in names]
+                category = {"type": "eq", "term": "category", "value": value}
+                found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=category)
+                asked = f"asked for category {value}"
+                left_out = lost(files, found, there)
+                equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
+                both = {"type": "and", "left": category, "right": SOME_OF}
+                found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=both)
+                _expect_some_of(files, found, there, f"{asked}, and for some of the numbers")
+
+
+def _expect_some_of(files: ManifestFiles, found: Planned, names: list[str], asked: str) -> None:
+    """Judge that files are planned some of whose rows match, with something left to test."""
+    equal(lost(files, found, names), [], symptom=PLANNED_FILES, detail=asked)
+    for task in found.tasks:
+        (name,) = files.names_of([task["data-file"]["file-path"]])
+        if name in names:
+            expect_undecided(task, f"{asked}: of {name}")

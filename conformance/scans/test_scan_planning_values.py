@@ -1,0 +1,348 @@
+"""Scans of files of which manifests say much: nulls, NaN, bounds, sizes, keys, and nothing at all.
+
+Many filters are asked of one table, each as it is, negated and joined with another. What is told
+of a file may be left out; where it is told it is what the manifest says, column by column.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
+from icecheck.conformance.kit.manifest_files import (
+    EQUALITY_DELETES,
+    POSITION_DELETES,
+    SPEC,
+    Layout,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.scans.planned_files import (
+    IN_A,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    RESIDUAL_FORGETS_THE_FILTER,
+    V2,
+    expect_planned,
+    lost,
+)
+from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal, show
+
+_RESIDUAL_FORGETS_ROWS = declare(
+    "residual-forgets-rows",
+    "Leaves nothing to find in a file that may have matching rows",
+    Severity.FALSE_OR_LOST,
+    OTHER_ROWS,
+)
+
+FIELD = bodies.struct_field
+
+Json = Any
+
+
+def _double(number: float) -> bytes:
+    return struct.pack("<d", number)
+
+
+# ---- what manifests say of empty columns
+
+
+NOTES = Layout(
+    bodies.schema(
+        FIELD(1, "id", "long", required=True),
+        FIELD(2, "category", "string"),
+        FIELD(3, "note", "string"),
+        FIELD(4, "score", "double"),
+        FIELD(5, "place", {"type": "struct", "fields": [FIELD(6, "spot", "string")]}),
+    ),
+    SPEC,
+    ("string",),
+)
+_NOTE, _SCORE, _SPOT = 3, 4, 6
+_ROWS = 10
+
+
+def _map(values: Mapping[int, Json]) -> list[Json]:
+    return [{"key": at, "value": value} for at, value in values.items()]
+
+
+def _noted(name: str, nulls: int, nans: int, bounds: Mapping[int, tuple[bytes, bytes]]) -> Json:
+    """A file with so many nulls in its texts, NaN among its numbers, and bounds for the rest."""
+    columns = (_NOTE, _SCORE, _SPOT)
+    facts = {
+        "value_counts": _map(dict.fromkeys(columns, _ROWS)),
+        "null_value_counts": _map({_NOTE: nulls, _SPOT: nulls, _SCORE: 0}),
+        "nan_value_counts": _map({_SCORE: nans}),
+        "lower_bounds": _map({at: pair[0] for at, pair in bounds.items()}),
+        "upper_bounds": _map({at: pair[1] for at, pair in bounds.items()}),
+    }
+    return PlannedFile(f"{name}.parquet", partition=IN_A, facts=facts)
+
+
+_TEXTS = {_NOTE: (b"ba", b"da"), _SPOT: (b"ba", b"da")}
+_NUMBERS = {_SCORE: (_double(1.0), _double(5.0))}
+FILES = (
+    _noted("empty", _ROWS, _ROWS, {}),
+    _noted("some", 3, 2, {**_TEXTS, **_NUMBERS}),
+    _noted("full", 0, 0, {**_TEXTS, **_NUMBERS}),
+    PlannedFile("unknown.parquet", partition=IN_A),
+)
+_EMPTY, _SOME, _FULL, _UNKNOWN = (file.name.removesuffix(".parquet") for file in FILES)
+_WITH_NULL = frozenset({_EMPTY, _SOME, _UNKNOWN})
+_WITH_VALUE = frozenset({_SOME, _FULL, _UNKNOWN})
+Due = tuple[Json, frozenset[str]]
+Pair = tuple[Due, Due]
+
+
+def _term(operation: str, column: str, *values: Json) -> Json:
+    if operation in {"in", "not-in"}:
+        return {"type": operation, "term": column, "values": [*values]}
+    return {"type": operation, "term": column, **({"value": values[0]} if values else {})}
+
+
+def _pairs(column: str, due: frozenset[str], tests: Sequence[Sequence[Json]]) -> list[Pair]:
+    """Predicates that may match the same files as their contraries do: operation, contrary, value.
+
+    Rows with null or NaN are of neither, as far as it is told here.
+    """
+    return [
+        ((_term(one, column, *values), due), (_term(contrary, column, *values), due))
+        for one, contrary, *values in tests
+    ]
+
+
+def _of_texts(column: str) -> list[Pair]:
+    """Predicates of a column of texts with what may match them, each with its contrary."""
+    nulls = ((_term("is-null", column), _WITH_NULL), (_term("not-null", column), _WITH_VALUE))
+    tests = (
+        ("eq", "not-eq", "ca"),
+        ("eq", "not-eq", "ba"),
+        ("in", "not-in", "a", "da"),
+        ("lt", "gt-eq", "bb"),
+        ("lt-eq", "gt", "ba"),
+        ("gt", "lt-eq", "cz"),
+        ("gt-eq", "lt", "da"),
+        ("starts-with", "not-starts-with", "b"),
+        ("starts-with", "not-starts-with", "da"),
+    )
+    return [nulls, *_pairs(column, _WITH_VALUE, tests)]
+
+
+def _of_numbers(column: str) -> list[Pair]:
+    """The same of a column of numbers, of which some are none."""
+    nans = ((_term("is-nan", column), _WITH_NULL), (_term("not-nan", column), _WITH_VALUE))
+    tests = (
+        ("eq", "not-eq", 1.0),
+        ("eq", "not-eq", 5.0),
+        ("lt", "gt-eq", 1.5),
+        ("lt-eq", "gt", 1.0),
+        ("gt", "lt-eq", 4.5),
+        ("gt-eq", "lt", 5.0),
+        ("in", "not-in", 0.0, 5.0),
+    )
+    return [nans, *_pairs(column, _WITH_VALUE, tests)]
+
+
+def _of_two(
+    notes: list[Pair], scores: list[Pair], spots: list[Pair]
+) -> Iterator[tuple[Pair, Pair]]:
+    """Pairs of predicates of different columns: what two rows match, one could."""
+    yield from zip(notes[: len(scores)], scores, strict=True)
+    contraries = [(contrary, one) for one, contrary in notes]
+    yield from zip(spots, contraries[::-1], strict=True)
+
+
+_COMPARISONS = frozenset({
+    "eq", "not-eq", "lt", "lt-eq", "gt", "gt-eq", "in", "not-in", "starts-with", "not-starts-with",
+})  # fmt: skip
+
+
+def _filters() -> Iterator[Due]:
+    """Every predicate and its negation; then two of different columns, joined and negated."""
+    notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
+    every = [*notes, *spots, *scores]
+    for one, contrary in every:
+        yield one
+        yield contrary
+        yield {"type": "not", "child": contrary[0]}, one[1]
+    for (one, not_one), (two, not_two) in _of_two(notes, scores, spots):
+        both: Due = ({"type": "and", "left": one[0], "right": two[0]}, one[1] & two[1])
+        either: Due = ({"type": "or", "left": one[0], "right": two[0]}, one[1] | two[1])
+        yield both
+        yield either
+        yield {"type": "not", "child": either[0]}, not_one[1] & not_two[1]
+        yield {"type": "not", "child": both[0]}, not_one[1] | not_two[1]
+
+
+@check(
+    "planTableScan.empty-columns",
+    proves=("planTableScan.empty-columns", "planTableScan.every-residual"),
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
+    """A filter finds files by what manifests say of nulls, of NaN, of bounds, and do not say."""
+    with given_files(catalog, layout=NOTES) as files:
+        files.append(*FILES)
+        for filter_, due in _filters():
+            found = planned(catalog, files.table, filter=filter_)
+            asked = f"asked for {show(filter_, 400)}"
+            left_out = lost(files, found, sorted(f"{name}.parquet" for name in due))
+            equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
+            for task in found.tasks:
+                (name,) = files.names_of([task["data-file"]["file-path"]])
+                _expect_residual(task, filter_, name.removesuffix(".parquet") in due, asked)
+
+
+def _expect_residual(task: Json, filter_: Json, is_due: bool, asked: str) -> None:
+    """Judge what is left to test in a file, where it is told: never nothing of what may match."""
+    residual = task.get("residual-filter")
+    told = residual.get("type") if isinstance(residual, dict) else residual
+    if is_due and told in (False, "false"):
+        equal(told, "not false", symptom=_RESIDUAL_FORGETS_ROWS, detail=asked)
+    inner = filter_["child"] if filter_["type"] == "not" else filter_
+    # Of these, each file that is due has rows that match, and rows that do not.
+    if is_due and inner["type"] in _COMPARISONS and told in (True, "true"):
+        equal(told, "not true", symptom=RESIDUAL_FORGETS_THE_FILTER, detail=asked)
+
+
+# ---- what is told of files
+
+
+BIG = 2**31 + 5
+_COUNTS: dict[str, dict[int, int]] = {
+    "column_sizes": {3: 333, 1: 111, 2: 222},
+    "value_counts": {2: 20, 3: 30, 1: BIG},
+    "null_value_counts": {3: 3, 2: 2, 1: 0},
+    "nan_value_counts": {4: 4},
+}
+_LOWER = {2: b"a", 4: _double(0.0), 3: b""}
+_UPPER = {3: b"z", 2: b"a", 4: _double(9.5)}
+_TOLD_BOUNDS: dict[str, dict[int, tuple[bytes, Json]]] = {
+    "lower-bounds": {2: (b"a", "a"), 4: (_double(0.0), 0.0), 3: (b"", "")},
+    "upper-bounds": {3: (b"z", "z"), 2: (b"a", "a"), 4: (_double(9.5), 9.5)},
+}
+FACTS: Json = {
+    "file_format": "ORC",
+    "record_count": BIG,
+    "file_size_in_bytes": 2**40 + 1,
+    "key_metadata": b"\x00\xff\xa1",
+    "split_offsets": [4, 2**33],
+    "sort_order_id": 0,
+    **{name: _map(counts) for name, counts in _COUNTS.items()},
+    "lower_bounds": _map(_LOWER),
+    "upper_bounds": _map(_UPPER),
+}
+TOLD: dict[str, Json] = {
+    "file-format": "orc",
+    "record-count": BIG,
+    "file-size-in-bytes": 2**40 + 1,
+    "key-metadata": "00FFA1",
+    "split-offsets": [4, 2**33],
+    "sort-order-id": 0,
+    "partition": ["a"],
+}
+_REQUIRED = ("record-count", "file-size-in-bytes", "partition")
+_DELETE_FACTS: Json = {"file_format": "AVRO", "record_count": 7, "file_size_in_bytes": 777}
+_DELETE_TOLD = {
+    "file-format": "avro",
+    "record-count": 7,
+    "file-size-in-bytes": 777,
+    "partition": ["a"],
+}
+
+
+def _counts_due(member: str) -> Mapping[int, tuple[int, ...]]:
+    """What may be told of columns in a map; the document names two of these maps for others."""
+    name = member.replace("-", "_")
+    others = {"column_sizes": "value_counts", "value_counts": "null_value_counts"}
+    read_as = [_COUNTS[name], _COUNTS[others.get(name, name)]]
+    return {at: tuple(each[at] for each in read_as if at in each) for at in (1, 2, 3, 4)}
+
+
+def _bounds_due(member: str) -> Mapping[int, tuple[Json, ...]]:
+    """The bound of each column; Java tells it in the bytes that the manifest has."""
+    return {
+        at: (value, raw.hex(), raw.hex().upper())
+        for at, (raw, value) in _TOLD_BOUNDS[member].items()
+    }
+
+
+def _expect_map(told: Json, due: Mapping[int, tuple[Json, ...]], member: str, why: str) -> None:
+    """Judge a map of columns, as far as it is told."""
+    by_column = told.get(member) or {}
+    keys, values = by_column.get("keys") or [], by_column.get("values") or []
+    symptom = PLANNED_FILE.of(member)
+    equal(len(values), len(keys), symptom=symptom, detail=f"{why}: values for the keys")
+    for at, value in zip(keys, values, strict=True):
+        allowed = due.get(at, ())
+        if value not in allowed:
+            wanted = allowed[0] if allowed else "nothing, for the manifest has none"
+            equal(value, wanted, symptom=symptom, detail=f"{why}: of column {at}")
+
+
+def _expect_members(told: Json, due: Mapping[str, Json], why: str) -> None:
+    """Judge the members of a file: required ones, and others where they are told."""
+    for member, value in due.items():
+        found = told.get(member)
+        if member == "file-format":
+            found = str(found).lower()  # in which case it is written, the schema's check says
+        if member in _REQUIRED or found is not None:
+            equal(found, value, symptom=PLANNED_FILE.of(member), detail=why)
+
+
+STATISTICS: tuple[list[str] | None, ...] = (
+    None,
+    ["note"],
+    ["score", "id"],
+    ["category", "note"],
+    ["place.spot", "score", "note", "category", "id"],
+)
+
+
+@check(
+    "planTableScan.told-facts",
+    proves="planTableScan.told-facts",
+    needs=V2,
+    group=Group.GENERATED,
+)
+def test_what_is_told_of_files(catalog: Catalog) -> None:
+    """What is told of data and delete files is what manifests say, whatever is asked for."""
+    position = PlannedFile(
+        "p.avro",
+        partition=IN_A,
+        content=POSITION_DELETES,
+        refers_to="rich.orc",
+        facts=_DELETE_FACTS,
+    )
+    equality = PlannedFile(
+        "e.avro",
+        partition=IN_A,
+        content=EQUALITY_DELETES,
+        facts={**_DELETE_FACTS, "equality_ids": [2, 1]},
+    )
+    with given_files(catalog, layout=NOTES) as files:
+        files.append(PlannedFile("poor.parquet", partition=IN_A))
+        files.append(PlannedFile("rich.orc", partition=IN_A, facts=FACTS))
+        files.append(position, equality)
+        for asked in STATISTICS:
+            members = {} if asked is None else {"stats_fields": asked}
+            found = planned(catalog, files.table, **members)
+            expect_planned(files, found, ["poor.parquet", "rich.orc"])
+            why = f"stats-fields {show(asked)}"
+            rich = next(t for t in found.tasks if t["data-file"]["file-path"].endswith(".orc"))
+            _expect_members(rich["data-file"], TOLD, why)
+            for member in ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts"):
+                _expect_map(rich["data-file"], _counts_due(member), member, why)
+            for member in _TOLD_BOUNDS:
+                _expect_map(rich["data-file"], _bounds_due(member), member, why)
+            for delete in rich["delete-files"]:
+                _expect_members(delete, _DELETE_TOLD, f"{why}: of {delete.get('content')}")
+                if delete.get("equality-ids") is not None:
+                    told = sorted(delete["equality-ids"])
+                    equal(told, [1, 2], symptom=PLANNED_FILE.of("equality-ids"), detail=why)

@@ -1,0 +1,178 @@
+"""Scans of tables of format version 3: times to the nanosecond, and many vectors in one file."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.planned_scan import planned
+from icecheck.conformance.kit.manifest_files import (
+    POSITION_DELETES,
+    SPEC,
+    Layout,
+    PlannedFile,
+    given_files,
+)
+from icecheck.conformance.scans.planned_files import (
+    IN_A,
+    PLANNED_DELETES,
+    PLANNED_FILE,
+    PLANNED_FILES,
+    expect_planned,
+    lost,
+)
+from icecheck.conformance.scans.planned_history import DRESSES
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import equal
+
+FIELD = bodies.struct_field
+V3 = ("format-version-3",)
+
+Json = Any
+
+
+# ---- nanoseconds
+
+
+MOMENTS = Layout(
+    bodies.schema(
+        FIELD(1, "id", "long", required=True),
+        FIELD(2, "category", "string"),
+        FIELD(3, "at", "timestamp_ns"),
+        FIELD(4, "seen", "timestamptz_ns"),
+    ),
+    SPEC,
+    ("string",),
+)
+_SECOND = "2007-12-03T10:15:30"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_IN_SECONDS = (datetime.fromisoformat(f"{_SECOND}+00:00") - _EPOCH) // timedelta(seconds=1)
+# First and last nanosecond of each file, all within one microsecond but for the last.
+FILES: dict[str, tuple[int, int]] = {
+    "exact": (123_456_789, 123_456_789),
+    "early": (123_456_001, 123_456_788),
+    "late": (123_456_790, 123_456_999),
+    "before": (0, 1),
+}
+_UNKNOWN = "unknown"
+_TESTS: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
+    ("eq", (123_456_789,), ("exact",)),
+    ("eq", (123_456_001,), ("early",)),
+    ("eq", (123_456_999,), ("late",)),
+    ("lt", (123_456_789,), ("early", "before")),
+    ("lt-eq", (123_456_789,), ("exact", "early", "before")),
+    ("lt-eq", (1,), ("before",)),
+    ("gt", (123_456_789,), ("late",)),
+    ("gt", (123_456_788,), ("exact", "late")),
+    ("gt-eq", (123_456_999,), ("late",)),
+    ("in", (123_456_790, 1), ("late", "before")),
+    ("not-eq", (123_456_700,), ("exact", "early", "late", "before")),
+    ("not-in", (123_456_789,), ("early", "late", "before")),
+)
+
+
+def _told(column: str, nanoseconds: int) -> str:
+    zone = "+00:00" if column == "seen" else ""
+    return f"{_SECOND}.{nanoseconds:09}{zone}"
+
+
+def _stored(nanoseconds: int) -> bytes:
+    return (_IN_SECONDS * 10**9 + nanoseconds).to_bytes(8, "little", signed=True)
+
+
+def _moments(name: str) -> PlannedFile:
+    if name == _UNKNOWN:
+        return PlannedFile(f"{name}.parquet", partition=IN_A)
+    low, high = map(_stored, FILES[name])
+    bounds = {3: (low, high), 4: (low, high)}
+    return PlannedFile(f"{name}.parquet", partition=IN_A, bounds=bounds)
+
+
+@check(
+    "planTableScan.nanoseconds",
+    proves="planTableScan.nanoseconds",
+    needs=V3,
+    group=Group.GENERATED,
+)
+def test_times_to_the_nanosecond(catalog: Catalog) -> None:
+    """Filters and bounds have every digit of a time of nanoseconds."""
+    with given_files(catalog, format_version=3, layout=MOMENTS) as files:
+        files.append(*map(_moments, (*FILES, _UNKNOWN)))
+        for column, field_id in (("at", 3), ("seen", 4)):
+            for operation, numbers, due in _TESTS:
+                values = [_told(column, number) for number in numbers]
+                value = {"values": values} if "in" in operation else {"value": values[0]}
+                filter_ = {"type": operation, "term": column, **value}
+                found = planned(catalog, files.table, filter=filter_, stats_fields=[column])
+                left_out = lost(files, found, (f"{name}.parquet" for name in (*due, _UNKNOWN)))
+                detail = f"asked for {column} {operation} {', '.join(values)}"
+                equal(left_out, [], symptom=PLANNED_FILES, detail=detail)
+                for task in found.tasks:
+                    (name,) = files.names_of([task["data-file"]["file-path"]])
+                    low, high = FILES.get(name.removesuffix(".parquet"), (0, 0))
+                    _expect_bound(task["data-file"], "lower-bounds", field_id, column, low)
+                    _expect_bound(task["data-file"], "upper-bounds", field_id, column, high)
+
+
+def _expect_bound(file: Json, member: str, field_id: int, column: str, due: int) -> None:
+    """Judge the bound of a column, where it is told; Java tells it in the bytes it is stored in."""
+    told = file.get(member) or {}
+    by_column = dict(zip(told.get("keys") or (), told.get("values") or (), strict=False))
+    raw = _stored(due).hex()
+    if field_id in by_column and by_column[field_id] not in {raw, raw.upper()}:
+        symptom = PLANNED_FILE.of(member)
+        equal(by_column[field_id], _told(column, due), symptom=symptom, detail=f"of {column}")
+
+
+# ---- deletion vectors
+
+
+# Data file -> the offset and the length of its vector; two are in the same Puffin file.
+VECTORS: dict[str, tuple[str, tuple[int, int]]] = {
+    "a.parquet": ("many.puffin", (4, 40)),
+    "b.parquet": ("many.puffin", (44, 51)),
+    "c.parquet": ("other.puffin", (4, 62)),
+}
+_FREE = "free.parquet"
+
+
+@check(
+    "planTableScan.vectors-in-one-file",
+    proves="planTableScan.vectors-in-one-file",
+    needs=V3,
+    group=Group.GENERATED,
+)
+def test_vectors_in_one_file(catalog: Catalog) -> None:
+    """Each data file is planned with its own deletion vector, also where files have several."""
+    with given_files(catalog, format_version=3) as files:
+        without = files.append(*map(PlannedFile, (*VECTORS, _FREE)))
+        with_vectors = files.append(
+            *(
+                PlannedFile(puffin, content=POSITION_DELETES, refers_to=data, vector=vector)
+                for data, (puffin, vector) in VECTORS.items()
+            )
+        )
+        files.append(PlannedFile("later.parquet"))
+        for asked, members in DRESSES.items():
+            before = planned(catalog, files.table, snapshot_id=without, **members)
+            equal(
+                files.names_of(d["file-path"] for t in before.tasks for d in t["delete-files"]),
+                [],
+                symptom=PLANNED_DELETES,
+                detail=f"scan of the snapshot without vectors, with {asked}",
+            )
+            found = planned(catalog, files.table, snapshot_id=with_vectors, **members)
+            expect_planned(files, found, (*VECTORS, _FREE), asked)
+            for task in found.tasks:
+                (name,) = files.names_of([task["data-file"]["file-path"]])
+                puffin, vector = VECTORS.get(name, ("", None))
+                deletes = files.names_of(each["file-path"] for each in task["delete-files"])
+                detail = f"of {name}, scan with {asked}"
+                equal(deletes, [puffin] if puffin else [], symptom=PLANNED_DELETES, detail=detail)
+                for delete in task["delete-files"]:
+                    place = (delete.get("content-offset"), delete.get("content-size-in-bytes"))
+                    if place[0] is not None:  # else nobody is told where in the file it is
+                        told = [*place]
+                        due = [*(vector or ())]
+                        equal(told, due, symptom=PLANNED_FILE.of("content-offset"), detail=detail)

@@ -1,0 +1,237 @@
+"""Credentials: what a catalog that wants them answers to requests without, or with false ones."""
+
+from collections.abc import Callable
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_namespace, given_table, reloaded
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.committing import expect_unchanged, set_property
+from icecheck.conformance.kit.reading import (
+    expect_json,
+    namespaces_in,
+    not_applicable,
+    tables_in,
+)
+from icecheck.conformance.security.guarded_routes import (
+    FALSE_TOKEN,
+    NOBODY,
+    REQUESTS,
+    Send,
+    is_altered,
+    of_table,
+    refused,
+)
+from icecheck.contract import Changes
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, Violation
+
+
+def _require_credentials(catalog: Catalog) -> None:
+    if not catalog.target.token and not catalog.target.credential:
+        raise not_applicable("the run was given no credentials")
+
+
+# --------------------------------------------------------------------- false credentials
+
+
+@check("auth.bad-token-refused", proves="auth.bad-token-refused")
+def test_a_false_token_is_refused(catalog: Catalog) -> None:
+    """A request with an invalid token is refused with 401."""
+    _require_credentials(catalog)
+    # Reading may be open to everybody, where writing is not.
+    operation_id = "createNamespace" if catalog.claims("createNamespace") else "listNamespaces"
+    _expect_unauthorized(REQUESTS[operation_id](catalog, FALSE_TOKEN))
+
+
+@check("auth.refusals-are-json", proves="http.json-content-type", group=Group.GENERATED)
+def test_refusals_of_strangers_are_json(catalog: Catalog) -> None:
+    """A refusal of an invalid token says application/json, on every route."""
+    _require_credentials(catalog)
+    for operation_id, send in REQUESTS.items():
+        if catalog.claims(operation_id):
+            reply = send(catalog, FALSE_TOKEN)
+            if reply.status in {401, 403} and reply.exchange.method != "HEAD":
+                expect_json(reply)
+
+
+@check("auth.refused-changes-nothing", proves="auth.refused-changes-nothing")
+def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -> None:
+    """A write that is refused for an invalid token leaves everything as it was."""
+    _require_credentials(catalog)
+    # Of its own: where the refused drop was carried out, others would miss a shared one.
+    table = reloaded(catalog, given_table(catalog))
+    name = catalog.new_name()
+    body = bodies.create_table_body(name)
+    change = {"requirements": [], "updates": [set_property("1")]}
+    made = catalog.create_table(table.namespace, body, FALSE_TOKEN)
+    changed = of_table(catalog, "updateTable", table, FALSE_TOKEN, change)
+    dropped = of_table(catalog, "dropTable", table, FALSE_TOKEN)
+    if made.ok and changed.ok and dropped.ok:
+        raise not_applicable("the catalog takes a made-up token for a good one")
+    # A success on one of these routes is no reason to believe the refusals on the others.
+    if not dropped.ok:
+        _expect_kept(catalog, table, changed=changed.ok)
+    if made.ok:
+        return
+    reply = catalog.load_table(table.namespace, name)
+    if reply.ok:
+        catalog.ledger_table(table.namespace, name)
+        raise _changed(reply, "no table", "a table")
+
+
+def _expect_kept(catalog: Catalog, table: Table, *, changed: bool) -> None:
+    if not changed:
+        expect_unchanged(catalog, table)
+        return
+    reply = catalog.load_table(table.namespace, table.name)
+    if reply.status == 404:
+        raise _changed(reply, "a table", "no table")
+
+
+def _changed(reply: Reply, due: str, found: str) -> Violation:
+    detail = "with a made-up token"
+    return reply.violation(CHANGED_ALTHOUGH_REFUSED, due, found, detail=detail)
+
+
+def _expect_unauthorized(reply: Reply) -> None:
+    if reply.ok:
+        detail = f"{reply.exchange.operation} answered {reply.status} to a made-up token"
+        raise reply.violation(LEAK.of("false-token"), "401", "a success", detail=detail)
+    reply.expect(401, detail="with a made-up token")
+
+
+def _declare(operation_id: str, send: Send) -> Callable[[Catalog], None]:
+    """Make the check of one operation; a route that is open to anybody is none of its business."""
+
+    @check(
+        f"{operation_id}.bad-token",
+        proves=f"{operation_id}.401",
+        title=f"{operation_id} with an invalid token is refused with 401",
+    )
+    def judge(catalog: Catalog) -> None:
+        _require_credentials(catalog)
+        reply = send(catalog, FALSE_TOKEN)
+        # There is no plan to ask for: 404 is what an open catalog says to anybody.
+        if reply.ok or reply.status == 404:
+            unnamed = send(catalog, NOBODY)
+            if unnamed.status == reply.status:
+                _expect_open(catalog, operation_id, send, unnamed)
+        _expect_unauthorized(reply)
+
+    return judge
+
+
+def _expect_open(catalog: Catalog, operation_id: str, send: Send, unnamed: Reply) -> None:
+    """End the check where a route is open to anybody, which its own success does not prove.
+
+    It is if nothing is protected, or if whoever reads is answered the same without credentials.
+    """
+    open_to_all = not_applicable(f"{operation_id} needs no credentials here")
+    changes = catalog.contract.operations[operation_id].facts.changes
+    # What shows and changes nothing of anybody's may be open as the catalog likes.
+    if not unnamed.ok or changes is Changes.ASIDE:
+        raise open_to_all
+    if changes is not Changes.OBJECTS and not is_altered(unnamed, send(catalog, {})):
+        raise open_to_all
+    asked = filter(catalog.claims, ("listNamespaces", "loadTable", "createTable", "dropTable"))
+    if not any(refused(REQUESTS[each](catalog, NOBODY)) for each in asked):
+        raise open_to_all
+
+
+# One check for each operation: they differ in nothing but the request.
+for _operation_id, _send in REQUESTS.items():
+    globals()[f"test_{_operation_id}_with_a_false_token"] = _declare(_operation_id, _send)
+
+
+# ------------------------------------------------------------------------ no credentials
+
+
+@check("auth.no-success-without-credentials", proves="auth.no-success-without-credentials")
+def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> None:
+    """What the catalog protects is not shown, altered or changed for a caller without credentials.
+
+    Which routes are open is the catalog's business: those that read namespaces, those that read
+    tables and those that write are each judged as one. A success is a leak where others of its
+    kind are refused, and so is one that differs from what an authorized caller sees.
+    """
+    if not catalog.target.authenticates:
+        raise not_applicable("the run was given no credentials")
+    require(catalog, "listNamespaces", "loadNamespaceMetadata", "listTables", "loadTable")
+    table = given_table(catalog, given_namespace(catalog))
+    kinds = [_reading_namespaces(catalog, table), _reading_tables(catalog, table)]
+    writing = _writing(catalog, table)
+    if not any(refused(reply) for replies in (*kinds, writing) for reply in replies):
+        raise not_applicable("the catalog answers requests without credentials: it needs none")
+    # Writing that is open to anybody, where anything at all is refused, is no one's design.
+    for replies in (*kinds, [*writing, *(r for kind in kinds for r in kind if refused(r))]):
+        if any(refused(reply) for reply in replies):
+            _expect_no_success(replies)
+
+
+def _reading_namespaces(catalog: Catalog, table: Table) -> list[Reply]:
+    names = {"namespace": table.namespace}
+    parent = table.namespace[:-1]
+    asked = [("parent", catalog.session.offer.parent_parameter(parent))] if parent else []
+    listed = catalog.call("listNamespaces", query=asked, headers=NOBODY)
+    _expect_unaltered(listed, lambda reply: table.namespace in namespaces_in(reply))
+    replies = [listed, catalog.call("loadNamespaceMetadata", names, headers=NOBODY)]
+    if catalog.claims("namespaceExists"):
+        replies.append(catalog.call("namespaceExists", names, headers=NOBODY))
+    return replies
+
+
+def _reading_tables(catalog: Catalog, table: Table) -> list[Reply]:
+    listed = catalog.call("listTables", {"namespace": table.namespace}, headers=NOBODY)
+    own = (table.namespace, table.name)
+    _expect_unaltered(listed, lambda reply: own in tables_in(reply))
+    replies = [listed, of_table(catalog, "loadTable", table, NOBODY)]
+    if catalog.claims("tableExists"):
+        replies.append(of_table(catalog, "tableExists", table, NOBODY))
+    if catalog.claims("loadCredentials"):
+        vended = of_table(catalog, "loadCredentials", table, NOBODY)
+        # That they are kept from those who may read the rest is no leak of the rest.
+        replies += [vended] if vended.ok else []
+    return replies
+
+
+def _writing(catalog: Catalog, table: Table) -> list[Reply]:
+    """Send the writing requests; the table itself goes last."""
+    order = ("createNamespace", "createTable", "updateProperties", "updateTable", "dropTable")
+    claimed = [each for each in order if catalog.claims(each)]
+    own = {
+        "updateTable": lambda: of_table(
+            catalog, "updateTable", table, NOBODY, {"requirements": [], "updates": []}
+        ),
+        "dropTable": lambda: of_table(catalog, "dropTable", table, NOBODY),
+    }
+    return [own[each]() if each in own else REQUESTS[each](catalog, NOBODY) for each in claimed]
+
+
+def _expect_unaltered(reply: Reply, complete: Callable[[Reply], bool]) -> None:
+    if reply.status == 200 and not complete(reply):
+        raise _altered(reply)
+
+
+def _altered(reply: Reply) -> Violation:
+    return reply.violation(
+        LEAK.of("altered-success"),
+        "401 or 403, or the same answer as with credentials",
+        "a success without what is there",
+        detail=f"{reply.exchange.operation} without credentials",
+    )
+
+
+def _expect_no_success(replies: list[Reply]) -> None:
+    leaks = [reply for reply in replies if reply.ok]
+    if leaks:
+        closed = [str(r.exchange.operation) for r in replies if refused(r)]
+        raise leaks[0].violation(
+            LEAK.of("without-credentials"),
+            "401 or 403",
+            "a success",
+            detail=f"answered: {', '.join(str(r.exchange.operation) for r in leaks)}; "
+            f"refused: {', '.join(closed)}",
+        )

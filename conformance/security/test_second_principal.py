@@ -1,0 +1,180 @@
+"""Somebody else: what a principal without any right to the run's objects sees and can do."""
+
+from collections.abc import Iterator, Mapping
+
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.given import given_namespace, given_table, reloaded
+from icecheck.conformance.kit.committing import expect_unchanged, set_property
+from icecheck.conformance.kit.reading import object_in, tables_in
+from icecheck.conformance.kit.views import View, create_view_body, given_view
+from icecheck.conformance.security.second_principal import second_principal
+from icecheck.contract import Action, Object
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
+from icecheck.findings.symptoms import Symptom
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, Violation, equal
+from icecheck.target.target import Namespace
+
+Headers = Mapping[str, str]
+Names = Mapping[str, str | Namespace]
+
+_LOOKING = frozenset({Action.LOAD, Action.EXISTS, Action.LOAD_CREDENTIALS})
+_OPEN_TO_NOBODY = frozenset({403, 404})
+
+
+class _Mine:
+    """A namespace, a table and, where there are any, a view that belong to the first principal."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.namespace = given_namespace(catalog)
+        self.table: Table | None = None
+        self.view: View | None = None
+        if catalog.claims("createTable"):
+            self.table = given_table(catalog, self.namespace)
+        if catalog.claims("createView"):
+            self.view = given_view(catalog, self.namespace)
+
+    def names(self, operation_id: str) -> Names | None:
+        """Return what an operation is asked about, or None where there is no such object."""
+        path = self.catalog.session.contract.operations[operation_id].path
+        names: dict[str, str | Namespace] = {"namespace": self.namespace}
+        if not self.catalog.claims(operation_id):
+            return None
+        for kind, mine in (("table", self.table), ("view", self.view)):
+            if f"{{{kind}}}" in path:
+                if mine is None:
+                    return None
+                names[kind] = mine.name
+        return names
+
+
+def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
+    for operation in catalog.contract.operations.values():
+        names = mine.names(operation.id) if operation.facts.action in _LOOKING else None
+        if names is not None:
+            yield catalog.call(operation.id, names, headers=theirs)
+
+
+def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Reply, str]]:
+    """Yield each list of what is in the namespace, and the name of what is surely in it."""
+    lists = catalog.contract.by_object(Action.LIST)
+    for operation_id, inside in ((lists["table"], mine.table), (lists["view"], mine.view)):
+        names = mine.names(operation_id)
+        if names is not None and inside is not None:
+            yield catalog.call(operation_id, names, headers=theirs), inside.name
+
+
+@check(
+    "auth.second-principal-reads-nothing",
+    proves="auth.other-principal-reads-nothing",
+)
+def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
+    """What the run makes is not shown to a principal who has no right to it."""
+    theirs = second_principal(catalog)
+    mine = _Mine(catalog)
+    shown = [reply for reply in _reads(catalog, mine, theirs) if reply.ok]
+    for reply, name in _lists(catalog, mine, theirs):
+        if reply.ok and name in [listed for _, listed in tables_in(reply)]:
+            shown.append(reply)
+    if shown:
+        raise _leak(LEAK.of("other-principal"), shown)
+
+
+@check(
+    "auth.second-principal-gets-no-altered-list",
+    proves="auth.other-principal-gets-no-altered-list",
+)
+def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
+    """A list is refused to a principal without the right to it, and not answered with less."""
+    theirs = second_principal(catalog)
+    for reply, name in _lists(catalog, _Mine(catalog), theirs):
+        if reply.ok and name not in [listed for _, listed in tables_in(reply)]:
+            raise reply.violation(
+                LEAK.of("altered-success"),
+                "401 or 403, or the same answer as with the right",
+                "a success without what is there",
+                detail=f"{reply.exchange.operation} by a second principal",
+            )
+
+
+@check(
+    "auth.second-principal-is-told",
+    proves="auth.other-principal-refused-as-such",
+    group=Group.GENERATED,
+)
+def test_a_second_principal_is_told(catalog: Catalog) -> None:
+    """A principal without the right is answered 403, or 404 where the name is hidden."""
+    theirs = second_principal(catalog)
+    for reply in _reads(catalog, _Mine(catalog), theirs):
+        if not reply.ok and reply.status not in _OPEN_TO_NOBODY:
+            reply.expect(403, 404, detail="by a second principal")
+
+
+@check(
+    "auth.second-principal-changes-nothing",
+    proves="auth.other-principal-changes-nothing",
+)
+def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
+    """A write by a principal without the right is refused, and everything is as it was."""
+    theirs = second_principal(catalog)
+    mine = _Mine(catalog)
+    table = None if mine.table is None else reloaded(catalog, mine.table)
+    taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]
+    if taken:
+        raise _leak(LEAK.of("other-principal-writes"), taken)
+    if table is not None:
+        expect_unchanged(catalog, table)
+        listed = catalog.list_tables(mine.namespace).expect(200)
+        equal(tables_in(listed), [(mine.namespace, table.name)], symptom=CHANGED_ALTHOUGH_REFUSED)
+    if mine.view is not None:
+        view = catalog.load_view(mine.namespace, mine.view.name).expect(200)
+        equal(
+            view.member("metadata", "view-uuid"),
+            mine.view.metadata.get("view-uuid"),
+            symptom=CHANGED_ALTHOUGH_REFUSED,
+        )
+    properties = object_in(catalog.load_namespace_metadata(mine.namespace).expect(200))
+    if "icecheck.other" in (properties.get("properties") or {}):
+        raise Violation(CHANGED_ALTHOUGH_REFUSED, "no new property", "a new property")
+
+
+def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
+    """Send every write; what each is about is there as long as they are refused."""
+    change = {"requirements": [], "updates": [set_property("other")]}
+    moved = {"namespace": [*mine.namespace], "name": catalog.new_name()}
+    everything = {
+        "createNamespace": {"namespace": [*mine.namespace, catalog.new_name()], "properties": {}},
+        "updateProperties": {"updates": {"icecheck.other": "1"}, "removals": []},
+        "createTable": bodies.create_table_body(catalog.new_name()),
+        "updateTable": change,
+        "renameTable": mine.table and {"source": mine.table.identifier, "destination": moved},
+        "createView": create_view_body(catalog.new_name()),
+        "replaceView": change,
+        "renameView": mine.view and {"source": mine.view.identifier, "destination": moved},
+        "dropView": None,
+        "dropTable": None,
+        "dropNamespace": None,
+    }
+    if mine.table is not None:  # which only the body names
+        changes = [{"identifier": mine.table.identifier, **change}]
+        everything = {"commitTransaction": {"table-changes": changes}, **everything}
+    for operation_id, body in everything.items():
+        names = mine.names(operation_id)
+        kind = catalog.contract.operations[operation_id].facts.object
+        lacks = (kind is Object.TABLE and mine.table is None) or (
+            kind is Object.VIEW and mine.view is None
+        )
+        if names is None or lacks:
+            continue
+        sent = NO_BODY if body is None else body
+        yield catalog.call(operation_id, names, body=sent, headers=theirs)
+
+
+def _leak(symptom: Symptom, replies: list[Reply]) -> Violation:
+    told = ", ".join(dict.fromkeys(str(reply.exchange.operation) for reply in replies))
+    return replies[0].violation(
+        symptom, "403 or 404", "a success", detail=f"{told} by a second principal"
+    )

@@ -1,0 +1,235 @@
+"""Strangers on every route, in every form of its requests, and what its owner is answered then."""
+
+from collections.abc import Callable, Mapping
+
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.kit.every_route import (
+    Asked,
+    Names,
+    Own,
+    expect_own_unchanged,
+    own_objects,
+    reads,
+    writes,
+)
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.conformance.security.forged_tokens import bearer, forged_tokens, strangers
+from icecheck.conformance.security.guarded_routes import NOBODY, is_altered, refused
+from icecheck.conformance.security.second_principal import second_principal
+from icecheck.findings.shared_symptoms import LEAK
+from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply, Violation
+
+_REFUSED_FOR_ANOTHER = declare(
+    "refused-for-another",
+    "Answers whoever has the right otherwise after others were refused",
+    Severity.REFUSED,
+)
+
+Headers = Mapping[str, str]
+Answers = dict[str, Reply]
+
+# What it shows is nobody's: a catalog may tell as much of it to anybody as it likes.
+_ANYBODYS = frozenset({"getConfig"})
+_TOLD = frozenset({401, 419})
+_NAMED_MAX = 4
+
+
+def _shows(reply: Reply) -> bool:
+    """Whether an answer gives away that what was asked for is there."""
+    return reply.ok or reply.status == 304
+
+
+def _leak(symptom: Symptom, due: str, leaks: list[tuple[str, Reply]], who: str) -> Violation:
+    """Return the Violation of answers that were none of a caller's business."""
+    names = list(dict.fromkeys(name for name, _ in leaks))
+    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
+    detail = f"answered {who}: {', '.join(names[:_NAMED_MAX])}{more}"
+    return leaks[0][1].violation(symptom, due, "a success", detail=detail)
+
+
+def _answered(catalog: Catalog, every: list[Asked], headers: Headers | None = None) -> Answers:
+    return {str(each): each.send(catalog, headers) for each in every}
+
+
+def _expect_owner_served(catalog: Catalog, every: list[Asked], before: Answers) -> None:
+    """Judge that whoever has the right is answered as before, whoever was refused meanwhile."""
+    for each in every:
+        was, reply = before[str(each)], each.send(catalog)
+        if reply.status != was.status or is_altered(reply, was):
+            raise reply.violation(
+                _REFUSED_FOR_ANOTHER,
+                "the answer from before others were refused",
+                f"{reply.status}, and less" if reply.status == was.status else reply.status,
+                detail=f"{each} with the run's own credentials",
+            )
+
+
+# --------------------------------------------------------------------------- strangers
+
+
+@check(
+    "auth.strangers-on-every-route",
+    proves=("auth.no-success-without-credentials", "auth.callers-kept-apart"),
+    group=Group.GENERATED,
+)
+def test_strangers_are_shown_nothing_on_any_route(catalog: Catalog) -> None:
+    """No route, in no form, answers a caller without credentials, or with forged ones."""
+    if not catalog.target.authenticates:
+        raise not_applicable("the run was given no credentials")
+    own = own_objects(catalog)
+    looks = reads(catalog, own)
+    before = _answered(catalog, looks)
+    looks = [each for each in looks if _shows(before[str(each)])]
+    changes = writes(catalog, own)
+    unnamed = _answered(catalog, [*looks, *changes], NOBODY)
+    hidden = any(refused(unnamed[str(each)]) for each in looks)
+    if not hidden and not any(reply.status in {401, 403} for reply in unnamed.values()):
+        raise not_applicable("the catalog answers requests without credentials: it needs none")
+    _expect_forms_agree(looks, unnamed, before)
+    leaks = [(str(each), unnamed[str(each)]) for each in changes if unnamed[str(each)].ok]
+    if leaks:
+        raise _leak(LEAK.of("without-credentials"), "401 or 403", leaks, "without credentials")
+    closed = [each for each in (*looks, *changes) if refused(unnamed[str(each)])]
+    _expect_no_forgery(catalog, closed)
+    _expect_owner_served(catalog, looks, before)
+    expect_own_unchanged(catalog, own)
+
+
+def _expect_forms_agree(looks: list[Asked], unnamed: Answers, before: Answers) -> None:
+    """Judge that an operation which is closed is so in every form, and an open one shows all."""
+    closed = {each.operation_id for each in looks if refused(unnamed[str(each)])}
+    open_to_all = [each for each in looks if not refused(unnamed[str(each)])]
+    leaks = [
+        (str(each), unnamed[str(each)])
+        for each in open_to_all
+        if each.operation_id in closed and _shows(unnamed[str(each)])
+    ]
+    if leaks:
+        raise _leak(LEAK.of("without-credentials"), "401 or 403", leaks, "without credentials")
+    for each in open_to_all:
+        reply, due = unnamed[str(each)], before[str(each)]
+        if each.operation_id in _ANYBODYS or not reply.ok or not due.ok:
+            continue
+        if is_altered(reply, due) or (each.lists_it(due) and not each.lists_it(reply)):
+            raise reply.violation(
+                LEAK.of("altered-success"),
+                "401 or 403, or the same answer as with credentials",
+                "a success without what is there",
+                detail=f"{each} without credentials",
+            )
+
+
+def _expect_no_forgery(catalog: Catalog, closed: list[Asked]) -> None:
+    """Judge that nobody gets in with what is no credential: one form of each operation for each."""
+    forms: dict[str, Asked] = {}
+    for each in closed:
+        forms.setdefault(each.operation_id, each)
+    for what, headers in strangers(catalog).items():
+        leaks = [
+            (name, reply)
+            for name, reply in _answered(catalog, [*forms.values()], headers).items()
+            if _shows(reply)
+        ]
+        if leaks:
+            raise _leak(LEAK.of("forged-token"), "401", leaks, f"to {what}")
+
+
+@check("auth.strangers-are-told", proves="auth.bad-token-refused", group=Group.GENERATED)
+def test_a_forged_token_is_refused_as_one(catalog: Catalog) -> None:
+    """Whatever is wrong with a token, and whatever is asked with it, the answer is 401."""
+    if not (catalog.target.token or catalog.target.credential) or catalog.target.sigv4:
+        raise not_applicable("the run was given no token, and none to get one with")
+    own = own_objects(catalog)
+    asked = [*_few(reads(catalog, own)), *_few(writes(catalog, own)), *_missing(catalog, own)]
+    closed = [each for each in asked if each.send(catalog, NOBODY).status in {401, 403}]
+    if not closed:
+        raise not_applicable("the catalog answers requests without credentials: it needs none")
+    for what, token in forged_tokens(catalog).items():
+        for each in closed:
+            reply = each.send(catalog, bearer(token))
+            if reply.status not in _TOLD:
+                reply.expect(401, detail=f"{each} with {what}")
+
+
+def _few(every: list[Asked]) -> list[Asked]:
+    chosen = {
+        "getConfig", "listNamespaces", "namespaceExists", "createNamespace", "createTable",
+        "updateTable", "commitTransaction",
+    }  # fmt: skip
+    return [e for e in every if e.operation_id in chosen or e.form == "If-None-Match"]
+
+
+def _missing(catalog: Catalog, own: Own) -> list[Asked]:
+    names: Names = {"namespace": own.namespace, "table": catalog.new_name()}
+    return [Asked("loadTable", names, "of a missing table")]
+
+
+# --------------------------------------------------------------------------- principals
+
+
+@check(
+    "auth.second-principal-after-the-first",
+    proves=("auth.other-principal-reads-nothing", "auth.callers-kept-apart"),
+    group=Group.GENERATED,
+)
+def test_a_second_principal_is_shown_nothing_of_what_the_first_has_just_read(
+    catalog: Catalog,
+) -> None:
+    """What one principal has just read is not shown to the other, and is shown to it again."""
+    theirs = second_principal(catalog)
+    own = own_objects(catalog)
+    looks = [each for each in reads(catalog, own) if each.operation_id not in _ANYBODYS]
+    before = _answered(catalog, looks)
+    looks = [each for each in looks if _shows(before[str(each)])]
+    leaks = []
+    for each in _within(looks, own):
+        reply = each.send(catalog, theirs)
+        if _shows(reply):
+            leaks.append((str(each), reply))
+    whole = [(name, reply) for name, reply in leaks if _holds(looks, name)(reply)]
+    if whole:
+        raise _leak(LEAK.of("other-principal"), "403 or 404", whole, "to a second principal")
+    if leaks:
+        name, reply = leaks[0]
+        raise reply.violation(
+            LEAK.of("altered-success"),
+            "401 or 403, or the same answer as with the right",
+            "a success without what is there",
+            detail=f"{name} by a second principal",
+        )
+    _expect_owner_served(catalog, looks, before)
+
+
+def _within(looks: list[Asked], own: Own) -> list[Asked]:
+    """Leave out the namespaces at the top: whoever sees some of them may not see all."""
+    top = [each for each in looks if each.shows == own.namespace[-1]]
+    return [each for each in looks if each not in top]
+
+
+def _holds(looks: list[Asked], name: str) -> Callable[[Reply], bool]:
+    asked = next(each for each in looks if str(each) == name)
+    return lambda reply: reply.status == 304 or asked.lists_it(reply)
+
+
+@check(
+    "auth.second-principal-on-every-route",
+    proves="auth.other-principal-changes-nothing",
+    group=Group.GENERATED,
+)
+def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> None:
+    """No write, in no form, is carried out for a principal who has no right to it."""
+    theirs = second_principal(catalog)
+    own = own_objects(catalog)
+    sent = {str(each): each.send(catalog, theirs) for each in _inside(writes(catalog, own))}
+    leaks = [(name, reply) for name, reply in sent.items() if reply.ok]
+    if leaks:
+        raise _leak(LEAK.of("other-principal-writes"), "403 or 404", leaks, "to a second principal")
+    expect_own_unchanged(catalog, own)
+
+
+def _inside(every: list[Asked]) -> list[Asked]:
+    """Leave out new namespaces at the top, which everybody may be free to make."""
+    return [each for each in every if each.operation_id != "createNamespace" or each.form]

@@ -1,0 +1,89 @@
+"""Requests to the catalog's own token endpoint, as clients send them."""
+
+import base64
+from collections.abc import Mapping
+
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.kit.reading import not_applicable
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.replies.expect import Reply
+
+__all__ = [
+    "ACCESS_TOKEN",
+    "CLIENT_CREDENTIALS",
+    "EXCHANGE",
+    "JWT",
+    "SPELLING_CHANGES_THE_ANSWER",
+    "TOKEN_NOT_ACCEPTED",
+    "asks_here",
+    "basic",
+    "client_form",
+    "exchange_form",
+    "own_form",
+    "token_in",
+]
+
+TOKEN_NOT_ACCEPTED = declare(
+    "token-not-accepted",
+    "Does not accept a token that the catalog itself has given",
+    Severity.REFUSED,
+)
+SPELLING_CHANGES_THE_ANSWER = declare(
+    "spelling-changes-the-answer",
+    "Answers one request otherwise when it is spelled otherwise",
+    Severity.FALSE_OR_LOST,
+)
+
+CLIENT_CREDENTIALS = "client_credentials"
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - a type's name
+JWT = "urn:ietf:params:oauth:token-type:jwt"
+
+
+def asks_here(catalog: Catalog) -> bool:
+    """Whether the run's credential is for the catalog's own token endpoint, and no other."""
+    target = catalog.target
+    return bool(target.credential) and target.token_endpoint == f"{target.base_url}/v1/oauth/tokens"
+
+
+def client_form(catalog: Catalog) -> dict[str, str]:
+    """Return the run's client as form members; without one, no token can be asked for.
+
+    The credential goes to the server that the user gave it for, and to no other.
+    """
+    if not catalog.target.credential:
+        raise not_applicable("the run was given no credential to get tokens for")
+    if not asks_here(catalog):
+        raise not_applicable("the credential is for another server than the catalog")
+    client_id, colon, secret = catalog.target.credential.partition(":")
+    # Without a colon it is a secret alone, as Java's client reads it.
+    return (
+        {"client_id": client_id, "client_secret": secret} if colon else {"client_secret": client_id}
+    )
+
+
+def own_form(catalog: Catalog) -> dict[str, str]:
+    """Return the form with which the run's client asks for a token."""
+    scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
+    return {"grant_type": CLIENT_CREDENTIALS, **client_form(catalog), **scope}
+
+
+def exchange_form(
+    catalog: Catalog, token: str, token_type: str = ACCESS_TOKEN, **more: str
+) -> dict[str, str]:
+    """Return the form in which a token is exchanged for another, its own renewal or a user's."""
+    scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
+    subject = {"subject_token": token, "subject_token_type": token_type}
+    return {"grant_type": EXCHANGE, **subject, **more, **scope}
+
+
+def basic(form: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return a form without its client, and the Basic header that has it instead."""
+    rest = {k: v for k, v in form.items() if k not in {"client_id", "client_secret"}}
+    text = f"{form.get('client_id', '')}:{form['client_secret']}"
+    return rest, {"Authorization": f"Basic {base64.b64encode(text.encode()).decode()}"}
+
+
+def token_in(reply: Reply) -> str:
+    """Return the token of an answer that must have one."""
+    return str(reply.expect(200).member("access_token"))

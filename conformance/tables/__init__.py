@@ -1,0 +1,1 @@
+"""Checks of tables: created, loaded, registered, dropped."""

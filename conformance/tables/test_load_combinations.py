@@ -1,0 +1,311 @@
+"""loadTable with all that it may be asked at once: the same table, and each tag only while due."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.given import (
+    given_commit,
+    given_home,
+    given_namespace,
+    given_snapshot,
+    given_table,
+    some_table,
+)
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.conformance.kit.committing import set_property
+from icecheck.conformance.kit.reading import (
+    BODY_ON_304,
+    ETAG_UNCHANGED_BY_COMMIT,
+    LOAD_IS_NOT_REPEATABLE,
+    STALE_READ_AFTER_COMMIT,
+    not_applicable,
+    object_in,
+)
+from icecheck.findings.shared_symptoms import LISTED_TWICE
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.judging.repeated import SNAPSHOTS, repeated
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+
+_ACCESS_NOT_GIVEN = declare(
+    "access-not-given",
+    "Gives no credentials for one way of asking for a table, and gives them for others",
+    Severity.REFUSED,
+)
+_ETAG_NOT_TOLD = declare(
+    "etag-not-told", "Answers 304 without the ETag of what has not changed", Severity.SHAPE
+)
+
+_MARK = "icecheck.mark"
+_ACCESS = "X-Iceberg-Access-Delegation"
+_VENDED = "vended-credentials"
+_MECHANISMS = (
+    None, _VENDED, "remote-signing", "vended-credentials,remote-signing",
+    "remote-signing,vended-credentials",
+)  # fmt: skip
+_SNAPSHOTS = (None, "all", "refs")
+_UNKNOWN_TAG = '"icecheck-of-nothing"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Combination:
+    """One way to ask for a table; ``access`` and ``snapshots`` None are not sent."""
+
+    snapshots: str | None = None
+    access: str | None = None
+
+    def __str__(self) -> str:
+        said = [f"snapshots={self.snapshots}" if self.snapshots else "", self.access or ""]
+        return ", ".join(each for each in said if each) or "nothing asked for"
+
+    @property
+    def query(self) -> Query:
+        """The query that asks so."""
+        return () if self.snapshots is None else (("snapshots", self.snapshots),)
+
+    def send(self, catalog: Catalog, table: Table, tags: str | None = None) -> Reply:
+        """Load the table so, unless it has one of these tags."""
+        headers = {} if self.access is None else {_ACCESS: self.access}
+        if tags is not None:
+            headers["If-None-Match"] = tags
+        return catalog.load_table(table.namespace, table.name, self.query, headers)
+
+
+_EVERY = tuple(_Combination(*each) for each in product(_SNAPSHOTS, _MECHANISMS))
+_PLAIN = _Combination()
+
+
+def _in_turn(turn: int) -> tuple[_Combination, ...]:
+    """Return all of them, beginning with another choice of snapshots in each turn.
+
+    What remembers an answer does so for the first who asks for a version.
+    """
+    first = -turn % len(_SNAPSHOTS) * len(_MECHANISMS)
+    return _EVERY[first:] + _EVERY[:first]
+
+
+def _expect_all_snapshots(loads: Mapping[_Combination, Reply], table: Table, stage: str) -> None:
+    """Judge that whoever does not ask for less gets each snapshot that the commit has shown."""
+    due = {each["snapshot-id"] for each in table.metadata.get(SNAPSHOTS) or ()}
+    for asked, reply in loads.items():
+        seen = {each["snapshot-id"] for each in view.metadata_in(reply).get(SNAPSHOTS) or ()}
+        if asked.snapshots != "refs" and not due <= seen:
+            raise reply.violation(
+                LOAD_IS_NOT_REPEATABLE,
+                "the same version of the table",
+                "another one",
+                detail=f"{asked}, {stage}: {SNAPSHOTS} that the commit has shown are missing",
+                pointer=f"/metadata/{SNAPSHOTS}",
+            )
+
+
+def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a choice of snapshots leaves as it is: all but those, and files about them."""
+    about = {"snapshots", "statistics", "partition-statistics"}
+    return {k: v for k, v in view.settled(metadata, _MARK).items() if k not in about}
+
+
+def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
+    """Judge that all these answers show one version of one table."""
+    first = loads[_PLAIN]
+    was, location = view.metadata_in(first), object_in(first).get("metadata-location")
+    for asked, reply in loads.items():
+        now = view.metadata_in(reply)
+        pairs = [(_but_for_snapshots(was), _but_for_snapshots(now))]
+        if asked.snapshots != "refs":
+            pairs.append((view.settled(was, _MARK), view.settled(now, _MARK)))
+        lost = {each for before, after in pairs for each in before if before[each] != after[each]}
+        for member, twice in repeated(now):
+            if member != SNAPSHOTS:  # what else is listed twice is a passive check's business
+                continue
+            raise reply.violation(
+                LISTED_TWICE,
+                "each id once",
+                "one of them again",
+                detail=f"{asked}, {stage}: {member}: {twice}",
+                pointer=f"/metadata/{member}",
+            )
+        told = object_in(reply).get("metadata-location")
+        if told is not None and told != location:
+            lost.add("metadata-location")
+        if lost:
+            raise reply.violation(
+                LOAD_IS_NOT_REPEATABLE,
+                "the same version of the table",
+                "another one",
+                detail=f"{asked}, {stage}: {', '.join(sorted(lost))}",
+                pointer="/metadata",
+            )
+
+
+def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
+    """Yield a table after its creation, after a property was set, and after each of two snapshots.
+
+    What a catalog does not do is left out.
+    """
+    table = given_table(catalog, given_namespace(catalog), properties={_MARK: "0"})
+    yield "created", table
+    table = given_commit(catalog, table, [set_property("1", _MARK)])
+    yield "with a property set", table
+    if not has_capability(catalog, "metadata-only-snapshots"):
+        return
+    try:
+        table = given_snapshot(catalog, table)
+        yield "with a snapshot", table
+        first = table.metadata["current-snapshot-id"]
+        table = given_snapshot(catalog, table, 2)
+        if has_capability(catalog, "tags"):
+            table = given_commit(catalog, table, [bodies.snapshot_ref(first, "kept", "tag")])
+        yield "with two snapshots", table
+        if has_capability(catalog, "tags"):
+            tags = [bodies.snapshot_ref(first, name, "tag") for name in ("again", "also")]
+            table = given_commit(catalog, table, tags)
+            yield "with a snapshot that three tags name", table
+        for number, what in enumerate(("a snapshot", "two snapshots", "three snapshots"), 3):
+            added = bodies.snapshot(table.metadata, number)
+            table = given_commit(catalog, table, [{"action": "add-snapshot", "snapshot": added}])
+            yield f"with {what} that nothing names", table
+    except (Blocked, NotOffered, KeyError):
+        return
+
+
+@check(
+    "loadTable.every-combination",
+    proves=("loadTable.stable", "metadata.snapshots-once"),
+    group=Group.GENERATED,
+)
+def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
+    """Snapshots and access mechanisms, in any combination, change nothing else of a table."""
+    for turn, (stage, table) in enumerate(_stages(catalog)):
+        loads = {each: each.send(catalog, table) for each in _in_turn(turn)}
+        # That a mechanism is refused is for the check of access to judge.
+        kept = {each: load for each, load in loads.items() if load.ok or each.access is None}
+        for each, load in kept.items():
+            load.expect(200, detail=f"{each}, {stage}")
+        _expect_one_table(kept, stage)
+        if has_capability(catalog, "snapshot-history"):
+            _expect_all_snapshots(kept, table, stage)
+
+
+@check(
+    "etag.every-combination",
+    proves=("etag.stale-is-not-304", "etag.changes-with-commit", "loadTable.304"),
+    needs=("etag",),
+    group=Group.GENERATED,
+)
+def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
+    """An old tag gets the new version, whatever is asked with it and among whatever others."""
+    stale: dict[str, _Combination] = {}
+    few = [each for each in _EVERY if each.access in {None, _VENDED}]
+    for stage, table in _stages(catalog):
+        for old, asked in stale.items():
+            _expect_new(asked.send(catalog, table, old), table, f"an old tag, {asked}, {stage}")
+        for tags in ([*stale], [f"W/{tag}" for tag in stale if tag.startswith('"')]):
+            joined = ", ".join([_UNKNOWN_TAG, *tags])
+            _expect_new(_PLAIN.send(catalog, table, joined), table, f"several old tags, {stage}")
+        fresh: dict[str, _Combination] = {}
+        for asked in few:
+            tag = asked.send(catalog, table).header("etag")
+            if tag is None:
+                continue
+            fresh.setdefault(tag, asked)
+            for sent in (tag, f"{_UNKNOWN_TAG}, {tag}"):
+                _expect_current(asked.send(catalog, table, sent), f"{asked}, {stage}")
+        again = [tag for tag in fresh if tag in stale]
+        if again:
+            detail = f"{fresh[again[0]]}, {stage}"
+            raise Violation(ETAG_UNCHANGED_BY_COMMIT, "another tag", "the same one", detail=detail)
+        stale |= fresh
+    _expect_nothing_unchanged(catalog)
+
+
+def _expect_new(reply: Reply, table: Table, detail: str) -> None:
+    """Judge that an answer is the version that was committed last."""
+    reply.expect(200, detail=detail)
+    due = view.settled(table.metadata, _MARK)
+    found = view.settled(view.metadata_in(reply), _MARK)
+    told = ("properties", "refs", "current-snapshot-id")
+    if any(found[each] != due[each] for each in told):
+        raise reply.violation(
+            STALE_READ_AFTER_COMMIT, "the last version", "an older one", detail=detail
+        )
+
+
+def _expect_current(reply: Reply, detail: str) -> None:
+    reply.expect(200, 304, detail=f"the current tag, {detail}")
+    if reply.status == 304 and reply.exchange.response_body:
+        raise reply.violation(BODY_ON_304, "no body", "a body", detail=detail)
+
+
+def _expect_nothing_unchanged(catalog: Catalog) -> None:
+    """Judge that what is not there is no unchanged table either."""
+    namespace, name = given_home(catalog), catalog.new_name()
+    for tags in ("*", _UNKNOWN_TAG):
+        reply = catalog.load_table(namespace, name, headers={"If-None-Match": tags})
+        reply.expect(404, detail=f"a missing table with If-None-Match: {tags}")
+
+
+# ------------------------------------------------------------------------------- access
+
+
+def _gives_access(reply: Reply) -> bool:
+    body = object_in(reply)
+    config = body.get("config")
+    signs = isinstance(config, dict) and any("sign" in key for key in config)
+    return bool(body.get("storage-credentials")) or signs
+
+
+@check(
+    "loadTable.access-however-asked",
+    proves="loadTable.access-however-asked",
+    group=Group.GENERATED,
+)
+def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
+    """Who vends credentials does so in every combination, for each spelling of the header."""
+    table = some_table(catalog)
+    where = (table.namespace, table.name)
+    asked = {_ACCESS: _VENDED}
+    if not _gives_access(catalog.load_table(*where, headers=asked).expect(200)):
+        raise not_applicable("the catalog vends no credentials with an ordinary table")
+    forms: dict[str, tuple[Query, Mapping[str, str]]] = {
+        "snapshots=refs": ([("snapshots", "refs")], asked),
+        "snapshots=all": ([("snapshots", "all")], asked),
+        "with an unknown tag": ((), {**asked, "If-None-Match": _UNKNOWN_TAG}),
+        "of remote-signing alone": ((), {_ACCESS: "remote-signing"}),
+        "its name in small letters": ((), {_ACCESS.lower(): _VENDED}),
+        "its name in capitals": ((), {_ACCESS.upper(): _VENDED}),
+        "before remote-signing": ((), {_ACCESS: f"{_VENDED},remote-signing"}),
+        "after remote-signing": ((), {_ACCESS: f"remote-signing,{_VENDED}"}),
+        "with a blank after the comma": ((), {_ACCESS: f"{_VENDED}, remote-signing"}),
+    }
+    for what, (query, headers) in forms.items():
+        reply = catalog.load_table(*where, query, headers).expect(200, detail=what)
+        # Whoever signs nothing has nothing to give for that.
+        if not _gives_access(reply) and not what.startswith("of remote"):
+            raise reply.violation(
+                _ACCESS_NOT_GIVEN, "credentials, as without it", "none", detail=what
+            )
+
+
+@check(
+    "etag.told-with-not-modified",
+    proves="etag.told-with-not-modified",
+    needs=("etag",),
+    group=Group.GENERATED,
+)
+def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
+    """Who is told that nothing has changed is told the tag of what has not."""
+    table = given_table(catalog)
+    tag = catalog.load_table(table.namespace, table.name).expect(200).header("etag") or ""
+    headers = {"If-None-Match": f'"icecheck-of-nothing", {tag}'}
+    reply = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)
+    if reply.status == 200:
+        raise not_applicable("the catalog answers with the whole table again")
+    if reply.header("etag") is None:
+        raise reply.violation(_ETAG_NOT_TOLD, "the tag of what has not changed", "none")

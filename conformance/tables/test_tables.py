@@ -1,0 +1,299 @@
+"""createTable: what is answered, what is refused, and what the table then is."""
+
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
+from icecheck.client.sender import encode
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.conformance.kit.demanding_values import zero_based
+from icecheck.findings.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_ALTHOUGH_REFUSED,
+    EFFECT_MISSING,
+)
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, containing, equal
+
+_DUPLICATE_FIELD_IDS = declare(
+    "duplicate-field-ids",
+    "Gives several fields of a schema one id",
+    Severity.FALSE_OR_LOST,
+    "every client: it reads one column for another",
+)
+_UNASKED_PARTITION_FIELDS = declare(
+    "unasked-partition-fields",
+    "Partitions a table that was created without partitions",
+    Severity.FALSE_OR_LOST,
+)
+
+STRUCT = bodies.struct_field
+MARK = "icecheck.mark"
+
+# Ids as Java sends them on create: from 0, inner fields after the outer ones. A server that gives
+# its own ids has to follow whatever the request names by them.
+NESTED = bodies.schema(
+    STRUCT(0, "id", "long", required=True, doc="the key"),
+    STRUCT(1, "place", {"type": "struct", "fields": [
+        STRUCT(4, "lat", "double", required=True), STRUCT(5, "tags", {
+            "type": "list", "element-id": 6, "element": "string", "element-required": False})]}),
+    STRUCT(2, "scores", {"type": "map", "key-id": 7, "key": "string", "value-id": 8,
+                         "value": {"type": "struct", "fields": [STRUCT(9, "points", "int")]},
+                         "value-required": False}),
+    STRUCT(3, "price", "decimal(9, 2)"),
+)  # fmt: skip
+ORDERS = bodies.schema(
+    STRUCT(0, "note", "string"),
+    STRUCT(1, "region", "string", required=True),
+    STRUCT(2, "id", "long", required=True),
+    STRUCT(3, "at", "timestamp"),
+    identifier_field_ids=[1, 2],
+)
+
+
+def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
+    """Create a table as the request that is judged, and return the metadata that a load shows."""
+    namespace = given_home(catalog)
+    name = catalog.new_name()
+    catalog.create_table(namespace, bodies.create_table_body(name, **members)).expect(200)
+    return view.metadata_in(catalog.load_table(namespace, name).expect(200))
+
+
+@check("createTable.succeeds", proves="createTable.200")
+def test_create_table(catalog: Catalog) -> None:
+    """Creating a table succeeds and answers its metadata."""
+    namespace = given_home(catalog)
+    # Nothing but what the schema plainly allows: no nulls, an id wherever there may be one.
+    body = {
+        "name": catalog.new_name(),
+        "schema": bodies.DEFAULT_SCHEMA,
+        "partition-spec": bodies.partition_spec(),
+        "write-order": bodies.sort_order(),
+        "stage-create": False,
+        "properties": {},
+    }
+    catalog.create_table(namespace, body).expect(200).expect_json({"metadata": ANY_OBJECT})
+
+
+@check("createTable.exists-at-once", proves="createTable.immediate")
+def test_created_table_exists(catalog: Catalog) -> None:
+    """A created table loads and is listed at once."""
+    table = given_table(catalog, given_namespace(catalog))
+    catalog.load_table(table.namespace, table.name).expect(200)
+    listed = catalog.list_tables(table.namespace).expect(200)
+    listed.expect_json(
+        {"identifiers": containing(table.identifier)}, symptom=EFFECT_MISSING.of("table-not-listed")
+    )
+
+
+@check("createTable.answer-agrees-with-load", proves="createTable.answer-is-the-table")
+def test_answer_is_what_load_returns(catalog: Catalog) -> None:
+    """The answer to a creation is what a load returns right after it."""
+    created = given_table(catalog, properties={MARK: "first"})
+    loaded = reloaded(catalog, created)
+    equal(
+        view.settled(loaded.metadata, MARK),
+        view.settled(created.metadata, MARK),
+        symptom=ANSWER_DIFFERS_FROM_LOAD,
+    )
+    if created.metadata_location is not None and loaded.metadata_location is not None:
+        equal(loaded.metadata_location, created.metadata_location, symptom=ANSWER_DIFFERS_FROM_LOAD)
+
+
+@check("createTable.minimal-body-accepted", proves="createTable.minimal-body")
+def test_minimal_body(catalog: Catalog) -> None:
+    """Name and schema are enough to create a table."""
+    namespace = given_home(catalog)
+    body = {"name": catalog.new_name(), "schema": bodies.DEFAULT_SCHEMA}
+    # As bytes: nothing is added that this catalog, or its user, would like to have in it.
+    catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
+
+
+@check("createTable.nulls-accepted", proves="createTable.explicit-nulls")
+def test_explicit_nulls(catalog: Catalog) -> None:
+    """Nulls for unused optional members are accepted, as Spark sends them."""
+    namespace = given_home(catalog)
+    name = catalog.new_name()
+    body = bodies.create_table_body(name, location=catalog.location_for(namespace, name))
+    catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
+
+
+@check("createTable.malformed-refused", proves="createTable.400")
+def test_malformed_bodies(catalog: Catalog) -> None:
+    """A creation with an unusable body is refused with 400."""
+    namespace = given_home(catalog)
+    name = catalog.new_name()
+    whole = bodies.create_table_body(name)
+    wrong: dict[str, Any] = {
+        "no body": NO_BODY,
+        "no JSON": b'{"name": ',
+        "no object": [whole],
+        "no name": {k: v for k, v in whole.items() if k != "name"},
+        "no schema": {k: v for k, v in whole.items() if k != "schema"},
+        "a schema that is a string": {**whole, "schema": "id long"},
+        "a field without a type": {
+            **whole,
+            "schema": bodies.schema({"id": 1, "name": "id", "required": True}),
+        },
+    }
+    for what, body in wrong.items():
+        reply = catalog.call("createTable", {"namespace": namespace}, body=body)
+        reply.expect(400, detail=f"sent {what}")
+    catalog.load_table(namespace, name).expect(404, detail="a refused table must not exist")
+
+
+@check("createTable.missing-namespace", proves="createTable.404")
+def test_missing_namespace(catalog: Catalog) -> None:
+    """Creating a table in a namespace that does not exist is refused."""
+    missing, name = catalog.new_namespace_name(), catalog.new_name()
+    catalog.create_table(missing, bodies.create_table_body(name)).expect(404)
+    catalog.load_table(missing, name).expect(404, detail="a refused table must not exist")
+
+
+@check(
+    "createTable.already-exists", proves=("createTable.409", "createTable.conflict-changes-nothing")
+)
+def test_existing_table(catalog: Catalog) -> None:
+    """Creating a table that exists is refused and leaves it as it was."""
+    table = given_table(catalog, properties={MARK: "first"})
+    body = bodies.create_table_body(
+        table.name,
+        table_schema=bodies.schema(STRUCT(1, "other", "string")),
+        properties={MARK: "second"},
+    )
+    before = reloaded(catalog, table)
+    catalog.create_table(table.namespace, body).expect(409)
+    equal(
+        view.settled(reloaded(catalog, table).metadata, MARK),
+        view.settled(before.metadata, MARK),
+        symptom=CHANGED_ALTHOUGH_REFUSED,
+    )
+
+
+@check("createTable.keeps-schema", proves="createTable.schema-kept")
+def test_schema_kept(catalog: Catalog) -> None:
+    """The table has the columns that were sent."""
+    fields = [
+        STRUCT(i, f"Column{i}", type_, required=i % 2 == 0, doc=f"column {i}")
+        for i, type_ in enumerate(
+            ("boolean", "int", "long", "float", "double", "decimal(9,2)", "date", "time",
+             "timestamp", "timestamptz", "string", "uuid", "fixed[16]", "binary"))
+    ]  # fmt: skip
+    equal(
+        view.shape(view.current_schema(_created(catalog, table_schema=bodies.schema(*fields)))),
+        view.shape(bodies.schema(*fields)),
+        symptom=EFFECT_MISSING.of("schema"),
+    )
+
+
+@check("createTable.keeps-nested-types", proves="createTable.nested-types")
+def test_nested_types(catalog: Catalog) -> None:
+    """Nested structs, lists and maps are kept, every field with an id of its own."""
+    metadata = _created(catalog, table_schema=NESTED)
+    schema = view.current_schema(metadata)
+    equal(view.shape(schema), view.shape(NESTED), symptom=EFFECT_MISSING.of("schema"))
+    ids = list(view.field_ids(schema))
+    equal(len(set(ids)), len(ids), symptom=_DUPLICATE_FIELD_IDS, detail=f"ids {ids}")
+
+
+@check("createTable.keeps-identifier-fields", proves="createTable.identifier-fields-kept")
+def test_identifier_fields(catalog: Catalog) -> None:
+    """The identifier fields that were sent are the table's."""
+    metadata = _created(catalog, table_schema=ORDERS)
+    names = view.column_names(metadata)
+    identifiers = view.current_schema(metadata).get("identifier-field-ids") or []
+    equal(
+        sorted(str(names.get(i)) for i in identifiers),
+        ["id", "region"],
+        symptom=EFFECT_MISSING.of("identifier-fields"),
+    )
+
+
+@check("createTable.keeps-partition-spec", proves="createTable.partition-spec-kept")
+def test_partition_spec(catalog: Catalog) -> None:
+    """The table is partitioned as was asked."""
+    spec = bodies.partition_spec(
+        bodies.partition_field(1, "identity", "region", 1000),
+        bodies.partition_field(3, "day", "at_day", 1001),
+        bodies.partition_field(2, "bucket[16]", "id_bucket", 1002),
+    )
+    equal(
+        view.partition_fields(_created(catalog, table_schema=ORDERS, spec=spec)),
+        [("region", "identity", "region"), ("at", "day", "at_day"),
+         ("id", "bucket[16]", "id_bucket")],
+        symptom=EFFECT_MISSING.of("partition-spec"),
+    )  # fmt: skip
+
+
+@check("createTable.field-ids-from-zero", proves="createTable.field-ids-from-zero")
+def test_field_ids_from_zero(catalog: Catalog) -> None:
+    """A creation partitioned and ordered by the column with id 0, as Spark sends it, is taken."""
+    body = bodies.create_table_body(catalog.new_name(), **zero_based())
+    catalog.create_table(given_home(catalog), body).expect(200)
+
+
+@check("createTable.spec-without-id", proves="createTable.spec-id-optional")
+def test_spec_without_id(catalog: Catalog) -> None:
+    """A partition spec without spec-id and field ids is accepted."""
+    spec = {"fields": [bodies.partition_field(1, "bucket[4]", "id_bucket")]}
+    equal(
+        view.partition_fields(_created(catalog, spec=spec)),
+        [("id", "bucket[4]", "id_bucket")],
+        symptom=EFFECT_MISSING.of("partition-spec"),
+    )
+
+
+@check("createTable.without-spec", proves="createTable.unpartitioned")
+def test_unpartitioned(catalog: Catalog) -> None:
+    """A table created without a partition spec is unpartitioned."""
+    metadata = shared_table(catalog).metadata
+    equal(view.partition_fields(metadata), [], symptom=_UNASKED_PARTITION_FIELDS)
+
+
+@check("createTable.keeps-write-order", proves="createTable.write-order-kept")
+def test_write_order(catalog: Catalog) -> None:
+    """The table has the sort order that was sent."""
+    order = {
+        "order-id": 1,
+        "fields": [
+            {"source-id": 1, "transform": "identity", "direction": "desc",
+             "null-order": "nulls-last"},
+            {"source-id": 2, "transform": "bucket[8]", "direction": "asc",
+             "null-order": "nulls-first"},
+        ],
+    }  # fmt: skip
+    equal(
+        view.sort_fields(_created(catalog, table_schema=ORDERS, write_order=order)),
+        [("region", "identity", "desc", "nulls-last"), ("id", "bucket[8]", "asc", "nulls-first")],
+        symptom=EFFECT_MISSING.of("sort-order"),
+    )
+
+
+@check("createTable.keeps-properties", proves="createTable.properties-kept")
+def test_properties(catalog: Catalog) -> None:
+    """The table has the properties that were sent."""
+    sent = {
+        MARK: "first",
+        "icecheck.empty": "",
+        "icecheck.Case.Kept": "Ünïcode ☃",
+        "icecheck.spaces": " kept ",
+        "icecheck.number": "0042",
+    }
+    table = given_table(catalog, properties=sent)
+    catalog.load_table(table.namespace, table.name).expect(200).expect_json(
+        sent, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("table-properties")
+    )
+
+
+@check("createTable.tolerates-delegation-header", proves="createTable.access-delegation-list")
+def test_delegation_header(catalog: Catalog) -> None:
+    """Naming several access delegation mechanisms never fails a request."""
+    namespace = given_home(catalog)
+    name = catalog.new_name()
+    headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
+    body = bodies.create_table_body(name)
+    catalog.create_table(namespace, body, headers=headers).expect(200)
+    reply = catalog.load_table(namespace, name, headers=headers).expect(200)
+    reply.expect_json({"metadata": {"table-uuid": ANY_STRING}})

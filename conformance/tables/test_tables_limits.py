@@ -1,0 +1,99 @@
+"""createTable: locations, format versions, and definitions that contradict themselves."""
+
+from collections.abc import Callable
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_table, shared_table
+from icecheck.conformance.kit import metadata_view as view
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered
+from icecheck.replies.expect import NotOffered, equal
+
+STRUCT = bodies.struct_field
+
+
+@check("createTable.keeps-location", proves="createTable.location-kept")
+def test_location(catalog: Catalog) -> None:
+    """A table created with a location has that location."""
+    sibling = shared_table(catalog)
+    beside = str(sibling.metadata.get("location") or "").rstrip("/").rpartition("/")[0]
+    if not beside:
+        raise NotOffered("the catalog tells no location beside which a table could be put")
+    name = catalog.new_name()
+    wanted = f"{beside}/{name}_elsewhere"
+    body = bodies.create_table_body(name, location=wanted)
+    offered(catalog, "client-location", catalog.create_table(sibling.namespace, body)).expect(200)
+    loaded = catalog.load_table(sibling.namespace, name).expect(200)
+    equal(
+        view.place(view.metadata_in(loaded).get("location")),
+        view.place(wanted),
+        symptom=EFFECT_MISSING.of("client-location"),
+    )
+
+
+def _format_version(version: int) -> Callable[[Catalog], None]:
+    def run(catalog: Catalog) -> None:
+        table = given_table(catalog, properties={"format-version": str(version)})
+        catalog.load_table(table.namespace, table.name).expect(200).expect_json(
+            version, at=["metadata", "format-version"], symptom=EFFECT_MISSING.of("format-version")
+        )
+
+    return run
+
+
+for _version in (1, 2, 3):
+    _function = _format_version(_version)
+    _function.__module__ = __name__
+    globals()[f"test_format_version_{_version}"] = check(
+        f"createTable.format-version-{_version}",
+        proves="createTable.format-version-property",
+        title=f"The property format-version {_version} makes a version {_version} table",
+        needs=(f"format-version-{_version}",),
+    )(_function)
+
+
+@check("createTable.impossible-format-version", proves="createTable.format-version-out-of-range")
+def test_impossible_format_version(catalog: Catalog) -> None:
+    """A format version that does not exist is refused."""
+    namespace = given_home(catalog)
+    for version in ("0", "99"):
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, properties={"format-version": version})
+        detail = f"format-version {version}"
+        catalog.create_table(namespace, body).expect(400, detail=detail)
+        catalog.load_table(namespace, name).expect(404, detail=detail)
+
+
+@check(
+    "createTable.v3-type-in-v2", proves="createTable.v3-types-need-v3", needs=("format-version-2",)
+)
+def test_v3_type_in_v2(catalog: Catalog) -> None:
+    """A column type of version 3 is refused in a version 2 table."""
+    namespace = given_home(catalog)
+    name = catalog.new_name()
+    body = bodies.create_table_body(
+        name,
+        table_schema=bodies.schema(STRUCT(1, "at", "timestamp_ns")),
+        properties={"format-version": "2"},
+    )
+    catalog.create_table(namespace, body).expect(400)
+    catalog.load_table(namespace, name).expect(404, detail="a refused table must not exist")
+
+
+@check(
+    "createTable.unknown-column-in-spec-or-order", proves="createTable.unresolved-columns-refused"
+)
+def test_unresolved_columns(catalog: Catalog) -> None:
+    """A partition spec or sort order over an unknown column is refused."""
+    namespace = given_home(catalog)
+    spec = bodies.partition_spec(bodies.partition_field(77, "identity", "nowhere", 1000))
+    for what, definition in (
+        ("partition spec", {"spec": spec}),
+        ("sort order", {"write_order": bodies.sort_order(77)}),
+    ):
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, **definition)  # type: ignore[arg-type]
+        catalog.create_table(namespace, body).expect(400, detail=what)
+        catalog.load_table(namespace, name).expect(404, detail=what)

@@ -1,0 +1,335 @@
+"""Several clients at once: one winner where there can be one, and nothing acknowledged lost."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
+    given_commit,
+    given_dropped,
+    given_home,
+    given_table,
+    given_transaction,
+)
+from icecheck.conformance.kit.committing import (
+    creation_updates,
+    same_table,
+    set_property,
+)
+from icecheck.conformance.kit.views import create_view_body, view_version
+from icecheck.conformance.transactions.contenders import (
+    MARK,
+    RIVALS,
+    commit_to,
+    expect_no_anomaly,
+    expect_success,
+    given,
+    load,
+    look,
+    named,
+    rename,
+    rounds,
+    violation_of,
+)
+from icecheck.histories.history import (
+    Answer,
+    Deed,
+    Event,
+    Release,
+    Seen,
+    Take,
+    Write,
+    half_visible_transactions,
+)
+from icecheck.histories.racing import Move, race
+from icecheck.judging.check import check
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.target.target import Namespace
+
+Rivalry = dict[str, Sequence[Move]]
+
+READS = 7
+"""How many loads a reader makes, the tables in turn: it should outlast a transaction."""
+ASSERT_CREATE = {"type": "assert-create"}
+
+
+def expect_one_taker(catalog: Catalog, racers: Rivalry, looking: Move) -> tuple[Event, ...]:
+    """Let rivals take one name, look whose it is, and judge what everybody was told."""
+    history = race(catalog, racers) + look(catalog, looking)
+    expect_no_anomaly(history)
+    return history
+
+
+# ---- one name
+
+
+@check("race.create-namespace", proves="race.create-namespace")
+def test_a_namespace_is_created_once(catalog: Catalog) -> None:
+    """Of clients that create one namespace at the same time, at most one succeeds."""
+    history: tuple[Event, ...] = ()
+    for _ in rounds(catalog):
+        namespace = catalog.new_namespace_name()
+        body = {"namespace": [*namespace], "properties": {}}
+        racers: Rivalry = {
+            rival: [Move("createNamespace", body=body, deeds=(Take(named(namespace), rival),))]
+            for rival in RIVALS
+        }
+        history += expect_one_taker(catalog, racers, _load_namespace(namespace))
+    expect_success(history, "createNamespace.200")
+
+
+def _load_namespace(namespace: Namespace) -> Move:
+    def reads(reply: Reply) -> tuple[Deed, ...]:
+        known = reply.status in {200, 404}
+        return (Seen(named(namespace), present=reply.ok),) if known else ()
+
+    return Move("loadNamespaceMetadata", {"namespace": namespace}, reads=reads)
+
+
+@check("race.create-table", proves="race.create-table")
+def test_a_table_is_created_once(catalog: Catalog) -> None:
+    """Of clients that create one table at the same time, at most one succeeds."""
+    namespace = given_home(catalog)
+    history: tuple[Event, ...] = ()
+    for _ in rounds(catalog):
+        name = catalog.new_name()
+        racers: Rivalry = {rival: [_create_table(namespace, name, rival)] for rival in RIVALS}
+        history += expect_one_taker(catalog, racers, load(namespace, name))
+    expect_success(history, "createTable.200")
+
+
+def _create_table(namespace: Namespace, name: str, rival: str) -> Move:
+    body = bodies.create_table_body(name, properties={MARK: rival})
+    taken = Take(named(namespace, name), rival)
+    return Move("createTable", {"namespace": namespace}, body, deeds=(taken,))
+
+
+@check("race.create-view", proves="race.create-view")
+def test_a_view_is_created_once(catalog: Catalog) -> None:
+    """Of clients that create one view at the same time, at most one succeeds."""
+    namespace = given_home(catalog)
+    history: tuple[Event, ...] = ()
+    for _ in rounds(catalog):
+        name = catalog.new_name()
+        racers: Rivalry = {}
+        for rival in RIVALS:
+            version = view_version(namespace=namespace)
+            body = create_view_body(name, version=version, properties={MARK: rival})
+            taken = Take(named(namespace, name), rival)
+            racers[rival] = [Move("createView", {"namespace": namespace}, body, deeds=(taken,))]
+        history += expect_one_taker(catalog, racers, load(namespace, name, "view"))
+    expect_success(history, "createView.200")
+
+
+@check("race.create-and-commit", proves="race.create-and-commit", needs=("stage-create",))
+def test_a_table_is_created_directly_or_by_a_commit(catalog: Catalog) -> None:
+    """A staged table is not committed over one that another client creates at the same time."""
+    namespace = given_home(catalog)
+    history: tuple[Event, ...] = ()
+    for _ in rounds(catalog):
+        staged = given_table(catalog, namespace, stage_create=True)
+        label = named(namespace, staged.name)
+        racers: Rivalry = {}
+        for rival in RIVALS[:-1]:
+            updates = [*creation_updates(staged.metadata), set_property(rival, MARK)]
+            racers[rival] = [commit_to(staged, updates, ASSERT_CREATE, deeds=[Take(label, rival)])]
+        racers[RIVALS[-1]] = [_create_table(namespace, staged.name, RIVALS[-1])]
+        history += expect_one_taker(catalog, racers, load(namespace, staged.name))
+    expect_success(history, "updateTable.200")
+
+
+@check("race.register-table", proves="race.register-table")
+def test_a_name_is_registered_once(catalog: Catalog) -> None:
+    """Of clients that register tables under one name at the same time, at most one succeeds."""
+    history = _registrations(catalog, dropped=True)
+    if all(event.answer is Answer.REFUSED for event in history if event.process in RIVALS):
+        # A catalog may throw the files of a dropped table away; then they are registered twice.
+        history = _registrations(catalog, dropped=False)
+    expect_success(history, "registerTable.200")
+
+
+def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
+    namespace = given_home(catalog)
+    tables = [given_table(catalog, namespace, properties={MARK: mark}) for mark in ("0", "1")]
+    files = [table.metadata_location for table in tables]
+    if None in files:
+        raise NotOffered("the catalog tells no metadata location")
+    for table in tables if dropped else ():
+        given_dropped(catalog, namespace, table.name)
+    history: tuple[Event, ...] = ()
+    for turn in rounds(catalog):
+        name = catalog.new_name()
+        racers: Rivalry = {}
+        for number, rival in enumerate(RIVALS):
+            body = {"name": name, "metadata-location": files[number % 2]}
+            taken = Take(named(namespace, name), str(number % 2))
+            racers[rival] = [Move("registerTable", {"namespace": namespace}, body, deeds=(taken,))]
+        history += expect_one_taker(catalog, racers, load(namespace, name))
+        if turn == 0 and not any(event.answer is Answer.OK for event in history[: len(RIVALS)]):
+            break
+        # One table at a time for each file: catalogs may refuse a second one.
+        catalog.drop_table(namespace, name)
+    return history
+
+
+@check("race.rename-table", proves="race.rename-table")
+def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
+    """Of clients that rename tables to one name at the same time, at most one succeeds."""
+    namespace = given_home(catalog)
+    tables = [given_table(catalog, namespace, properties={MARK: rival}) for rival in RIVALS]
+    target = Table(namespace, catalog.new_name(), {}, None)
+    label = named(namespace, target.name)
+    owned = dict(zip(RIVALS, tables, strict=True))
+    own = {rival: named(namespace, table.name) for rival, table in owned.items()}
+    before = given(*(Take(own[rival], rival) for rival in RIVALS))
+    history: tuple[Event, ...] = (before,)
+    for _ in rounds(catalog):
+        racers: Rivalry = {
+            rival: [rename(table, target.name, (Release(own[rival]), Take(label, rival)))]
+            for rival, table in owned.items()
+        }
+        told = expect_one_taker(catalog, racers, load(namespace, target.name))
+        history += told
+        # Whoever may have won is sent back.
+        refused = {event.process for event in told if event.answer is Answer.REFUSED}
+        back = [
+            rename(target, table.name, (Release(label), Take(own[rival], rival)))
+            for rival, table in owned.items()
+            if rival not in refused
+        ]
+        sent_back = race(catalog, {"referee": back})
+        history += sent_back
+        if not any(event.answer is Answer.OK for event in sent_back):
+            break  # who is where is not known, and another round would be judged without it
+    history += look(catalog, *(load(namespace, table.name) for table in tables))
+    expect_no_anomaly(history)
+    expect_success(history, "renameTable.204")
+
+
+# ---- one table
+
+
+@check(
+    "race.commits-on-one-base",
+    proves="race.commits-on-one-base",
+    needs=("metadata-only-snapshots",),
+)
+def test_a_branch_is_moved_once(catalog: Catalog) -> None:
+    """Of commits that assert the same snapshot of a branch at the same time, one succeeds."""
+    table, (base, *others) = _given_snapshots_on_main(catalog)
+    label = named(table.namespace, table.name)
+    unmoved = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": base}
+    # The rivals add no snapshots of their own: numbers that must grow would decide the race.
+    racers: Rivalry = {
+        rival: [
+            commit_to(
+                table,
+                [bodies.snapshot_ref(chosen)],
+                same_table(table),
+                unmoved,
+                deeds=[Write(label, "main", chosen, base)],
+            )
+        ]
+        for rival, chosen in zip(RIVALS, others, strict=True)
+    }
+    history: tuple[Event, ...] = ()
+    for turn in rounds(catalog):
+        before = given(Take(label, ""), Write(label, "main", base))
+        told = race(catalog, racers) + look(catalog, load(table.namespace, table.name))
+        expect_no_anomaly((before, *told))
+        history += told
+        if turn + 1 < catalog.target.rounds:
+            given_commit(catalog, table, [bodies.snapshot_ref(base)], [same_table(table)])
+    expect_success(history, "updateTable.200")
+
+
+def _given_snapshots_on_main(catalog: Catalog) -> tuple[Table, list[int]]:
+    """Return a table and the ids of its snapshots, the first of which is main: one per rival."""
+    table = given_table(catalog)
+    added = [bodies.snapshot(table.metadata, n) for n in range(1, len(RIVALS) + 2)]
+    snapshot_ids = [int(snapshot["snapshot-id"]) for snapshot in added]
+    updates = [
+        *({"action": "add-snapshot", "snapshot": snapshot} for snapshot in added),
+        bodies.snapshot_ref(snapshot_ids[0]),
+    ]
+    return given_commit(catalog, table, updates), snapshot_ids
+
+
+@check("race.independent-commits", proves="race.independent-commits")
+def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
+    """Of commits at the same time to different properties, none that succeeded is lost."""
+    table = given_table(catalog)
+    label = named(table.namespace, table.name)
+    history: tuple[Event, ...] = ()
+    for turn in rounds(catalog):
+        racers: Rivalry = {}
+        for number, rival in enumerate(RIVALS):
+            key = f"icecheck.{turn}.{number}"
+            updates = [set_property("1", key)]
+            deeds = [Write(label, key, "1")]
+            racers[rival] = [commit_to(table, updates, same_table(table), deeds=deeds)]
+        history += race(catalog, racers)
+    history += look(catalog, load(table.namespace, table.name))
+    expect_no_anomaly(history)
+    expect_success(history, "updateTable.200")
+
+
+@check("race.drop-and-commit", proves="race.drop-and-commit")
+def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
+    """A commit that is under way while its table is dropped does not bring the table back."""
+    namespace = given_home(catalog)
+    history: tuple[Event, ...] = ()
+    *writers, dropper = RIVALS
+    for turn in rounds(catalog):
+        table = given_table(catalog, namespace)
+        label = named(namespace, table.name)
+        racers: Rivalry = {}
+        for writer in writers:
+            updates = [set_property(str(turn), writer)]
+            deeds = [Write(label, writer, str(turn))]
+            racers[writer] = [commit_to(table, updates, same_table(table), deeds=deeds)]
+        names: dict[str, str | Namespace] = {"namespace": namespace, "table": table.name}
+        # Who comes last to the line runs on, at least within one process.
+        racers[dropper] = [Move("dropTable", names, deeds=(Release(label),))]
+        told = race(catalog, racers) + look(catalog, load(namespace, table.name))
+        expect_no_anomaly((given(Take(label, "")), *told))
+        history += told
+    drops = [event for event in history if event.process == dropper]
+    expect_success(drops, "dropTable.204")
+
+
+# ---- several tables
+
+
+@check("race.half-visible-transaction", proves="race.half-visible-transaction")
+def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
+    """A reader who saw one table of a transaction then sees its other tables as it left them."""
+    namespace = given_home(catalog)
+    tables = [given_table(catalog, namespace) for _ in range(2)]
+    writes, change = _transaction(tables, "0")
+    given_transaction(catalog, change["table-changes"])
+    history: tuple[Event, ...] = (given(*writes),)
+    for turn in rounds(catalog):
+        deeds, body = _transaction(tables, str(turn + 1))
+        transaction = Move("commitTransaction", body=body, deeds=deeds)
+        reading = [load(namespace, tables[number % 2].name) for number in range(READS)]
+        # Who comes last to the line runs on, at least within one process.
+        history += race(catalog, {"reader": reading, RIVALS[0]: [transaction]})
+        for anomaly in half_visible_transactions(history):
+            raise violation_of(anomaly)
+    expect_success(history, "commitTransaction.204")
+
+
+def _transaction(tables: Sequence[Table], value: str) -> tuple[tuple[Deed, ...], dict[str, Any]]:
+    """Return what a transaction writes that sets one property of all tables, and its body."""
+    changes = [
+        {
+            "identifier": table.identifier,
+            "requirements": [same_table(table)],
+            "updates": [set_property(value, MARK)],
+        }
+        for table in tables
+    ]
+    writes = tuple(Write(named(t.namespace, t.name), MARK, value) for t in tables)
+    return writes, {"table-changes": changes}

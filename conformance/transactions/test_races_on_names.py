@@ -1,0 +1,110 @@
+"""Clients at once whose requests meet in a namespace: its name, its properties, its contents."""
+
+from collections.abc import Sequence
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
+from icecheck.conformance.kit.views import create_view_body, view_version
+from icecheck.conformance.transactions.contenders import (
+    MARK,
+    RIVALS,
+    expect_no_anomaly,
+    expect_success,
+    load,
+    look,
+    named,
+    rounds,
+)
+from icecheck.histories.history import Deed, Event, Seen, Take, Write
+from icecheck.histories.racing import Move, race
+from icecheck.judging.check import check
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
+
+Rivalry = dict[str, Sequence[Move]]
+
+
+def _create_table(namespace: Namespace, name: str, rival: str, *deeds: Deed) -> Move:
+    body = bodies.create_table_body(name, properties={MARK: rival})
+    return Move("createTable", {"namespace": namespace}, body, deeds=deeds)
+
+
+@check("race.table-or-view", proves="race.table-or-view")
+def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
+    """Of clients that create a table and a view of one name at the same time, one succeeds."""
+    namespace = given_namespace(catalog)
+    history: tuple[Event, ...] = ()
+    for _ in rounds(catalog):
+        name = catalog.new_name()
+        taken = [Take(named(namespace, name), rival) for rival in RIVALS]
+        version = view_version(namespace=namespace)
+        view = create_view_body(name, version=version, properties={MARK: RIVALS[1]})
+        racers: Rivalry = {
+            RIVALS[0]: [_create_table(namespace, name, RIVALS[0], taken[0])],
+            RIVALS[1]: [Move("createView", {"namespace": namespace}, view, deeds=(taken[1],))],
+            RIVALS[2]: [_create_table(namespace, name, RIVALS[2], taken[2])],
+        }
+        # Whose it is, is seen in its own kind only: not to be of the other is no sign of a loss.
+        told = race(catalog, racers)
+        expect_no_anomaly(told)
+        history += told
+    expect_success(history, "createTable.200")
+
+
+@check(
+    "race.namespace-properties",
+    proves="race.namespace-properties",
+    needs=("namespace-properties",),
+)
+def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
+    """Of changes at the same time to different properties, none that succeeded is lost."""
+    namespace = given_namespace(catalog)
+    label = named(namespace)
+    history: tuple[Event, ...] = ()
+    for turn in rounds(catalog):
+        racers: Rivalry = {}
+        for number, rival in enumerate(RIVALS):
+            key = f"icecheck.{turn}.{number}"
+            body = {"removals": [], "updates": {key: "1"}}
+            deeds = (Write(label, key, "1"),)
+            racers[rival] = [Move("updateProperties", {"namespace": namespace}, body, deeds=deeds)]
+        history += race(catalog, racers)
+    history += look(catalog, _properties(namespace))
+    expect_no_anomaly(history)
+    expect_success(history, "updateProperties.200")
+
+
+def _properties(namespace: Namespace) -> Move:
+    label = named(namespace)
+
+    def reads(reply: Reply) -> tuple[Deed, ...]:
+        if reply.status == 404:
+            return (Seen(label, present=False),)
+        if reply.status != 200:
+            return ()
+        shown = reply.json().get("properties")
+        # A catalog that shows no properties at all is another check's business.
+        return (Seen(label, present=True, fields=shown),) if isinstance(shown, dict) else ()
+
+    return Move("loadNamespaceMetadata", {"namespace": namespace}, reads=reads)
+
+
+@check("race.create-in-dropped-namespace", proves="race.create-in-dropped-namespace")
+def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) -> None:
+    """A table that was created is not lost with a namespace that is dropped at the same time."""
+    creator, dropper = RIVALS[:2]
+    history: tuple[Event, ...] = ()
+    for _ in rounds(catalog):
+        namespace = given_namespace(catalog)
+        name = catalog.new_name()
+        taken = Take(named(namespace, name), creator)
+        racers: Rivalry = {
+            creator: [_create_table(namespace, name, creator, taken)],
+            dropper: [Move("dropNamespace", {"namespace": namespace})],
+        }
+        # Whoever creates namespaces unasked may let both succeed: then the table is there.
+        told = race(catalog, racers) + look(catalog, load(namespace, name))
+        expect_no_anomaly(told)
+        history += told
+    expect_success(history, "createTable.200")

@@ -1,0 +1,1 @@
+"""Checks of views: created, loaded, listed, committed to, dropped."""

@@ -1,0 +1,217 @@
+"""One view, many states: all its versions and schemas after every commit, rename and refusal."""
+
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_home, given_namespace
+from icecheck.conformance.kit import metadata_view
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.kit.reading import not_applicable, refuses_place
+from icecheck.conformance.kit.round_trip import refused
+from icecheck.conformance.kit.views import (
+    RENAME_CHANGED_THE_VIEW,
+    create_view_body,
+    given_view,
+    loaded_view,
+    replace_view,
+    view_version,
+)
+from icecheck.conformance.views.view_stages import (
+    FIRST_SCHEMA,
+    KEYS,
+    PROPERTIES,
+    RENAMED_AFTER,
+    SQL,
+    STAGES,
+    Stage,
+    Updates,
+    refusals,
+    schema_of,
+    unwanted,
+)
+from icecheck.conformance.views.view_states import (
+    ViewState,
+    after_commit,
+    expect_history,
+    expect_state,
+    first_state,
+    history_of,
+    state_of,
+)
+from icecheck.findings.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Reply, equal
+
+_SOMETHING_OF_THE_FIRST_LIFE = declare(
+    "something-of-the-first-life",
+    "A view created again under its name shows something of the earlier one",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+)
+
+
+class _Walk:
+    """Leads one view through its stages; ``before`` is what the last load showed of it."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        namespace = given_home(catalog)
+        version = view_version(SQL[0], namespace=namespace)
+        version["default-catalog"] = "prod"
+        members = {"version": version, "schema": FIRST_SCHEMA, "properties": PROPERTIES}
+        self.body = create_view_body("", **members)
+        self.view = loaded_view(catalog, given_view(catalog, namespace, **members))
+        self.other = loaded_view(catalog, given_view(catalog, namespace, properties=PROPERTIES))
+        self.homes = [namespace]
+        if has_capability(catalog, "nested-namespaces"):
+            self.homes.append(given_namespace(catalog))
+        self.before: ViewState = state_of(self.view.metadata, KEYS)
+        self.refusals = refusals(self.view, self.other)
+        self.taken = 0
+
+    def load(self) -> Reply:
+        return self.catalog.load_view(self.view.namespace, self.view.name).expect(200)
+
+    def expect_first(self) -> None:
+        """Judge that the view is at first what it was created as."""
+        due = first_state(self.view, self.body, KEYS)
+        expect_state(
+            self.load(), due, due, "a new view", symptom=EFFECT_MISSING.of("view-definition")
+        )
+
+    def go_on(self, reply: Reply, state: ViewState) -> None:
+        location = reply.json().get("metadata-location")
+        metadata = metadata_view.metadata_in(reply)
+        self.view = replace(self.view, metadata=metadata, metadata_location=location)
+        self.before = state
+
+    def commit(self, stage: Stage) -> Updates:
+        """Send a stage under the view's uuid; nothing where it cannot be sent, or is refused."""
+        try:
+            updates = stage.make(self.view)
+        except LookupError:
+            return ()
+        # To assert nothing, or what is so twice, is no other commit.
+        requirements = [self.view.same] * (1, 2, 0)[self.taken % 3]
+        reply = replace_view(self.catalog, self.view, updates, requirements)
+        if refused(reply, stage.what):
+            self.expect_same(CHANGED_ALTHOUGH_REFUSED, stage.what)
+            return ()
+        self.taken += 1
+        due = after_commit(self.before, updates)
+        loaded = self.load()
+        # How long a view keeps old versions is another check's business.
+        state = expect_state(loaded, self.before, due, stage.what, may_expire=True)
+        symptom = ANSWER_DIFFERS_FROM_LOAD
+        expect_state(reply, state, state, stage.what, symptom=symptom)
+        location = loaded.json().get("metadata-location")
+        if location != reply.json().get("metadata-location"):
+            due_location = "the metadata location that a load shows"
+            raise reply.violation(symptom, due_location, "another one", detail=stage.what)
+        self.go_on(loaded, state)
+        return updates
+
+    def expect_same(self, symptom: Symptom, what: str) -> None:
+        expect_state(self.load(), self.before, self.before, what, symptom=symptom)
+
+    def refuse(self, what: str) -> None:
+        """Judge that a commit that is not in order changes nothing of the view as it now is."""
+        wrong, requirements, updates, status = next(self.refusals)
+        sent = [*unwanted(self.view), *updates]
+        detail = f"{wrong}, after {what}"
+        replace_view(self.catalog, self.view, sent, requirements).expect(status, detail=detail)
+        self.expect_same(CHANGED_ALTHOUGH_REFUSED, detail)
+
+    def rename(self, what: str) -> None:
+        """Rename the view, by turns to another namespace; it may lie elsewhere then."""
+        if not self.catalog.claims("renameView"):
+            return
+        homes = [each for each in self.homes if each != self.view.namespace] or self.homes
+        new = replace(self.view, namespace=homes[0], name=self.catalog.new_name())
+        ends = {"source": self.view.identifier, "destination": new.identifier}
+        if refused(self.catalog.call("renameView", body=ends), f"a rename after {what}"):
+            return
+        self.view = new
+        loaded = self.load()
+        location = metadata_view.place(metadata_view.metadata_in(loaded).get("location"))
+        due = {**self.before, "location": location}
+        symptom = RENAME_CHANGED_THE_VIEW
+        state = expect_state(loaded, self.before, due, f"renamed after {what}", symptom=symptom)
+        self.go_on(loaded, state)
+
+    def create_again(self) -> None:
+        """Drop the view and create it anew under its name: nothing of what it was is left."""
+        if not self.catalog.claims("dropView"):
+            return
+        where = (self.view.namespace, self.view.name)
+        self.catalog.drop_view(*where).expect(200, 204)
+        schema = schema_of("of a second life")
+        version = view_version("SELECT 'again'", namespace=self.homes[0], version_id=3)
+        body = create_view_body(
+            self.view.name, version=version, schema=schema, properties={"icecheck.turn": "0"}
+        )
+        reply = self.catalog.create_view(where[0], body)
+        if refuses_place(reply):
+            return  # what was renamed still lies where the catalog would put the next one
+        reply.expect(200)
+        self.view = loaded_view(self.catalog, self.view)
+        due = first_state(self.view, body, KEYS)
+        expect_state(self.load(), due, due, "created again", symptom=_SOMETHING_OF_THE_FIRST_LIFE)
+        symptom = ANSWER_DIFFERS_FROM_LOAD
+        expect_state(reply, due, due, "created again, by the answer", symptom=symptom)
+
+    def expect_new_log(self) -> None:
+        """Judge that the log names no version but those that the view has, if it is a new one."""
+        history = history_of(metadata_view.metadata_in(self.load()))
+        named = {str(entry["version-id"]) for entry in history["version-log"]}
+        strange = sorted(named - {*history["versions"]})
+        equal(strange, [], symptom=_SOMETHING_OF_THE_FIRST_LIFE, detail="its version log")
+
+    def expect_other(self) -> None:
+        state = state_of(self.other.metadata, KEYS)
+        reply = self.catalog.load_view(self.other.namespace, self.other.name).expect(200)
+        what = "a view that no commit named"
+        expect_state(reply, state, state, what, symptom=CHANGED_BESIDE.of("another-view"))
+
+
+def _begin(catalog: Catalog) -> _Walk:
+    require(catalog, "createView", "loadView", "replaceView")
+    return _Walk(catalog)
+
+
+@check("states.view-life", proves="states.view-life", group=Group.GENERATED)
+def test_a_life_of_a_view(catalog: Catalog) -> None:
+    """In every state a commit to a view does its part, and all else of it stays as it was."""
+    walk = _begin(catalog)
+    walk.expect_first()
+    for ordinal, stage in enumerate(STAGES, 1):
+        if walk.commit(stage):
+            walk.refuse(stage.what)
+        if ordinal in RENAMED_AFTER:
+            walk.rename(stage.what)
+    if not walk.taken:
+        raise not_applicable("the catalog refuses every one of these commits")
+    walk.create_again()
+    walk.expect_other()
+
+
+@check("states.view-history", proves="states.view-history", group=Group.GENERATED)
+def test_the_history_of_a_view(catalog: Catalog) -> None:
+    """A view keeps its versions with their times and summaries, and a log of what was current."""
+    walk = _begin(catalog)
+    history = history_of(walk.view.metadata)
+    for ordinal, stage in enumerate(STAGES, 1):
+        updates = walk.commit(stage)
+        if ordinal in RENAMED_AFTER:
+            walk.rename(stage.what)
+        history = expect_history(walk.load(), history, updates, stage.what)
+    walk.create_again()
+    walk.expect_new_log()

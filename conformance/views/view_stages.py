@@ -1,0 +1,252 @@
+"""What a view goes through in a walk: commits, each made for the view as it then is."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.conformance.kit import metadata_view
+from icecheck.conformance.kit.views import (
+    MARK,
+    View,
+    add_version,
+    set_current_version,
+    version_with,
+)
+from icecheck.conformance.views.view_states import LAST_ADDED
+
+__all__ = [
+    "FIRST_SCHEMA",
+    "KEYS",
+    "OTHER_DOC",
+    "PROPERTIES",
+    "RENAMED_AFTER",
+    "SQL",
+    "STAGES",
+    "UNUSED",
+    "Stage",
+    "Updates",
+    "refusals",
+    "schema_of",
+    "unwanted",
+]
+
+Json = dict[str, Any]
+Updates = Sequence[Json]
+
+KEYS = (MARK, "icecheck.kept", "icecheck.Kept", "icecheck.added", "icecheck.turn")
+# Catalogs that run Iceberg's own code refuse a version without a dialect of the one before it.
+PROPERTIES = {
+    MARK: "first", "icecheck.kept": "1", "icecheck.Kept": "01",
+    "replace.drop-dialect.allowed": "true",
+}  # fmt: skip
+_UNKNOWN_ID = 7919
+_FIELD = bodies.struct_field
+_SPOT = {
+    "type": "struct",
+    "fields": [_FIELD(11, "lat", "double", required=True), _FIELD(12, "lon", "double", doc="east")],
+}
+_LISTED = {"type": "list", "element-id": 14, "element": _SPOT, "element-required": True}
+
+
+def schema_of(doc: str = "what it is", *more: Json, required: bool = True) -> Json:
+    """Return columns that differ from those of another such schema in one respect."""
+    data = _FIELD(9, "data", "decimal(9,2)", doc=doc)
+    return bodies.schema(_FIELD(5, "id", "long", required=required), data, *more)
+
+
+FIRST_SCHEMA = schema_of()
+UNUSED = schema_of("what it is", _FIELD(13, "spots", _LISTED))
+OTHER_DOC = schema_of("what it was")
+_OTHER_NEED = schema_of(required=False)
+_MORE = schema_of("what it is", _FIELD(10, "more", "string", doc=""))
+SQL = [f'SELECT {n} AS id, {n} AS data -- it\'s "{n}"' for n in range(9)]
+
+
+def _added(schema: Json) -> Json:
+    return {"action": "add-schema", "schema": schema, "last-column-id": 14}
+
+
+def _version(
+    view: View, sql: str, schema_id: Any, members: Json | None = None, *, later: int = 0
+) -> Json:
+    """Return the update that adds a version; ``later`` are those added before it in the commit."""
+    update = add_version(view, sql, schema_id=schema_id)
+    made = update["view-version"]
+    ids = {member: made[member] + later for member in ("version-id", "timestamp-ms")}
+    return {**update, "view-version": {**made, **ids, **(members or {})}}
+
+
+def _schema_id(view: View, schema: Json) -> Any:
+    """Return the id of the schema with these columns; LookupError if the view shows none."""
+    wanted = metadata_view.shape(schema)
+    for each in view.metadata.get("schemas") or ():
+        if metadata_view.shape(each) == wanted:
+            return each.get("schema-id", 0)
+    raise LookupError("schema")
+
+
+def _version_id(view: View, number: int) -> Any:
+    """Return the id of the version with a query; LookupError if the catalog has let it go."""
+    found = version_with(view.metadata, SQL[number]).get("version-id")
+    if found is None:
+        raise LookupError("version")
+    return found
+
+
+# ---- the commits
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One commit, made for the view as it then is; LookupError where what it needs is gone."""
+
+    what: str
+    make: Callable[[View], Updates]
+
+
+def _properties(_: View) -> Updates:
+    return [
+        {"action": "set-properties", "updates": {"icecheck.added": "", "icecheck.turn": "1"}},
+        {"action": "remove-properties", "removals": ["icecheck.kept"]},
+    ]
+
+
+_CONTEXT = {"default-namespace": ["Other", "ns"], "default-catalog": "Prod"}
+
+
+def _of_the_first(view: View) -> Updates:
+    return [_version(view, SQL[1], _schema_id(view, FIRST_SCHEMA), _CONTEXT)]
+
+
+def _replaced(view: View) -> Updates:
+    made = _version(view, SQL[2], LAST_ADDED, {"default-namespace": []})
+    return [_added(OTHER_DOC), made, set_current_version(LAST_ADDED)]
+
+
+def _last_of_two(view: View) -> Updates:
+    return [
+        _added(_OTHER_NEED),
+        _version(view, SQL[3], LAST_ADDED),
+        _added(_MORE),
+        _version(view, SQL[4], LAST_ADDED, later=1),
+    ]
+
+
+def _of_the_unused(view: View) -> Updates:
+    summary = {"engine-name": "icecheck", "icecheck.why": "another one", "empty": ""}
+    members = {"representations": _in_two(5), "summary": summary}
+    made = _version(view, SQL[5], _schema_id(view, UNUSED), members)
+    return _amid_properties([made, set_current_version(LAST_ADDED)])
+
+
+def _in_two(number: int) -> list[Json]:
+    """Return a query in two dialects, which say it differently."""
+    queries = {"spark": SQL[number], "trino": f"SELECT {number}"}
+    return [{"type": "sql", "sql": sql, "dialect": each} for each, sql in queries.items()]
+
+
+def _other_queries(view: View) -> Updates:
+    """Add a version under the id of another one, as a client does that knows of no later one."""
+    taken = min(each["version-id"] for each in view.metadata["versions"])
+    members = {"representations": _in_two(8), "version-id": taken}
+    made = _version(view, SQL[8], _schema_id(view, UNUSED), members)
+    return [made, set_current_version(LAST_ADDED)]
+
+
+def _amid_properties(updates: Updates) -> Updates:
+    """Set and remove properties before the updates and after them: of each the last one counts."""
+    removal = {"action": "remove-properties", "removals": ["icecheck.added"]}
+    return [*_set_anew("before"), *updates, *_set_anew("after"), removal]
+
+
+def _set_anew(value: str) -> Updates:
+    changed = {"icecheck.turn": value, "icecheck.kept": value, "icecheck.added": value}
+    return [
+        {"action": "remove-properties", "removals": ["icecheck.turn", MARK]},
+        {"action": "set-properties", "updates": changed},
+    ]
+
+
+def _alike(view: View) -> Updates:
+    """Add versions with the query of an earlier one, which differ from it in one other member."""
+    _version_id(view, 1)
+    return [
+        _version(view, SQL[1], _schema_id(view, _MORE), _CONTEXT),
+        set_current_version(LAST_ADDED),
+        _version(
+            view,
+            SQL[1],
+            _schema_id(view, FIRST_SCHEMA),
+            {**_CONTEXT, "default-namespace": ["b", "a"]},
+            later=1,
+        ),
+    ]
+
+
+def _back_to(number: int) -> Callable[[View], Updates]:
+    return lambda view: [set_current_version(_version_id(view, number))]
+
+
+def _everything(view: View) -> Updates:
+    return [
+        {"action": "assign-uuid", "uuid": view.uuid},
+        {"action": "upgrade-format-version", "format-version": 1},
+        set_current_version(_version_id(view, 3)),
+        {"action": "set-properties", "updates": {"icecheck.turn": "2"}},
+        set_current_version(_version_id(view, 1)),
+        {"action": "remove-properties", "removals": ["icecheck.added", "icecheck.never"]},
+    ]
+
+
+def _moved(view: View) -> Updates:
+    """Move the view and then move it on, with a version between the two."""
+    home = str(view.metadata.get("location", "")).rstrip("/")
+    on_the_way, there = (
+        {"action": "set-location", "location": f"{home}{end}"} for end in ("_moving", "_moved")
+    )
+    made = _version(view, SQL[7], _schema_id(view, FIRST_SCHEMA))
+    return [on_the_way, made, set_current_version(LAST_ADDED), there]
+
+
+STAGES = (
+    Stage("properties set and removed", _properties),
+    Stage("a schema that no version uses", lambda _: [_added(UNUSED)]),
+    Stage("a version of the first schema, not the current one", _of_the_first),
+    Stage("a replacement with a schema of its own", _replaced),
+    Stage("an earlier version made current", _back_to(1)),
+    Stage("two schemas with a version each, neither of them current", _last_of_two),
+    Stage("the version before made current", _back_to(3)),
+    Stage("a version of the schema that none used, amid properties", _of_the_unused),
+    Stage("other queries in both dialects, under an id that is taken", _other_queries),
+    Stage("the first version made current", _back_to(0)),
+    Stage("the last version made current", _back_to(8)),
+    Stage("the first version made current once more", _back_to(0)),
+    Stage("another location, and a version on the way", _moved),
+    Stage("properties, and the current version moved twice", _everything),
+    Stage("versions with the query of an earlier one", _alike),
+    Stage("the same properties again", _properties),
+)
+RENAMED_AFTER = (4, 10, 14)
+
+
+def unwanted(view: View) -> list[Json]:
+    """Return updates of everything, which are all in order."""
+    return [
+        {"action": "set-properties", "updates": {MARK: "unwanted", "icecheck.turn": "unwanted"}},
+        {"action": "remove-properties", "removals": ["icecheck.Kept"]},
+        _added(schema_of("unwanted")),
+        _version(view, "SELECT 'unwanted'", LAST_ADDED),
+        set_current_version(LAST_ADDED),
+    ]
+
+
+def refusals(view: View, other: View) -> Iterator[tuple[str, Updates, Updates, int]]:
+    """Yield, without an end, commits to refuse: what is wrong, requirements, updates, status."""
+    while True:
+        for requirements in ([other.same], [other.same, view.same], [view.same, other.same]):
+            yield "the uuid of another view", requirements, (), 409
+        nowhere = set_current_version(_UNKNOWN_ID)
+        yield "a current version that is not there", [view.same], [nowhere], 400
+        without = _version(view, "SELECT 'unwanted too'", _UNKNOWN_ID, later=1)
+        yield "a version of no schema", [view.same], [without], 400

@@ -1,0 +1,1 @@
+"""Checks that walk through a small world of namespaces, tables and views."""

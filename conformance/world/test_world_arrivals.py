@@ -1,0 +1,105 @@
+"""A small world in which tables come in every way, and are then worked on in every way."""
+
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.kit.arranging import require
+from icecheck.conformance.world.world import ADDED, MARK, Thing
+from icecheck.conformance.world.world_commits import commit, commit_together
+from icecheck.conformance.world.world_steps import (
+    Step,
+    create_namespace,
+    drop,
+    drop_namespace,
+    refused_drop,
+    rename,
+)
+from icecheck.conformance.world.world_tables import (
+    commit_staged,
+    create_beside,
+    create_namesake,
+    create_table,
+    purge,
+    register,
+    spoiled_create,
+    spoiled_register,
+    stage,
+    stage_beside,
+)
+from icecheck.conformance.world.world_walking import given_root, walk
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+
+
+def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]:
+    """Do with a table, the only one in its namespace, what can be done with one; then drop it."""
+    return [
+        refused_drop(Thing("namespace", table.namespace), 409),
+        commit(table, {ADDED: f"to {mark}"}),
+        commit_together({table: f"{mark}_1", beside: f"beside_{mark}"}),
+        rename(table, new.path),
+        commit_together({beside: f"beside_{mark}_2", new: f"{mark}_2"}),
+        rename(new, table.path),
+        drop(table),
+    ]
+
+
+@check("world.arrivals", proves="world.tables", group=Group.GENERATED)
+def test_a_world_of_arrivals(catalog: Catalog) -> None:
+    """However a table came to have its name, every operation knows it, and knows it no longer."""
+    require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")
+    root = given_root(catalog)
+    shown = ("one", "two", "t", "u", "v")
+    names = {label: catalog.new_name() for label in shown}
+    labels = {name: label for label, name in names.items()}
+    t, u, v = (names[label] for label in shown[2:])
+    longer, capital = f"{t}_x", f"{t}_X"
+    labels |= {longer: "t_x", capital: "t_X"}
+    one, two = (*root, names["one"]), (*root, names["two"])
+    inner = Thing("namespace", (*one, names["one"]))
+    stays, comes = Thing("table", (*one, t)), Thing("table", (*one, u))
+    first, second, third = (Thing("table", (*two, each)) for each in (t, u, v))
+    twin, twin_in_capitals = Thing("table", (*one, longer)), Thing("table", (*one, capital))
+    steps = [
+        create_namespace(one, {MARK: "one"}).as_given(),
+        create_namespace(two, {MARK: "two"}).as_given(),
+        create_namespace(inner.path, {MARK: "inner"}).if_nested(),
+        create_table(stays, "one_t").as_given(),
+        spoiled_create(first),
+        spoiled_register(first, stays),
+        create_table(first, "two_t"),
+        *_worked_on(first, stays, third, "two_t"),
+        drop_namespace(two),
+        create_namespace(two, {}),
+        spoiled_register(second, stays),
+        register(second, first),
+        *_worked_on(second, stays, third, "two_u"),
+        stage(second, "two_u_again"),
+        stage_beside(second, "two_u_beside"),
+        commit_staged(second, "two_u_again"),
+        *_worked_on(second, stays, third, "two_u_again"),
+        create_table(comes, "one_u"),
+        rename(comes, third.path),
+        create_table(comes, "one_u_again"),
+        *_worked_on(third, stays, second, "two_v"),
+        rename(comes, first.path),
+        *_worked_on(first, stays, second, "two_t_again"),
+        drop_namespace(two),
+        create_namesake(inner, "one_one"),
+        drop(Thing("table", inner.path)),
+        create_beside(twin, "one_t_x", stays),
+        create_table(twin_in_capitals, "one_t_X").in_capitals(twin),
+        drop(twin_in_capitals),
+        _proven_free(rename(twin, twin_in_capitals.path)),
+        purge(stays),
+    ]
+    walk(catalog, root, labels, steps)
+
+
+def _proven_free(step: Step) -> Step:
+    """Rename to a name in other letters where both names have been there at once."""
+    _, target = step.touched
+    return replace(
+        step,
+        possible=lambda world: target in world.gone and step.possible(world),
+    )

@@ -1,0 +1,212 @@
+"""Steps that commit to tables, one by one and together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.conformance.kit.committing import set_property
+from icecheck.conformance.world.world import ADDED, MARK, Thing, World
+from icecheck.conformance.world.world_observing import Observer
+from icecheck.conformance.world.world_steps import (
+    ANOTHER_UUID,
+    DONE,
+    NOT_SUPPORTED,
+    Step,
+    refused,
+    world_has,
+)
+from icecheck.judging.probes import DOES_NOT
+from icecheck.replies.expect import Reply
+
+__all__ = [
+    "commit",
+    "commit_snapshot",
+    "commit_together",
+    "name_snapshot",
+    "refused_commit",
+    "refused_together",
+]
+
+Json = dict[str, Any]
+
+_LEFT_OPEN = ("metadata-location",)
+
+
+def _same(observer: Observer, thing: Thing) -> list[Json]:
+    return [{"type": "assert-table-uuid", "uuid": observer.metadata[thing].get("table-uuid")}]
+
+
+def _committed(
+    what: str,
+    thing: Thing,
+    updates: Callable[[Json], Sequence[Json]],
+    after: Callable[[World], World],
+    *,
+    needs: str = "",
+    lawful: frozenset[int] = frozenset(),
+) -> Step:
+    """Return a commit; ``updates`` gets the metadata that the last load has shown."""
+
+    def send(observer: Observer) -> Reply | None:
+        if thing not in observer.metadata:
+            return None
+        return observer.catalog.update_table(
+            thing.namespace,
+            thing.name,
+            updates(observer.metadata[thing]),
+            _same(observer, thing),
+        )
+
+    return Step(
+        what,
+        "updateTable",
+        send,
+        world_has(thing),
+        (200,),
+        lambda world, _: after(world),
+        (thing,),
+        lawful,
+        needs=needs,
+    )
+
+
+def _with_mark(world: World, thing: Thing, mark: str) -> World:
+    properties = {**world.held[thing].due["properties"], MARK: mark}
+    return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
+
+
+def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
+    """Commit properties to a table, and the removal of those whose value is None."""
+    updates = {key: value for key, value in change.items() if value is not None}
+    removals = [key for key, value in change.items() if value is None]
+    sent: list[Json] = [{"action": "set-properties", "updates": updates}] if updates else []
+    sent += [{"action": "remove-properties", "removals": removals}] if removals else []
+
+    def after(world: World) -> World:
+        properties = {**world.held[thing].due["properties"], **change}
+        return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
+
+    return _committed("a commit of properties", thing, lambda _: sent, after)
+
+
+def commit_snapshot(thing: Thing, ordinal: int) -> Step:
+    """Commit a snapshot without files to main."""
+
+    def updates(metadata: Json) -> list[Json]:
+        parent = metadata.get("current-snapshot-id")
+        is_first = not isinstance(parent, int) or parent == -1
+        added = bodies.snapshot(metadata, ordinal, parent=None if is_first else parent)
+        return [
+            {"action": "add-snapshot", "snapshot": added},
+            bodies.snapshot_ref(added["snapshot-id"]),
+        ]
+
+    def after(world: World) -> World:
+        snapshot_id = bodies.snapshot({}, ordinal)["snapshot-id"]
+        due = {"current-snapshot-id": snapshot_id}
+        assigned = ("snapshots", "refs", "last-sequence-number", "next-row-id")
+        return world.changed(thing, due, left_open=(*assigned, *_LEFT_OPEN))
+
+    return _committed(
+        "a commit of a snapshot", thing, updates, after, needs="metadata-only-snapshots"
+    )
+
+
+def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
+    """Point a branch or tag at the current snapshot of a table."""
+
+    def updates(metadata: Json) -> list[Json]:
+        return [bodies.snapshot_ref(metadata.get("current-snapshot-id", 0), name, ref_type)]
+
+    def after(world: World) -> World:
+        held = world.held[thing].due
+        ref = {"snapshot-id": held["current-snapshot-id"], "type": ref_type}
+        due = {"refs": {**held.get("refs", {}), name: ref}}
+        return world.changed(thing, due, loose=("refs",), left_open=_LEFT_OPEN)
+
+    step = _committed(f"a commit of a {ref_type}", thing, updates, after, lawful=DOES_NOT)
+
+    def possible(world: World) -> bool:
+        return world.has(thing) and world.held[thing].due.get("current-snapshot-id") is not None
+
+    return replace(step, possible=possible)
+
+
+def _change(thing: Thing, mark: str, uuid: Any) -> Json:
+    return {
+        "identifier": thing.identifier,
+        "requirements": [{"type": "assert-table-uuid", "uuid": uuid}],
+        "updates": [set_property(mark, MARK)],
+    }
+
+
+def commit_together(marks: Mapping[Thing, str]) -> Step:
+    """Commit a property to each of several tables in one transaction."""
+
+    def send(observer: Observer) -> Reply | None:
+        if any(each not in observer.metadata for each in marks):
+            return None
+        return observer.catalog.commit_transaction(
+            [
+                _change(each, mark, observer.metadata[each].get("table-uuid"))
+                for each, mark in marks.items()
+            ]
+        )
+
+    def after(world: World, _reply: Reply) -> World:
+        for each, mark in marks.items():
+            world = _with_mark(world, each, mark)
+        return world
+
+    return Step(
+        "a transaction",
+        "commitTransaction",
+        send,
+        world_has(*marks),
+        DONE,
+        after,
+        (*marks,),
+        NOT_SUPPORTED,
+    )
+
+
+def refused_together(first: Thing, last: Thing) -> Step:
+    """Commit to two tables, to the last under a requirement that does not hold."""
+
+    def send(observer: Observer) -> Reply | None:
+        if first not in observer.metadata:
+            return None
+        uuid = observer.metadata[first].get("table-uuid")
+        changes = [_change(first, "unwanted", uuid), _change(last, "unwanted", ANOTHER_UUID)]
+        return observer.catalog.commit_transaction(changes)
+
+    return refused(
+        "a refused transaction",
+        "commitTransaction",
+        send,
+        409,
+        possible=world_has(first, last),
+        around=(first, last),
+    )
+
+
+def refused_commit(thing: Thing, status: int) -> Step:
+    """Commit to a table as if it were another one (409), or to one that is not there (404)."""
+
+    def send(observer: Observer) -> Reply:
+        return observer.catalog.update_table(
+            thing.namespace,
+            thing.name,
+            [set_property("unwanted", MARK), set_property("unwanted", ADDED)],
+            [{"type": "assert-table-uuid", "uuid": ANOTHER_UUID}],
+        )
+
+    return refused(
+        "a refused commit",
+        "updateTable",
+        send,
+        status,
+        possible=lambda world: world.has(thing) is (status == 409),
+        around=(thing,),
+    )

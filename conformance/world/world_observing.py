@@ -1,0 +1,369 @@
+"""Looks at a small world, at each thing in it and at each list, and says what is not as due."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
+from icecheck.conformance.kit.metadata_view import metadata_in, settled
+from icecheck.conformance.kit.metrics_reports import commit_report
+from icecheck.conformance.kit.reading import (
+    LISTING,
+    PAGE_TOO_LONG,
+    namespaces_in,
+    next_page_token,
+    object_in,
+    tables_in,
+)
+from icecheck.conformance.kit.views import (
+    definition_of,
+    settled_view,
+)
+from icecheck.conformance.world.world import WATCHED, Held, Thing, World, marked
+from icecheck.contract import Action
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
+from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.symptoms import Symptom
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import ABSENT, Blocked, Reply, Violation, difference, show
+from icecheck.target.target import Namespace
+
+__all__ = ["Observer"]
+
+Json = dict[str, Any]
+
+_ANSWERED = frozenset(
+    {
+        "createNamespace", "createTable", "updateTable", "registerTable", "createView",
+        "replaceView",
+    }
+)  # fmt: skip
+_SHOWN_MAX = 80
+_STEPS_MAX = 3
+_PAGES_MAX = 24
+"""More than a walk has entries in one list."""
+
+
+class Observer:
+    """One who looks at a world, and remembers what answers have told.
+
+    ``metadata`` and ``locations`` are those of the last answer about each thing, ``staged`` what
+    was staged under a name, ``tags`` the entity tags of tables by name, with the state that each
+    stands for, ``open`` the routes that were open for the table of a life, and ``known`` by which
+    name. ``doing`` are the steps that were taken, in words. Of the last one, ``operation`` is what
+    was asked, ``touched`` what it was about, and ``refused`` whether it was refused.
+    """
+
+    def __init__(self, catalog: Catalog, labels: Mapping[str, str]) -> None:
+        self.catalog = catalog
+        self.labels = labels
+        self.metadata: dict[Thing, Json] = {}
+        self.locations: dict[Thing, str] = {}
+        self.staged: dict[Thing, Json] = {}
+        self.tags: defaultdict[Thing, dict[str, tuple[int, int]]] = defaultdict(dict)
+        self.keeps_properties = has_capability(catalog, "namespace-properties")
+        self.open: set[tuple[int, str]] = set()
+        self.known: set[tuple[int, Namespace]] = set()
+        self.turns = 0
+        self.doing: list[str] = []
+        self.operation = ""
+        self.seen_after: dict[tuple[Thing, str], int] = {}
+        self.touched: frozenset[Thing] = frozenset()
+        self.refused = False
+
+    def _claims(self, action: Action, kind: str) -> bool:
+        return self.catalog.claims(self.catalog.contract.by_object(action)[kind])
+
+    def _does(self, action: Action) -> bool:
+        """Whether the step at hand does this."""
+        return self.operation in self.catalog.contract.by_object(action).values()
+
+    # ---- one thing
+
+    def look(self, world: World, thing: Thing, *, tagged: bool = True, query: Query = ()) -> World:
+        """Judge a thing, there or gone, by a load; return the world with what the server chose.
+
+        ``tagged``: the load of a table carries an entity tag that its name has had. ``query`` is
+        for loads of tables, and leaves a whole table whole.
+        """
+        held = world.held.get(thing)
+        if not self._claims(Action.LOAD, thing.kind):
+            return world
+        tag = self._tag(thing) if tagged else None
+        reply = self._load(thing, tag, query)
+        if reply.status == 304 and tag is not None and held is not None:
+            if self.tags[thing][tag] != held.state:
+                told = "the tag is one of another version, or of another table"
+                raise self._violation(reply, thing, "entity-tag", "200", 304, told)
+            self._saw(thing)
+            return world
+        self._expect_there(reply, thing, held)
+        if held is None:
+            self._saw(thing)
+            return world
+        seen = self._seen(thing, reply, held)
+        self._expect_due(reply, thing, held, seen)
+        self._saw(thing)
+        return world.settled(thing, seen)
+
+    def listen(self, world: World, thing: Thing, reply: Reply) -> World:
+        """Judge what the answer to a step says of the thing that it has made or changed."""
+        held = world.held.get(thing)
+        if held is None or reply.exchange.operation not in _ANSWERED:
+            return world
+        seen = self._seen(thing, reply, held)
+        self._expect_due(reply, thing, held, seen)
+        if reply.exchange.operation != "updateTable" or "metadata-location" not in seen:
+            return world
+        return world.pinned(thing, "metadata-location", seen["metadata-location"])
+
+    def look_for(self, world: World, thing: Thing) -> None:
+        """Judge by its existence check whether a thing is there, and by a table's other routes."""
+        held = world.held.get(thing)
+        if self._claims(Action.EXISTS, thing.kind):
+            self._expect_there(self._exists(thing), thing, held)
+        if thing.kind == "table" and held is not None:
+            self._look_along(thing, held)
+
+    def _look_along(self, thing: Thing, held: Held) -> None:
+        """Judge that routes which were open for a table still are, whatever it is called now.
+
+        Whether they are open at all is for other checks to judge. Each name is looked at once.
+        """
+        if (held.life, thing.path) in self.known:
+            return
+        self.known.add((held.life, thing.path))
+        named: dict[str, str | Namespace] = {"namespace": thing.namespace, "table": thing.name}
+        report = commit_report(Table(thing.namespace, thing.name, {}, None))
+        for operation_id, body in (("loadCredentials", NO_BODY), ("reportMetrics", report)):
+            if not self.catalog.claims(operation_id):
+                continue
+            reply = self.catalog.call(operation_id, named, body=body)
+            if reply.ok:
+                self.open.add((held.life, operation_id))
+            elif (held.life, operation_id) in self.open:
+                raise self._violation(reply, thing, "existence", "200", reply.status)
+
+    def _tag(self, thing: Thing) -> str | None:
+        """Return a tag that a table of this name has had: by turns the last one and others."""
+        known = [*self.tags[thing]]
+        self.turns += 1
+        return known[-1 if self.turns % 2 else self.turns % len(known)] if known else None
+
+    def _load(self, thing: Thing, tag: str | None, query: Query) -> Reply:
+        if thing.kind == "namespace":
+            return self.catalog.load_namespace_metadata(thing.path)
+        if thing.kind == "view":
+            return self.catalog.load_view(thing.namespace, thing.name)
+        headers = None if tag is None else {"If-None-Match": tag}
+        return self.catalog.load_table(thing.namespace, thing.name, query, headers)
+
+    def _exists(self, thing: Thing) -> Reply:
+        if thing.kind == "namespace":
+            return self.catalog.namespace_exists(thing.path)
+        if thing.kind == "view":
+            return self.catalog.view_exists(thing.namespace, thing.name)
+        return self.catalog.table_exists(thing.namespace, thing.name)
+
+    def _expect_there(self, reply: Reply, thing: Thing, held: Held | None) -> None:
+        """Judge a status by whether the thing is there."""
+        if held is None and reply.status != 404:
+            raise self._violation(reply, thing, "existence", "404", reply.status)
+        if held is not None and not reply.ok:
+            raise self._violation(reply, thing, "existence", "200", reply.status)
+
+    def _seen(self, thing: Thing, reply: Reply, held: Held) -> Json:
+        """Return what a load shows of a thing, and remember what later steps need of it."""
+        if thing.kind == "namespace":
+            body = object_in(reply)
+            properties = body.get("properties")
+            held_back = properties is None and reply.exchange.operation == "createNamespace"
+            if held_back or not self.keeps_properties:
+                return {"namespace": body.get("namespace")}
+            found = marked(properties if isinstance(properties, dict) else {})
+            return {"namespace": body.get("namespace"), "properties": found}
+        metadata = metadata_in(reply)
+        self.metadata[thing] = metadata
+        location = object_in(reply).get("metadata-location")
+        told = {"metadata-location": location} if isinstance(location, str) else {}
+        if isinstance(location, str):
+            self.locations[thing] = location
+        if thing.kind == "table":
+            tag = reply.header("etag")
+            if tag is not None and "?" not in reply.exchange.url:
+                self.tags[thing].pop(tag, None)  # so that it is the last one
+                self.tags[thing][tag] = held.state
+            return {**settled(metadata, *WATCHED), **told}
+        return _view_seen(reply, metadata)
+
+    def _expect_due(self, reply: Reply, thing: Thing, held: Held, seen: Json) -> None:
+        for member, wanted in held.due.items():
+            shown = seen.get(member, ABSENT)
+            if shown is ABSENT and (member == "metadata-location" or thing.kind == "namespace"):
+                continue  # a location is told by wish only, and not every namespace has properties
+            found = difference(wanted, shown, exact=member not in held.loose)
+            if found is not None:
+                pointer, one, other = found
+                told = f"{member}{pointer} is {_brief(other)}, due is {_brief(one)}"
+                due, got = "what the steps have made of it", "something else"
+                raise self._violation(reply, thing, member, due, got, told)
+
+    # ---- one list
+
+    def look_in(self, world: World, namespace: Namespace, kind: str, page_size: int = 0) -> None:
+        """Judge a list of a namespace that is there: whole, or by pages of a size.
+
+        At the top of the catalog others have namespaces too: that is never asked for in pages.
+        """
+        if not self._claims(Action.LIST, kind) or (kind != "namespace" and not namespace):
+            return
+        size = page_size if namespace else 0
+        pages = [*self._pages(namespace, kind, size)]
+        listed = [each for page in pages for each in page]
+        if not namespace:
+            known = {each.path for each in (*world.held, *world.gone)}
+            listed = [each for each in listed if each in known]
+        due = world.named(namespace, kind)
+        space, what = Thing("namespace", namespace), self._list_in_words(namespace, kind, size)
+        reply = Reply(self.catalog.exchanges[-1], self.catalog.session.schemas)
+        if sorted(listed) == due:
+            self._saw(space, what)
+            if len(pages) > 1 and max(map(len, pages)) > size:
+                one, other = "at most pageSize entries", "more"
+                raise reply.violation(PAGE_TOO_LONG, one, other, detail=what)
+            return
+        names = [self.label(each) for each in sorted(listed)]
+        told = f"it has {_brief(names)}, due is {_brief([self.label(each) for each in due])}"
+        one, other = "a list of what is there", "another list"
+        raise self._violation(reply, space, "listing", one, other, told, what)
+
+    def _list_in_words(self, namespace: Namespace, kind: str, page_size: int) -> str:
+        where = self.label(namespace) or "what holds all of them"
+        return f"the list of {kind}s in {where}" + (
+            f", in pages of {page_size}" if page_size and namespace else ""
+        )
+
+    def expect_no_lists(self, thing: Thing) -> None:
+        """Judge that nothing is listed in a namespace that is not there any more.
+
+        Whether 404 is due, or an empty list, is for the checks of listing to judge: it is answered
+        like one that never was.
+        """
+        nested = has_capability(self.catalog, "nested-namespaces")
+        for kind in ("namespace", "table", "view") if nested else ("table", "view"):
+            if not self._claims(Action.LIST, kind):
+                continue
+            reply = self._list(thing.path, kind, ())
+            if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
+                one, other = "404", reply.status
+                what = f"the list of {kind}s in what is not there"
+                raise self._violation(reply, thing, "existence", one, other, what=what)
+
+    def _knows_no(self, parent: Namespace, kind: str) -> bool:
+        """Whether a list in a namespace that never was is answered with 404."""
+        return self._list((*parent, self.catalog.new_name()), kind, ()).status == 404
+
+    def _pages(self, namespace: Namespace, kind: str, size: int) -> Iterator[list[Namespace]]:
+        """Yield the pages of a list, or the whole list where no size is asked for.
+
+        A token that comes again is for the checks of pagination to judge: here the list ends.
+        """
+        what = self._list_in_words(namespace, kind, size)
+        token = ""
+        seen: set[str] = set()
+        while token not in seen and len(seen) < _PAGES_MAX:
+            seen.add(token)
+            query = [("pageToken", token), ("pageSize", str(size))] if size else []
+            reply = self._list(namespace, kind, query)
+            since = self._since(Thing("namespace", namespace), what)
+            reply.expect(200, detail=f"{what}; after {since}")
+            yield _listed(reply, kind)
+            token = (next_page_token(reply) or "") if size else ""
+
+    def _list(self, namespace: Namespace, kind: str, query: Query) -> Reply:
+        ask: dict[str, Callable[[], Reply]] = {
+            "namespace": lambda: self.catalog.list_namespaces(namespace or None, query),
+            "table": lambda: self.catalog.list_tables(namespace, query),
+            "view": lambda: self.catalog.list_views(namespace, query),
+        }
+        return ask[kind]()
+
+    # ---- words
+
+    def label(self, path: Namespace) -> str:
+        """Return a path in the names of the walk, which are the same in every run."""
+        return ".".join(self.labels.get(part, part) for part in path[-4:] if part in self.labels)
+
+    def _violation(
+        self,
+        reply: Reply,
+        thing: Thing,
+        member: str,
+        expected: str,
+        actual: str | int,
+        told: str = "",
+        what: str = "",
+    ) -> Violation:
+        about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
+        if member == "listing":
+            symptom = LISTING  # what is in a list is its own matter, whatever the step was
+        elif thing not in self.touched:
+            symptom = CHANGED_BESIDE.of(member)
+        elif self.refused:
+            symptom = CHANGED_ALTHOUGH_REFUSED
+        else:
+            symptom = self._symptom(thing, member)
+        sentence = about + (f": {told}" if told else "") + f"; after {self._since(thing, what)}"
+        due = Statuses.of(200) if symptom == STATUS else expected
+        return reply.violation(symptom, due, actual, detail=sentence)
+
+    def _symptom(self, thing: Thing, member: str) -> Symptom:
+        """Return what other checks call it when a step has not done what it is for."""
+        match member:
+            case "entity-tag":
+                return STATUS
+            case "existence" if self._does(Action.DROP):
+                return EFFECT_MISSING.of(f"drop-{thing.kind}")
+            case "existence" if self._does(Action.RENAME):
+                return EFFECT_MISSING.of("rename")
+            case _:
+                return EFFECT_MISSING.of(member)
+
+    def _saw(self, thing: Thing, what: str = "") -> None:
+        """Remember when a thing, or a list in it, was last as due."""
+        self.seen_after[thing, what] = len(self.doing)
+
+    def _since(self, thing: Thing, what: str) -> str:
+        """Return the steps that may have made a difference, the last ones first."""
+        steps = self.doing[self.seen_after.get((thing, what), 0) :] or self.doing[-1:]
+        return ", which followed ".join(steps[: -_STEPS_MAX - 1 : -1])
+
+
+def _view_seen(reply: Reply, metadata: Json) -> Json:
+    versions = metadata.get("versions")
+    if not isinstance(versions, list) or not all(isinstance(each, dict) for each in versions):
+        by, why = f"schema.{reply.exchange.operation}.200", "the view has no usable versions"
+        raise Blocked(by, why, exchange=reply.exchange.ordinal)
+    current = metadata.get("current-version-id")
+    queries = [
+        each["sql"]
+        for version in versions
+        if version.get("version-id") == current
+        for each in definition_of(version)["representations"]
+    ]
+    return {**settled_view(metadata, *WATCHED), "query": queries}
+
+
+def _listed(reply: Reply, kind: str) -> list[Namespace]:
+    """Return the paths in a list of this kind."""
+    if kind == "namespace":
+        return namespaces_in(reply)
+    return [(*namespace, name) for namespace, name in tables_in(reply)]
+
+
+def _brief(value: Any) -> str:
+    return show(value, _SHOWN_MAX)

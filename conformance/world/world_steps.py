@@ -1,0 +1,359 @@
+"""Steps through a small world: what is sent, when it can be, and what is due to come of it.
+
+A step names things by their paths. It is taken where the world is such that its outcome is
+certain, and left out elsewhere: what an earlier step was lawfully refused, no later one needs.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.kit.metadata_view import metadata_in
+from icecheck.conformance.kit.reading import CHANGE_REPORT
+from icecheck.conformance.world.world import ADDED, MARK, Thing, World, marked
+from icecheck.conformance.world.world_observing import Observer
+from icecheck.contract import Action, load
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.probes import DOES_NOT
+from icecheck.replies.expect import Reply, containing, lacking
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "ANOTHER_UUID",
+    "DONE",
+    "NOT_SUPPORTED",
+    "Send",
+    "Step",
+    "create_namespace",
+    "drop",
+    "drop_namespace",
+    "own_uuid",
+    "refused",
+    "refused_drop",
+    "refused_namespace",
+    "refused_properties",
+    "refused_rename",
+    "rename",
+    "spoiled",
+    "spoiled_namespace",
+    "update_properties",
+    "world_has",
+]
+
+_UUID_USED_TWICE = declare(
+    "uuid-used-twice",
+    "Gives two objects one uuid",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+)
+
+ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
+DONE = (200, 202, 204)
+"""How a success without an answer is told; which one is due is for other checks."""
+NOT_SUPPORTED = frozenset({406})
+_ANY = frozenset(range(400, 600))
+_DROPS = load().by_object(Action.DROP)
+_RENAMES = load().by_object(Action.RENAME)
+
+Send = Callable[[Observer], Reply | None]
+"""Sends a step; None where it turns out that it cannot be taken."""
+After = Callable[[World, Reply], World]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is done, in words, and by which operation.
+
+    ``possible`` in a world that it gets, ``due`` are the statuses of its outcome, and ``lawful``
+    those with which a catalog may say that it does not do this. ``after`` turns the world before
+    into the world due after it; None for what must be refused and change nothing. ``touched`` are
+    the things that a success may change, and those that are looked at when it was refused.
+    ``given``: without this step there is nothing to judge. ``judge`` gets the world before and
+    the answer, where there is more in it than the thing. ``unseen``: a catalog may well see there
+    what has another name, so that nothing is looked at before.
+    """
+
+    what: str
+    operation: str
+    send: Send
+    possible: Callable[[World], bool]
+    due: tuple[int, ...]
+    after: After | None
+    touched: tuple[Thing, ...]
+    lawful: frozenset[int] = frozenset()
+    given: bool = False
+    needs: str = ""
+    judge: Callable[[World, Reply], None] | None = None
+    unseen: bool = False
+
+    def as_given(self) -> "Step":
+        """Return the same as a means to the end of the walk."""
+        return replace(self, given=True)
+
+    def if_nested(self) -> "Step":
+        """Return the same for where namespaces nest, as deep as the catalog lets them."""
+        return replace(self, needs="nested-namespaces", lawful=self.lawful | DOES_NOT)
+
+    def in_capitals(self, twin: Thing) -> "Step":
+        """Return the same beside a twin in small letters: who has one case only refuses it."""
+        return replace(
+            self,
+            possible=lambda world: world.has(twin) and self.possible(world),
+            lawful=DOES_NOT | {409},
+            unseen=True,
+        )
+
+
+def refused(
+    what: str,
+    operation: str,
+    send: Send,
+    *statuses: int,
+    possible: Callable[[World], bool],
+    around: tuple[Thing, ...],
+    needs: str = "",
+) -> Step:
+    """Return a step that must be refused with one of these statuses, and change nothing."""
+    return Step(what, operation, send, possible, statuses, None, around, NOT_SUPPORTED, needs=needs)
+
+
+def spoiled(what: str, operation: str, send: Send, thing: Thing) -> Step:
+    """Return a step that makes nothing, in whatever way that is told: the name stays free.
+
+    What is made all the same is removed again: that is for other checks to judge.
+    """
+
+    def tried(observer: Observer) -> Reply | None:
+        reply = send(observer)
+        if reply is not None and reply.ok:
+            send_drop(observer.catalog, thing)
+            return None
+        return reply
+
+    return Step(what, operation, tried, lambda w: w.is_free(thing), (400,), None, (thing,), _ANY)
+
+
+# -------------------------------------------------------------------------- namespaces
+
+
+def spoiled_namespace(path: Namespace) -> Step:
+    """Try to create a namespace with properties that are no map."""
+    body = {"namespace": [*path], "properties": "none"}
+    return spoiled(
+        "a creation that cannot be",
+        "createNamespace",
+        lambda observer: observer.catalog.call("createNamespace", body=body),
+        Thing("namespace", path),
+    )
+
+
+def create_namespace(path: Namespace, properties: Mapping[str, str]) -> Step:
+    """Create a namespace with these properties, which may be none, in one that is there."""
+    thing = Thing("namespace", path)
+
+    def send(observer: Observer) -> Reply:
+        sent = properties if observer.keeps_properties else {}
+        return observer.catalog.create_namespace(path, sent)
+
+    def after(world: World, _reply: Reply) -> World:
+        return world.made(thing, {"namespace": [*path], "properties": marked(properties)})
+
+    return Step(
+        "creating a namespace" + (" with properties" if properties else " without properties"),
+        "createNamespace",
+        send,
+        lambda world: world.is_free(thing),
+        (200,),
+        after,
+        (thing,),
+    )
+
+
+def refused_namespace(path: Namespace) -> Step:
+    """Create a namespace that is there."""
+    thing = Thing("namespace", path)
+
+    def send(observer: Observer) -> Reply:
+        unwanted = {MARK: "unwanted", ADDED: "unwanted"} if observer.keeps_properties else {}
+        return observer.catalog.create_namespace(path, unwanted)
+
+    return refused(
+        "the refused creation of a namespace",
+        "createNamespace",
+        send,
+        409,
+        possible=world_has(thing),
+        around=(thing,),
+    )
+
+
+def update_properties(path: Namespace, change: Mapping[str, str | None]) -> Step:
+    """Set properties of a namespace, and remove those whose value is None."""
+    thing = Thing("namespace", path)
+    updates = {key: value for key, value in change.items() if value is not None}
+    removals = [key for key, value in change.items() if value is None]
+
+    def send(observer: Observer) -> Reply | None:
+        if not observer.keeps_properties:
+            return None
+        return observer.catalog.update_properties(path, updates=updates, removals=removals)
+
+    def after(world: World, _reply: Reply) -> World:
+        was = world.held[thing].due["properties"]
+        return world.changed(thing, {"properties": {**was, **change}}, left_open=())
+
+    def judge(world: World, reply: Reply) -> None:
+        was = world.held[thing].due["properties"]
+        removed = [key for key in removals if was.get(key) is not None]
+        report = {"updated": containing(*updates), "removed": containing(*removed)}
+        reply.expect_json(report, symptom=CHANGE_REPORT)
+        kept = [key for key in was if key not in change]
+        report = {"updated": lacking(*removals, *kept), "removed": lacking(*updates, *kept)}
+        reply.expect_json(report, symptom=CHANGE_REPORT)
+
+    return Step(
+        "changing a namespace's properties",
+        "updateProperties",
+        send,
+        world_has(thing),
+        (200,),
+        after,
+        (thing,),
+        NOT_SUPPORTED,
+        judge=judge,
+    )
+
+
+def refused_properties(path: Namespace, status: int) -> Step:
+    """Set and remove one key at once (422), or change a namespace that is not there (404)."""
+    thing = Thing("namespace", path)
+
+    def send(observer: Observer) -> Reply | None:
+        if not observer.keeps_properties:
+            return None
+        removals = [ADDED] if status == 422 else []
+        updates = {MARK: "unwanted", ADDED: "unwanted"}
+        return observer.catalog.update_properties(path, updates=updates, removals=removals)
+
+    return refused(
+        "a refused change of properties",
+        "updateProperties",
+        send,
+        status,
+        possible=lambda world: world.has(thing) is (status == 422),
+        around=(thing,),
+    )
+
+
+def drop_namespace(path: Namespace) -> Step:
+    """Drop a namespace that has nothing in it, or has nothing in it any more."""
+    thing = Thing("namespace", path)
+    return replace(
+        drop(thing),
+        possible=lambda world: world.has(thing) and next(world.inside(path), None) is None,
+    )
+
+
+# ----------------------------------------------------------------------- things of a kind
+
+
+def drop(thing: Thing) -> Step:
+    """Drop something that is there; a table without purging it."""
+    return Step(
+        f"dropping a {thing.kind}",
+        _DROPS[thing.kind],
+        lambda observer: send_drop(observer.catalog, thing),
+        world_has(thing),
+        DONE,
+        lambda world, _: world.without(thing),
+        (thing,),
+    )
+
+
+def refused_drop(thing: Thing, status: int) -> Step:
+    """Drop what is not there (404), or a namespace in which a table or view is (409)."""
+
+    def possible(world: World) -> bool:
+        holds = any(each.kind != "namespace" for each in world.inside(thing.path))
+        return world.has(thing) and holds if status == 409 else not world.has(thing)
+
+    what = f"the refused drop of a {thing.kind}" + (" that is not there" if status == 404 else "")
+    others = () if thing.kind == "namespace" else ("table", "view")
+    return refused(
+        what,
+        _DROPS[thing.kind],
+        lambda observer: send_drop(observer.catalog, thing),
+        status,
+        possible=possible,
+        around=(thing, *(Thing(kind, thing.path) for kind in others if kind != thing.kind)),
+    )
+
+
+def send_drop(catalog: Catalog, thing: Thing) -> Reply:
+    """Drop whatever it is."""
+    match thing.kind:
+        case "namespace":
+            return catalog.drop_namespace(thing.path)
+        case "table":
+            return catalog.drop_table(thing.namespace, thing.name)
+        case _:
+            return catalog.drop_view(thing.namespace, thing.name)
+
+
+def rename(source: Thing, path: Namespace) -> Step:
+    """Rename a table or a view to a free name, perhaps in another namespace."""
+    target = Thing(source.kind, path)
+    across = source.namespace != target.namespace
+    return Step(
+        f"renaming a {source.kind}" + (" into another namespace" if across else ""),
+        _RENAMES[source.kind],
+        lambda observer: send_rename(observer.catalog, source, target),
+        lambda world: world.has(source) and world.is_free(target),
+        DONE,
+        lambda world, _: world.moved(source, target),
+        (source, target),
+        NOT_SUPPORTED,
+    )
+
+
+def refused_rename(source: Thing, path: Namespace, status: int) -> Step:
+    """Rename what is not there, or into a namespace that is not (404), or to a taken name (409)."""
+    target = Thing(source.kind, path)
+    across = source.namespace != target.namespace
+    others = ("table", "view")
+
+    def possible(world: World) -> bool:
+        if status == 409:
+            taken = any(world.has(Thing(kind, path)) for kind in others)
+            return world.has(source) and taken
+        return not (world.has(source) and world.has_namespace(target.namespace))
+
+    return refused(
+        f"the refused rename of a {source.kind}",
+        _RENAMES[source.kind],
+        lambda observer: send_rename(observer.catalog, source, target),
+        status,
+        possible=possible,
+        around=(source, *(Thing(kind, path) for kind in others)),
+        needs="cross-namespace-rename" if across and source.kind == "table" else "",
+    )
+
+
+def send_rename(catalog: Catalog, source: Thing, target: Thing) -> Reply:
+    """Rename a table or a view."""
+    body = {"source": source.identifier, "destination": target.identifier}
+    return catalog.call(_RENAMES[source.kind], body=body)
+
+
+def world_has(*things: Thing) -> Callable[[World], bool]:
+    """Return the condition that all of these are there."""
+    return lambda world: all(world.has(each) for each in things)
+
+
+def own_uuid(world: World, reply: Reply, member: str) -> str:
+    """Return the uuid of something new; a Violation where something else has, or had, the same."""
+    uuid = str(metadata_in(reply).get(member)).lower()
+    shown = [*world.last.values(), *(held.due for held in world.held.values())]
+    if any(each.get(member) == uuid for each in shown):
+        raise reply.violation(_UUID_USED_TWICE, "a uuid of its own", "that of something else")
+    return uuid

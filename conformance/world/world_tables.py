@@ -1,0 +1,267 @@
+"""Steps that make, stage, register and purge tables."""
+
+from dataclasses import replace
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.conformance.kit.committing import creation_updates
+from icecheck.conformance.kit.metadata_view import metadata_in, settled
+from icecheck.conformance.world.world import KEPT, MARK, Thing, World, marked
+from icecheck.conformance.world.world_observing import Observer
+from icecheck.conformance.world.world_steps import (
+    ANOTHER_UUID,
+    DONE,
+    Step,
+    own_uuid,
+    refused,
+    spoiled,
+    world_has,
+)
+from icecheck.judging.probes import DOES_NOT
+from icecheck.replies.expect import Reply
+
+__all__ = [
+    "commit_staged",
+    "create_beside",
+    "create_namesake",
+    "create_table",
+    "purge",
+    "refused_create",
+    "refused_register",
+    "register",
+    "spoiled_create",
+    "spoiled_register",
+    "stage",
+    "stage_beside",
+]
+
+Json = dict[str, Any]
+
+ASSERT_CREATE = {"type": "assert-create"}
+
+
+# ------------------------------------------------------------------------------ tables
+
+
+def _body(thing: Thing, mark: str, *, stage_create: bool = False) -> Json:
+    """Return a body that makes a table whose properties and columns nothing else has."""
+    schema = bodies.schema(
+        bodies.struct_field(1, "id", "long", required=True),
+        bodies.struct_field(2, f"column_{mark}", "string"),
+    )
+    properties = {MARK: mark, KEPT: f"{mark} too"}
+    return bodies.create_table_body(
+        thing.name, table_schema=schema, properties=properties, stage_create=stage_create
+    )
+
+
+def _new_table(world: World, thing: Thing, mark: str, reply: Reply) -> World:
+    """Return the world with a table whose identity and schema the answer has told."""
+    told = settled(metadata_in(reply))
+    known = {"table-uuid": own_uuid(world, reply, "table-uuid"), "schemas": told["schemas"]}
+    fresh: Json = {"snapshots": {}, "refs": {}, "current-snapshot-id": None}
+    properties = marked({MARK: mark, KEPT: f"{mark} too"})
+    return world.made(thing, {**known, **fresh, "properties": properties})
+
+
+def create_table(thing: Thing, mark: str) -> Step:
+    """Create a table under a free name."""
+    return Step(
+        "creating a table",
+        "createTable",
+        lambda observer: observer.catalog.create_table(thing.namespace, _body(thing, mark)),
+        lambda world: world.is_free(thing),
+        (200,),
+        lambda world, reply: _new_table(world, thing, mark, reply),
+        (thing,),
+    )
+
+
+def create_beside(thing: Thing, mark: str, other: Thing) -> Step:
+    """Create a table whose place begins as that of another one, which is not inside of it."""
+
+    def send(observer: Observer) -> Reply | None:
+        place = observer.metadata.get(other, {}).get("location")
+        if not isinstance(place, str) or not place:
+            return None
+        body = {**_body(thing, mark), "location": f"{place.rstrip('/')}_x"}
+        return observer.catalog.create_table(thing.namespace, body)
+
+    return replace(
+        create_table(thing, mark),
+        what="creating a table beside another one",
+        send=send,
+        possible=lambda world: world.is_free(thing) and world.has(other),
+        lawful=DOES_NOT,
+    )
+
+
+def create_namesake(namespace: Thing, mark: str) -> Step:
+    """Create a table that is called as a namespace beside it; not every catalog has both."""
+    table = Thing("table", namespace.path)
+    return replace(
+        create_table(table, mark),
+        what="creating a table called as a namespace",
+        possible=lambda world: world.has(namespace) and not world.has(table),
+        lawful=DOES_NOT | {409},
+    )
+
+
+def spoiled_create(thing: Thing) -> Step:
+    """Try to create a table that is partitioned by a column it does not have."""
+    spec = bodies.partition_spec(bodies.partition_field(99, "identity", "nothing", 1000))
+    body = {**_body(thing, "unwanted"), "partition-spec": spec}
+    return spoiled(
+        "a creation that cannot be",
+        "createTable",
+        lambda observer: observer.catalog.create_table(thing.namespace, body),
+        thing,
+    )
+
+
+def spoiled_register(thing: Thing, known: Thing) -> Step:
+    """Try to register a file that is not there, in the place of one that is known."""
+
+    def send(observer: Observer) -> Reply | None:
+        directory = observer.locations.get(known, "").rpartition("/")[0]
+        if not directory:
+            return None
+        file = f"{directory}/00000-{ANOTHER_UUID}.metadata.json"
+        return observer.catalog.register_table(thing.namespace, thing.name, file)
+
+    return spoiled("a registration of no file", "registerTable", send, thing)
+
+
+def refused_create(thing: Thing, status: int) -> Step:
+    """Create a table where one is (409), or in no namespace (404)."""
+
+    def possible(world: World) -> bool:
+        return world.has(thing) if status == 409 else not world.has_namespace(thing.namespace)
+
+    return refused(
+        "the refused creation of a table",
+        "createTable",
+        lambda observer: observer.catalog.create_table(thing.namespace, _body(thing, "unwanted")),
+        status,
+        possible=possible,
+        around=(thing,),
+    )
+
+
+def stage(thing: Thing, mark: str) -> Step:
+    """Stage a table, which is not there until it is committed."""
+
+    def send(observer: Observer) -> Reply:
+        body = _body(thing, mark, stage_create=True)
+        reply = observer.catalog.create_table(thing.namespace, body)
+        if reply.ok:
+            observer.staged[thing] = metadata_in(reply)
+        return reply
+
+    return Step(
+        "staging a table",
+        "createTable",
+        send,
+        lambda world: world.is_free(thing),
+        (200,),
+        lambda world, _: world.watching(thing),
+        (thing,),
+        needs="stage-create",
+    )
+
+
+def stage_beside(thing: Thing, mark: str) -> Step:
+    """Stage a table under a name under which another client has staged one, and forget it."""
+    body = _body(thing, mark, stage_create=True)
+    return replace(
+        stage(thing, mark),
+        what="staging another table under the name",
+        send=lambda observer: observer.catalog.create_table(thing.namespace, body),
+    )
+
+
+def commit_staged(thing: Thing, mark: str) -> Step:
+    """Commit the table that was staged last under the name."""
+
+    def send(observer: Observer) -> Reply | None:
+        staged = observer.staged.get(thing)
+        if staged is None:
+            return None
+        updates = creation_updates(staged)
+        return observer.catalog.update_table(thing.namespace, thing.name, updates, [ASSERT_CREATE])
+
+    return Step(
+        "committing a staged table",
+        "updateTable",
+        send,
+        lambda world: world.is_free(thing),
+        (200,),
+        lambda world, reply: _new_table(world, thing, mark, reply),
+        (thing,),
+    )
+
+
+def register(thing: Thing, source: Thing) -> Step:
+    """Register the metadata file of a table that was dropped without purging it.
+
+    Not every catalog leaves the file of a dropped table, or takes it: any refusal is its right.
+    """
+    kept = ("table-uuid", "schemas", "snapshots", "refs", "current-snapshot-id", "properties")
+
+    def send(observer: Observer) -> Reply | None:
+        location = observer.locations.get(source)
+        if location is None:
+            return None
+        return observer.catalog.register_table(thing.namespace, thing.name, location)
+
+    def after(world: World, reply: Reply) -> World:
+        due = {m: v for m, v in world.last[source].items() if m in kept}
+        return world.made(thing, due)
+
+    return Step(
+        "registering a table",
+        "registerTable",
+        send,
+        lambda world: world.is_free(thing) and source in world.last and not world.has(source),
+        (200,),
+        after,
+        (thing, source),
+        frozenset({*DOES_NOT, 404}),
+    )
+
+
+def refused_register(thing: Thing, source: Thing) -> Step:
+    """Register a dropped table's file under a taken name; some have removed the file."""
+
+    def send(observer: Observer) -> Reply | None:
+        location = observer.locations.get(source)
+        if location is None:
+            return None
+        return observer.catalog.register_table(thing.namespace, thing.name, location)
+
+    return replace(
+        refused(
+            "the refused registration of a table",
+            "registerTable",
+            send,
+            409,
+            possible=lambda world: world.has(thing) and source in world.last,
+            around=(thing, source),
+        ),
+        lawful=frozenset({*DOES_NOT, 404}),
+    )
+
+
+def purge(thing: Thing) -> Step:
+    """Drop a table with its files."""
+    query = [("purgeRequested", "true")]
+    return Step(
+        "purging a table",
+        "dropTable",
+        lambda observer: observer.catalog.drop_table(thing.namespace, thing.name, query),
+        world_has(thing),
+        DONE,
+        lambda world, _: world.without(thing, purged=True),
+        (thing,),
+        DOES_NOT,
+    )

@@ -1,0 +1,188 @@
+"""Steps that make views, and commit to them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from icecheck.conformance.kit.committing import set_property
+from icecheck.conformance.kit.views import (
+    View,
+    add_version,
+    create_view_body,
+    replace_view,
+    set_current_version,
+    version_with,
+    view_version,
+)
+from icecheck.conformance.world.world import KEPT, MARK, Thing, World, marked
+from icecheck.conformance.world.world_observing import Observer
+from icecheck.conformance.world.world_steps import (
+    ANOTHER_UUID,
+    NOT_SUPPORTED,
+    Step,
+    own_uuid,
+    refused,
+    spoiled,
+    world_has,
+)
+from icecheck.replies.expect import Reply
+from icecheck.target.target import Namespace
+
+__all__ = [
+    "create_view",
+    "refused_create_view",
+    "refused_replace",
+    "replace_query",
+    "roll_back",
+    "set_on_view",
+    "spoiled_view",
+]
+
+Json = dict[str, Any]
+
+_UNWANTED = "SELECT 0 AS id, 'unwanted' AS data"
+
+
+def _body(thing: Thing, sql: str, mark: str) -> Json:
+    version = view_version(sql, namespace=thing.namespace)
+    properties = {MARK: mark, KEPT: f"{mark} too"}
+    return create_view_body(thing.name, version=version, properties=properties)
+
+
+def _create(observer: Observer, thing: Thing, body: Json) -> Reply:
+    return observer.catalog.create_view(thing.namespace, body)
+
+
+def create_view(thing: Thing, sql: str, mark: str) -> Step:
+    """Create a view with a query under a free name."""
+
+    def after(world: World, reply: Reply) -> World:
+        uuid = own_uuid(world, reply, "view-uuid")
+        properties = marked({MARK: mark, KEPT: f"{mark} too"})
+        due = {"view-uuid": uuid, "query": [sql], "properties": properties}
+        return world.made(thing, due)
+
+    return Step(
+        "creating a view",
+        "createView",
+        lambda observer: _create(observer, thing, _body(thing, sql, mark)),
+        lambda world: world.is_free(thing),
+        (200,),
+        after,
+        (thing,),
+        NOT_SUPPORTED,
+    )
+
+
+def spoiled_view(thing: Thing) -> Step:
+    """Try to create a view that has no version to speak of."""
+    body = _body(thing, _UNWANTED, "unwanted") | {"view-version": {"version-id": 1}}
+    send = partial(_create, thing=thing, body=body)
+    return spoiled("a creation that cannot be", "createView", send, thing)
+
+
+def refused_create_view(thing: Thing, status: int) -> Step:
+    """Create a view where one is (409), or in no namespace (404)."""
+
+    def possible(world: World) -> bool:
+        return world.has(thing) if status == 409 else not world.has_namespace(thing.namespace)
+
+    return refused(
+        "the refused creation of a view",
+        "createView",
+        lambda observer: _create(observer, thing, _body(thing, _UNWANTED, "unwanted")),
+        status,
+        possible=possible,
+        around=(thing,),
+    )
+
+
+def _shown(observer: Observer, thing: Thing) -> View | None:
+    metadata = observer.metadata.get(thing)
+    return None if metadata is None else View(thing.namespace, thing.name, metadata, None)
+
+
+def _replaced(
+    what: str,
+    thing: Thing,
+    updates: Callable[[View], Sequence[Json] | None],
+    due: Callable[[World], Json],
+    *assigned: str,
+) -> Step:
+    def send(observer: Observer) -> Reply | None:
+        view = _shown(observer, thing)
+        sent = None if view is None else updates(view)
+        if view is None or sent is None:
+            return None
+        return replace_view(observer.catalog, view, sent)
+
+    return Step(
+        what,
+        "replaceView",
+        send,
+        world_has(thing),
+        (200,),
+        lambda world, _: world.changed(thing, due(world), left_open=assigned),
+        (thing,),
+        NOT_SUPPORTED,
+    )
+
+
+def replace_query(thing: Thing, sql: str) -> Step:
+    """Give a view another query."""
+    return _replaced(
+        "replacing a view's query",
+        thing,
+        lambda view: [add_version(view, sql), set_current_version(-1)],
+        lambda _: {"query": [sql]},
+        *("versions", "schemas", "current-version-id"),
+    )
+
+
+def roll_back(thing: Thing, sql: str) -> Step:
+    """Make the version with an earlier query current again, if the view has kept it."""
+
+    def updates(view: View) -> list[Json] | None:
+        version_id = version_with(view.metadata, sql).get("version-id")
+        is_new = version_id != view.metadata.get("current-version-id")
+        return [set_current_version(version_id)] if version_id is not None and is_new else None
+
+    return _replaced(
+        "rolling a view back",
+        thing,
+        updates,
+        lambda _: {"query": [sql]},
+        *("versions", "current-version-id"),
+    )
+
+
+def set_on_view(thing: Thing, change: Mapping[str, str]) -> Step:
+    """Set properties of a view."""
+    return _replaced(
+        "setting a view's properties",
+        thing,
+        lambda _: [{"action": "set-properties", "updates": dict(change)}],
+        lambda world: {"properties": {**world.held[thing].due["properties"], **change}},
+    )
+
+
+def refused_replace(thing: Thing, status: int) -> Step:
+    """Commit to a view as if it were another one (409), or to one that is not there (404)."""
+
+    def send(observer: Observer) -> Reply:
+        body = {
+            "identifier": thing.identifier,
+            "requirements": [{"type": "assert-view-uuid", "uuid": ANOTHER_UUID}],
+            "updates": [set_property("unwanted", MARK)],
+        }
+        names: dict[str, str | Namespace] = {"namespace": thing.namespace, "view": thing.name}
+        return observer.catalog.call("replaceView", names, body=body)
+
+    return refused(
+        "a refused commit to a view",
+        "replaceView",
+        send,
+        status,
+        possible=lambda world: world.has(thing) is (status == 409),
+        around=(thing,),
+    )
