@@ -5,7 +5,11 @@ from icecheck.client.given import arrange
 from icecheck.replies.expect import NotOffered
 from icecheck.target.target import Namespace
 
-__all__ = ["given_namespace_at", "require"]
+__all__ = ["UNKNOWN_PLAN", "UNKNOWN_PLAN_TASK", "given_namespace_at", "require"]
+
+UNKNOWN_PLAN = "icecheck-no-such-plan"
+"""A plan-id that no catalog has ever given out; and below, such a plan task."""
+UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"
 
 
 def require(catalog: Catalog, *operation_ids: str) -> None:

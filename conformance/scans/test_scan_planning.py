@@ -11,6 +11,7 @@ from icecheck.client.planned_scan import (
     expect_state,
     planned,
 )
+from icecheck.conformance.kit.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
 from icecheck.conformance.kit.committing import shared_snapshots
 from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
 from icecheck.judging.check import check
@@ -18,8 +19,6 @@ from icecheck.replies.expect import equal
 from icecheck.target.target import Namespace
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
-UNKNOWN_PLAN = "icecheck-no-such-plan"
-UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"
 
 
 def _missing(catalog: Catalog) -> list[tuple[Namespace, str]]:

@@ -9,14 +9,13 @@ from icecheck.conformance.security.forged_tokens import bearer, claims_of, own_t
 from icecheck.conformance.security.token_requests import (
     ACCESS_TOKEN,
     JWT,
-    SPELLING_CHANGES_THE_ANSWER,
     TOKEN_NOT_ACCEPTED,
     basic,
     exchange_form,
     own_form,
     token_in,
 )
-from icecheck.findings.shared_symptoms import LEAK
+from icecheck.findings.shared_symptoms import LEAK, SPELLING_CHANGES_THE_ANSWER
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check

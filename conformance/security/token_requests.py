@@ -13,7 +13,6 @@ __all__ = [
     "CLIENT_CREDENTIALS",
     "EXCHANGE",
     "JWT",
-    "SPELLING_CHANGES_THE_ANSWER",
     "TOKEN_NOT_ACCEPTED",
     "asks_here",
     "basic",
@@ -27,11 +26,6 @@ TOKEN_NOT_ACCEPTED = declare(
     "token-not-accepted",
     "Does not accept a token that the catalog itself has given",
     Severity.REFUSED,
-)
-SPELLING_CHANGES_THE_ANSWER = declare(
-    "spelling-changes-the-answer",
-    "Answers one request otherwise when it is spelled otherwise",
-    Severity.FALSE_OR_LOST,
 )
 
 CLIENT_CREDENTIALS = "client_credentials"

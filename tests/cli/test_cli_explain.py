@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from icecheck.cli.explanations import explain_symptom
+from icecheck.cli.listings.explanations import explain_symptom
 from icecheck.contract import load
 from icecheck.mock_server.defects import defects
 from icecheck.run.known_symptoms import known_symptoms

@@ -1,10 +1,12 @@
 """Judges checks in process on mocks with defects: what the kill tests of all families share."""
 
 import importlib
+import pkgutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from icecheck import conformance
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
@@ -54,8 +56,10 @@ ISOLATIONS = ("nested", "flat", "parent")
 def checks_of(*modules: str) -> tuple[Check, ...]:
     """The checks of these modules of the conformance folder, in the order of their definition."""
     found: dict[str, Check] = {}
+    walked = pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
+    named = {info.name.rpartition(".")[2]: info.name for info in walked}
     for module in modules:
-        members = vars(importlib.import_module(f"icecheck.conformance.{module}"))
+        members = vars(importlib.import_module(named[module]))
         for name, value in members.items():
             check = check_of(value, load()) if name.startswith("test_") else None
             if check is not None:

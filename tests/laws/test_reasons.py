@@ -9,7 +9,7 @@ from tests.reference.unwitnessed import (
     text_of,
 )
 
-from icecheck.cli.catalogue import check_rows
+from icecheck.cli.listings.catalogue import check_rows
 from icecheck.contract import Level, load
 from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.laws.golden import expect_golden
 
-from icecheck.cli.requirements_page import requirements_page
+from icecheck.cli.listings.requirements_page import requirements_page
 from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts

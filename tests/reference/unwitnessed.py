@@ -13,7 +13,7 @@ from typing import Any
 from tests.reference import recording
 from tests.reference.catalogs import CATALOGS
 
-from icecheck.cli.catalogue import CheckRow, check_rows
+from icecheck.cli.listings.catalogue import CheckRow, check_rows
 from icecheck.contract import Contract, Level, load
 from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import Expectation

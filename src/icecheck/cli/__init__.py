@@ -30,13 +30,12 @@ class _Commands(ClickGroup):
     """Finds commands by name in modules of that name, and says errors in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        # Not list(): once `icecheck.cli.commands.list` was imported, that is what the name means here.
-        return [*_COMMANDS]
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"icecheck.cli.{cmd_name.replace('-', '_')}")
+        module = importlib.import_module(f"icecheck.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

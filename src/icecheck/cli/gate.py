@@ -57,8 +57,8 @@ class Gate:
     @classmethod
     def read(cls, options: dict[str, Any], contract: "Contract") -> "Gate":
         """Find and read the file; raises UsageError for one that cannot be used."""
-        from icecheck.findings.expectations import DEFAULT_FILE, read_text
         from icecheck.run.expectations import expectations_from
+        from icecheck.target.settings_file import DEFAULT_FILE, read_text
 
         named = options["expectations"] or options["config"]
         update = options["update_expectations"]

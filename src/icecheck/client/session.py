@@ -93,7 +93,7 @@ class Session:
     sharing: threading.RLock = field(default_factory=threading.RLock)
     root_made: Exchange | None = None
     shared: object = None
-    """What checks share, once one has asked for it; ``icecheck.client.shared_setup`` keeps it here."""
+    """What checks share, once one has asked for it: ``client.shared_setup`` keeps it here."""
     at_close: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     """What is to be removed before the session hangs up, the newest first."""
     accommodations: Accommodations = field(default_factory=Accommodations)

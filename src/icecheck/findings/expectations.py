@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 from icecheck.findings.conclusion import conclude
@@ -27,12 +26,11 @@ from icecheck.findings.expected_failures import (
     UnmetKind,
 )
 from icecheck.findings.verdict import Outcome, Run, Verdict
+from icecheck.target.settings_file import TABLE
 from icecheck.target.target import UsageError
 
 __all__ = [
     "BLOCKED",
-    "DEFAULT_FILE",
-    "TABLE",
     "Selection",
     "apply",
     "entry_for",
@@ -41,14 +39,9 @@ __all__ = [
     "is_foreseen",
     "met_by",
     "parse",
-    "read_text",
     "refuse_unknown_checks",
 ]
 
-DEFAULT_FILE = "icecheck.toml"
-"""The file that is read when it lies in the working directory and no other is named."""
-TABLE = "expectation"
-"""The array of tables in that file which is read here; the rest of it is not ours."""
 BLOCKED = "blocked"
 """The symptom of a check that could not be judged, as ``fails_with`` names it."""
 
@@ -69,17 +62,6 @@ class Selection:
 
 
 # Reading
-
-
-def read_text(path: Path) -> str:
-    """Return a file's text; UsageError when there is none to be read."""
-    try:
-        # As bytes, so that line endings stay what they are.
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: no UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def parse(text: str, path: str) -> ExpectationFile:

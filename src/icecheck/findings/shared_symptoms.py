@@ -25,6 +25,7 @@ __all__ = [
     "SCHEMA",
     "SCHEMA_NOT_JSON",
     "SCHEMA_REQUIRED",
+    "SPELLING_CHANGES_THE_ANSWER",
     "SUITE_ERROR",
     "VALUE",
 ]
@@ -151,4 +152,9 @@ ENDPOINT_NOT_SERVED = declare(
     "endpoint-not-served",
     "Lists endpoints, or lets clients take them for offered, that it does not serve",
     Severity.REFUSED,
+)
+SPELLING_CHANGES_THE_ANSWER = declare(
+    "spelling-changes-the-answer",
+    "Answers one request otherwise when it is spelled otherwise",
+    Severity.FALSE_OR_LOST,
 )

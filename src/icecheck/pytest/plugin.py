@@ -56,7 +56,7 @@ def _names_the_suite(argument: str) -> bool:
     package, _, module = place.partition(".")
     if package == "icecheck" and (not module or module.split(".")[0] in _SUITE):
         return True
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parents[1]
     folders = {(here / folder).resolve() for folder in _SUITE}
     try:
         path = Path(place).resolve()

@@ -13,7 +13,7 @@ import pytest
 
 from icecheck.client.opening import preflight
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
-from icecheck.findings.expectations import DEFAULT_FILE, in_force, read_text
+from icecheck.findings.expectations import in_force
 from icecheck.findings.expected_failures import ExpectationFile
 from icecheck.findings.finding_card import card_of
 from icecheck.findings.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
@@ -30,6 +30,7 @@ from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
 from icecheck.run.output import put_aside, write_report
 from icecheck.target.options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.target.settings_file import DEFAULT_FILE, read_text
 from icecheck.target.sources import described
 from icecheck.target.target import Target, UsageError
 from icecheck.target.unwritable import Unwritable

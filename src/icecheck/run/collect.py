@@ -56,10 +56,10 @@ def _declarations(wanted: frozenset[Group]) -> Iterator[Declaration]:
         if not wanted.intersection(package_groups):
             continue
         package = importlib.import_module(package_name)
-        for info in pkgutil.iter_modules(package.__path__):
-            if not info.name.startswith("test_"):
+        for info in pkgutil.walk_packages(package.__path__, f"{package_name}."):
+            if not info.name.rpartition(".")[2].startswith("test_"):
                 continue
-            module = importlib.import_module(f"{package_name}.{info.name}")
+            module = importlib.import_module(info.name)
             for name, value in vars(module).items():
                 declared = declaration_of(value) if name.startswith("test_") else None
                 if declared is not None and declared.group in wanted:

@@ -7,12 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from icecheck.contract import Contract, contract_for
-from icecheck.findings.expectations import (
-    Selection,
-    apply,
-    parse,
-    refuse_unknown_checks,
-)
+from icecheck.findings.expectations import Selection, apply, parse, refuse_unknown_checks
 from icecheck.findings.expected_failures import ExpectationFile
 from icecheck.findings.verdict import Group, Run
 from icecheck.judging.passive import passive_checks

@@ -9,10 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from icecheck.findings.expectations import BLOCKED, TABLE, Selection, failures_of
+from icecheck.findings.expectations import BLOCKED, Selection, failures_of
 from icecheck.findings.expected_failures import Expectation, ExpectationKind, Met, Unmet, UnmetKind
 from icecheck.findings.finding_card import one_line
 from icecheck.findings.verdict import Level, Outcome, Run, Verdict
+from icecheck.target.settings_file import TABLE
 from icecheck.target.target import UsageError
 
 __all__ = ["Update", "refusal_of", "update"]

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from icecheck.findings.expectations import DEFAULT_FILE, TABLE, read_text
 from icecheck.target.options import TARGET_OPTIONS, TargetOption
+from icecheck.target.settings_file import DEFAULT_FILE, TABLE, read_text
 from icecheck.target.target import SigV4, UsageError
 from icecheck.target.values import Facts, facts_from, given_from, hint, value_in_toml, with_parts
 

@@ -8,7 +8,7 @@ import click
 from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
-    from icecheck.cli.catalogue import CheckRow
+    from icecheck.cli.listings.catalogue import CheckRow
     from icecheck.contract import Contract
 
 __all__ = ["command"]
@@ -26,8 +26,8 @@ def command(id_: str) -> None:
     ID is a check, a requirement, an operation (its operationId), a defect of the mock, or a symptom
     that a report names.
     """
-    from icecheck.cli.catalogue import check_rows
-    from icecheck.cli.explanations import (
+    from icecheck.cli.listings.catalogue import check_rows
+    from icecheck.cli.listings.explanations import (
         explain_check,
         explain_defect,
         explain_operation,

@@ -53,7 +53,7 @@ def command(what: str, group: str | None, form: str) -> None:
             columns = ("level", "group", "id", "title")
             notes = [_note(row) for row in rows]
         case "requirements" if form == "markdown":
-            from icecheck.cli.requirements_page import requirements_page
+            from icecheck.cli.listings.requirements_page import requirements_page
 
             click.echo(requirements_page(contract), nl=False)
             return
@@ -97,13 +97,13 @@ def _counted(rows: list[dict[str, Any]]) -> str:
 
 
 def _checks(contract: "Contract", group: str | None) -> list[dict[str, Any]]:
-    from icecheck.cli.catalogue import check_rows
+    from icecheck.cli.listings.catalogue import check_rows
 
     return [asdict(row) for row in check_rows(contract, group)]
 
 
 def _requirements(contract: "Contract") -> list[dict[str, Any]]:
-    from icecheck.cli.catalogue import check_rows
+    from icecheck.cli.listings.catalogue import check_rows
 
     rows = check_rows(contract)
     brought_about = {r for row in rows if not row.passive for r in row.requirements}

@@ -35,7 +35,7 @@ def command(globs: tuple[str, ...], *, quiet: bool) -> int:
     blamed.
     """
     require_suite()
-    from icecheck.cli.defect_names import named_defects
+    from icecheck.cli.listings.defect_names import named_defects
     from icecheck.contract import load
     from icecheck.proof.kill_matrix import GROUPS, aimed_at
     from icecheck.run.collect import collect

@@ -129,7 +129,7 @@ def command(
 
     Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}.
     """
-    from icecheck.cli.defect_names import named_defects
+    from icecheck.cli.listings.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
     from icecheck.mock_server.serving.faults import parse_fault
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from icecheck.cli.catalogue import check_rows
+from icecheck.cli.listings.catalogue import check_rows
 from icecheck.contract import PROFILES, Contract, Level, Requirement
 from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from icecheck.cli.catalogue import CheckRow
+from icecheck.cli.listings.catalogue import CheckRow
 from icecheck.contract import Contract, Operation, Requirement
 from icecheck.findings.symptoms import Severity, Symptom
 
