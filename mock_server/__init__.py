@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.core.vending_settings import VendingSettings
     from icecheck.mock_server.mock import MockCatalog, MockSnapshot
     from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
     from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
-    from icecheck.mock_server.security.vending import VendingSettings
     from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 
 __all__ = [
@@ -29,7 +29,7 @@ _HOMES = {
     "Permissions": "icecheck.mock_server.security.settings",
     "PlanningMode": "icecheck.mock_server.planning.plans",
     "PlanningSettings": "icecheck.mock_server.planning.plans",
-    "VendingSettings": "icecheck.mock_server.security.vending",
+    "VendingSettings": "icecheck.mock_server.core.vending_settings",
     "WarehouseDeclaration": "icecheck.mock_server.serving.warehouses",
 }
 

@@ -57,7 +57,9 @@ def mock_catalog(
     request.node.stash[REQUESTS] = lambda: _requests_since(journal, last)
     faults = mock_catalog_server.faults
     before = faults.rules
-    fresh = mock_catalog_server.fresh_warehouse()
+    from icecheck.mock_server.mock_warehouse import fresh_warehouse
+
+    fresh = fresh_warehouse(mock_catalog_server)
     yield fresh
     for rule in faults.rules:
         if not any(rule is kept for kept in before):

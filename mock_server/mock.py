@@ -16,14 +16,13 @@ from icecheck.mock_server.core.context import Context
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.http.hosts import hosts_of
-from icecheck.mock_server.mock_warehouse import MockWarehouse
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
-from icecheck.mock_server.security.vending import VendingSettings
 from icecheck.mock_server.serving.app import App
 from icecheck.mock_server.serving.faults import FaultRule, Faults
 from icecheck.mock_server.serving.warehouses import (
@@ -299,16 +298,6 @@ class MockCatalog:
 
     # State
 
-    def fresh_warehouse(self) -> MockWarehouse:
-        """A warehouse that nobody has used, for one test; `remove` it by name afterwards.
-
-        Its name is new to this server and not known to others. Only for servers that open
-        warehouses on demand.
-        """
-        if not self.warehouses.on_demand:
-            raise RuntimeError("a server with declared warehouses has no others")
-        return MockWarehouse(self, f"test-{self.identities.next_version()}")
-
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
         """What a warehouse holds now, as one immutable value."""
         return self._warehouse(warehouse).state
@@ -362,7 +351,7 @@ class MockCatalog:
             identities=self.identities,
             files=files,
             registries=self.registries,
-            warehouses=warehouses,
+            settings_of=warehouses.settings_of,
             plans=self.plans,
             security=self.security,
             vending=declaration.vending or self._vending,

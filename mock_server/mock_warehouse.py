@@ -5,20 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from icecheck.mock_server.mock import MockCatalog
+
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
 
     from icecheck.mock_server.core.state import WarehouseState
-    from icecheck.mock_server.mock import MockCatalog
     from icecheck.mock_server.serving.faults import FaultRule, Faults
 
-__all__ = ["MockWarehouse"]
+__all__ = ["MockWarehouse", "fresh_warehouse"]
 
 
 class MockWarehouse(msgspec.Struct, frozen=True):
     """A warehouse of a running mock catalog: what a test needs to connect to it."""
 
-    mock: "MockCatalog"
+    mock: MockCatalog
     warehouse: str
 
     @property
@@ -54,3 +55,14 @@ class MockWarehouse(msgspec.Struct, frozen=True):
     def state(self) -> "WarehouseState":
         """What the warehouse holds now."""
         return self.mock.state(self.warehouse)
+
+
+def fresh_warehouse(mock: MockCatalog) -> MockWarehouse:
+    """Return a warehouse that nobody has used, for one test; `mock.remove` it by name afterwards.
+
+    Its name is new to this server and not known to others. Only for servers that open warehouses
+    on demand.
+    """
+    if not mock.warehouses.on_demand:
+        raise RuntimeError("a server with declared warehouses has no others")
+    return MockWarehouse(mock, f"test-{mock.identities.next_version()}")

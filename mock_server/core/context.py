@@ -9,14 +9,13 @@ import msgspec
 from icecheck.mock_server.core.clock import Clock
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.storage.files import Files
 
 if TYPE_CHECKING:
     from icecheck.mock_server.planning.plans import Plans
     from icecheck.mock_server.security.callers import Security
-    from icecheck.mock_server.security.vending import VendingSettings
-    from icecheck.mock_server.serving.warehouses import Warehouses
 
 
 __all__ = [
@@ -39,6 +38,7 @@ __all__ = [
     "Request",
     "RequestGate",
     "Truncate",
+    "WarehouseSettings",
     "WriteFile",
 ]
 
@@ -178,9 +178,18 @@ class Registries(msgspec.Struct, frozen=True):
     view_assertions: MutableMapping[str, Callable[[Any, Any], None]]
 
 
+class WarehouseSettings(msgspec.Struct, frozen=True):
+    """What clients are told of a warehouse before anything else; the prefix may be empty."""
+
+    prefix: str
+    defaults: Mapping[str, str]
+    overrides: Mapping[str, str]
+
+
 class Context(msgspec.Struct, frozen=True):
     """What an operation may use besides the state: time, identities, files, behaviour, ...
 
+    `settings_of` takes the name that a client gives, and raises Problem 400 for one it cannot have.
     `vending` None: the tables of this warehouse come without credentials.
     """
 
@@ -188,10 +197,10 @@ class Context(msgspec.Struct, frozen=True):
     identities: Identities
     files: Files
     registries: Registries
-    warehouses: "Warehouses"
+    settings_of: Callable[[str | None], WarehouseSettings]
     plans: "Plans"
     security: "Security"
-    vending: "VendingSettings | None"
+    vending: VendingSettings | None
     warehouse: str
     location: str
     page_size_max: int

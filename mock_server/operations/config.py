@@ -10,13 +10,12 @@ from icecheck.mock_server.protocol import replies
 @operation("getConfig")
 def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer prefix and endpoints of a warehouse; 400 for one that is not there (L75-L160)."""
-    name = call.query.get("warehouse")
-    warehouse = context.warehouses.asked_for(name)
-    overrides = dict(warehouse.declaration.overrides)
-    if warehouse.prefix:
-        overrides["prefix"] = warehouse.prefix
+    settings = context.settings_of(call.query.get("warehouse"))
+    overrides = dict(settings.overrides)
+    if settings.prefix:
+        overrides["prefix"] = settings.prefix
     body = {
-        "defaults": dict(warehouse.declaration.defaults),
+        "defaults": dict(settings.defaults),
         "overrides": overrides,
         "endpoints": endpoints(context),
     }

@@ -3,36 +3,28 @@
 import hashlib
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any, Literal, TypeAlias
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from icecheck.mock_server.core.context import Call, Context, Reply
+from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.model import TableMetadata
 
 __all__ = [
     "REMOTE_SIGNING",
     "VENDED_CREDENTIALS",
-    "Storage",
-    "VendingSettings",
     "storage_credentials",
     "table_path",
     "with_access",
 ]
 
-Storage: TypeAlias = Literal["s3", "gcs", "adls"]
-
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
 
-_SCHEMES: Mapping[str, tuple[str, ...]] = {
-    "s3": ("s3", "s3a", "s3n"),
-    "gcs": ("gs",),
-    "adls": ("abfs", "abfss", "wasb", "wasbs"),
-}
 # Where nobody needs credentials they do no harm: clients can be tried on local files.
-_LOCAL_SCHEMES = ("file", "memory")
+_LOCALSCHEMES = ("file", "memory")
 _REFRESHING: Mapping[str, str] = {
     "s3": "client.refresh-credentials-endpoint",
     "gcs": "gcs.oauth2.refresh-credentials-endpoint",
@@ -40,43 +32,6 @@ _REFRESHING: Mapping[str, str] = {
 }
 _OTHER_PLACES = ("write.metadata.path", "write.data.path", "write.object-storage.path")
 _ADLS_HOST = "icecheck.dfs.core.windows.net"
-
-
-class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which credentials the tables of a warehouse come with, for clients that ask for them.
-
-    - `seconds`: how long they are valid, on the server's clock.
-    - `prefixes`: one credential for each of these; by default there is one, for the table's own
-      location, because that is what Java's S3 client wants.
-    - `config`: added to every credential and winning over what is made up, for a storage that
-      knows its keys.
-    - `table_config`: what a table's `config` tells besides.
-    - `signer_uri`: where remote signing is served, if it is; this server does not.
-    """
-
-    storage: Storage
-    seconds: int = 3600
-    prefixes: tuple[str, ...] = ()
-    config: Mapping[str, str] = {}
-    table_config: Mapping[str, str] = {}
-    region: str = "us-east-1"
-    signer_uri: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse (ValueError) what no client could use."""
-        if self.storage not in _SCHEMES:
-            raise ValueError(f"storage is one of {', '.join(_SCHEMES)}, not {self.storage!r}")
-        if self.seconds < 2:
-            raise ValueError("credentials must be valid for at least 2 seconds")
-        msgspec.structs.force_setattr(self, "prefixes", tuple(self.prefixes))
-        if not all(self.prefixes):
-            raise ValueError("a prefix cannot be empty: clients do not read such credentials")
-        if self.signer_uri is not None and self.storage != "s3":
-            raise ValueError("remote signing is for s3 only")
-
-    def __repr__(self) -> str:
-        """Show what is no secret."""
-        return f"VendingSettings({self.storage!r}, seconds={self.seconds}, {self.prefixes!r})"
 
 
 def with_access(
@@ -129,7 +84,7 @@ def _credentials(
 ) -> list[dict[str, Any]]:
     """A credential for every prefix, the table's own location always covered; none if foreign."""
     scheme, colon, _ = metadata.location.partition(":")
-    if colon and scheme.lower() not in (*_SCHEMES[settings.storage], *_LOCAL_SCHEMES):
+    if colon and scheme.lower() not in (*SCHEMES[settings.storage], *_LOCALSCHEMES):
         return []
     prefixes = list(settings.prefixes)
     own = _own_prefix(metadata)

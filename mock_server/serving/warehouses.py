@@ -2,17 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from icecheck.mock_server.core.context import Context
+from icecheck.mock_server.core.context import Context, WarehouseSettings
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.protocol import names
 from icecheck.mock_server.protocol.problem import bad_request
-
-if TYPE_CHECKING:
-    from icecheck.mock_server.security.vending import VendingSettings
 
 DEFAULT_WAREHOUSE = "warehouse"
 
@@ -37,7 +34,7 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     location: str | None = None
     defaults: Mapping[str, str] = {}
     overrides: Mapping[str, str] = {}
-    vending: "VendingSettings | None" = None
+    vending: VendingSettings | None = None
 
 
 class Warehouse:
@@ -129,6 +126,13 @@ class Warehouses:
         if found is None:
             raise bad_request(f"Unknown warehouse: {name}")
         return found
+
+    def settings_of(self, name: str | None) -> WarehouseSettings:
+        """What a client that asks for a warehouse is told; Problem 400 as from `asked_for`."""
+        found = self.asked_for(name)
+        return WarehouseSettings(
+            found.prefix, found.declaration.defaults, found.declaration.overrides
+        )
 
     def under(self, prefix: str) -> Warehouse | None:
         """The warehouse whose path prefix is exactly this, or None, also if nobody was told it."""

@@ -11,9 +11,9 @@ from tests.mock_planning.handmade import File, Manifest, make_table
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.clients.in_process import exchange
 from icecheck.mock_server.core.context import Reply
+from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.mock import MockSnapshot
 from icecheck.mock_server.planning.plans import PlanningSettings
-from icecheck.mock_server.security.vending import VendingSettings
 
 __all__ = ["World", "WorldFacts", "new_world"]
 

@@ -9,9 +9,9 @@ import httpx
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.clock import VirtualClock
+from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
-from icecheck.mock_server.security.vending import VendingSettings
 
 OPERATIONS = load().operations
 SCHEMA = {

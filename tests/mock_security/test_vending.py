@@ -9,7 +9,7 @@ from tests.mock_security.serving import NOW_MS, SCHEMA, client_of
 
 from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
 from icecheck.mock_server.core.clock import VirtualClock
-from icecheck.mock_server.security.vending import Storage
+from icecheck.mock_server.core.vending_settings import Storage
 
 ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 HOUR_MS = 3_600_000

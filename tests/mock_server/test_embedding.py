@@ -19,6 +19,7 @@ from pyiceberg.types import LongType
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 from icecheck.mock_server.core.clock import SystemClock, VirtualClock, clock_from
+from icecheck.mock_server.mock_warehouse import fresh_warehouse
 from icecheck.mock_server.storage.files import Files, HeldFiles
 from icecheck.mock_server.storage.places import local_path
 
@@ -309,7 +310,7 @@ def test_a_declared_warehouse_may_lie_anywhere(tmp_path: Path) -> None:
     table = catalog.create_table("db.t", schema=ROWS.schema)
     assert table.location().startswith(f"file://{tmp_path}/here/db/t-")
     with pytest.raises(RuntimeError, match="declared"):
-        mock.fresh_warehouse()
+        fresh_warehouse(mock)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

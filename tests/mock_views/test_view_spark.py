@@ -17,6 +17,7 @@ from icecheck.mock_server.commits.view_commit import (
     default_view_registries,
 )
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
+from icecheck.mock_server.mock_warehouse import fresh_warehouse
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.spark import SparkWorkbench
 
@@ -41,7 +42,7 @@ def server(serving_views: Callable[[MockCatalog], MockCatalog]) -> Iterator[Mock
 @pytest.fixture
 def sql(workbench: SparkWorkbench, server: MockCatalog) -> Iterator[Sql]:
     """Run a statement in a session of its own, on a fresh warehouse with a table of two rows."""
-    fresh = server.fresh_warehouse()
+    fresh = fresh_warehouse(server)
     conf = {"type": "rest", "uri": server.uri, "warehouse": fresh.warehouse}
     session = workbench.catalog_session("ic", {**conf, "cache-enabled": "false"})
 

@@ -11,8 +11,8 @@ from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
     from icecheck.mock_server import MockCatalog, OAuth2Settings
+    from icecheck.mock_server.core.vending_settings import Storage
     from icecheck.mock_server.defects import Defect
-    from icecheck.mock_server.security.vending import Storage
 
 __all__ = ["command"]
 

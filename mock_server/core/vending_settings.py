@@ -1,0 +1,54 @@
+"""Which credentials for storage the tables of a warehouse come with."""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+__all__ = ["SCHEMES", "Storage", "VendingSettings"]
+
+Storage: TypeAlias = Literal["s3", "gcs", "adls"]
+
+SCHEMES: Mapping[str, tuple[str, ...]] = {
+    "s3": ("s3", "s3a", "s3n"),
+    "gcs": ("gs",),
+    "adls": ("abfs", "abfss", "wasb", "wasbs"),
+}
+"""The URI schemes of locations in each storage."""
+
+
+class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Which credentials the tables of a warehouse come with, for clients that ask for them.
+
+    - `seconds`: how long they are valid, on the server's clock.
+    - `prefixes`: one credential for each of these; by default there is one, for the table's own
+      location, because that is what Java's S3 client wants.
+    - `config`: added to every credential and winning over what is made up, for a storage that
+      knows its keys.
+    - `table_config`: what a table's `config` tells besides.
+    - `signer_uri`: where remote signing is served, if it is; this server does not.
+    """
+
+    storage: Storage
+    seconds: int = 3600
+    prefixes: tuple[str, ...] = ()
+    config: Mapping[str, str] = {}
+    table_config: Mapping[str, str] = {}
+    region: str = "us-east-1"
+    signer_uri: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse (ValueError) what no client could use."""
+        if self.storage not in SCHEMES:
+            raise ValueError(f"storage is one of {', '.join(SCHEMES)}, not {self.storage!r}")
+        if self.seconds < 2:
+            raise ValueError("credentials must be valid for at least 2 seconds")
+        msgspec.structs.force_setattr(self, "prefixes", tuple(self.prefixes))
+        if not all(self.prefixes):
+            raise ValueError("a prefix cannot be empty: clients do not read such credentials")
+        if self.signer_uri is not None and self.storage != "s3":
+            raise ValueError("remote signing is for s3 only")
+
+    def __repr__(self) -> str:
+        """Show what is no secret."""
+        return f"VendingSettings({self.storage!r}, seconds={self.seconds}, {self.prefixes!r})"
