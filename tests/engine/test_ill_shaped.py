@@ -42,6 +42,7 @@ def upper_case(body):
 SLOPPY = {
     "missing": ({}, lambda body: body["namespace"]),
     "missing-below": ({"namespace": ["a"], "properties": []}, lambda b: b["properties"]["owner"]),
+    "missing-in-a-copy": ({}, lambda body: (body | {"more": 1})["namespace"]),
     "index": ({"namespace": [], "properties": 1}, lambda body: body["namespace"][0]),
     "null": (NULLS, first_level),
     "null-at-once": (NULLS, lambda body: body["namespace"][0]),

@@ -89,6 +89,13 @@ def test_an_answer_that_a_check_blames_is_not_blamed_again() -> None:
     assert outcomes(*exchanges, verdict=accepted) == {"schema.updateTable.200": Outcome.FAIL}
 
 
+def test_a_value_that_is_a_number_does_not_say_that_the_answer_was_not_due() -> None:
+    number = a_finding("value:some.check", "a string", "5", exchange=1)
+    verdict = replace(blaming("", "", 1), findings=(number,))
+    exchange = answered(200, NO_METADATA)
+    assert outcomes(exchange, verdict=verdict) == {"schema.updateTable.200": Outcome.FAIL}
+
+
 def test_the_failure_that_blocks_a_check_is_a_consequence() -> None:
     failure = answered(500, {"message": "container"})
     blocked = replace(

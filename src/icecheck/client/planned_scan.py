@@ -178,7 +178,8 @@ def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
                 str([*references]),
                 pointer=f"/file-scan-tasks/{index}/delete-file-references",
             )
-        found.append({**task, "delete-files": [deletes[at] for at in references]})
+        # Of a task that lacks something a copy lacks it as well, and says so.
+        found.append(task | {"delete-files": [deletes[at] for at in references]})
     return found
 
 

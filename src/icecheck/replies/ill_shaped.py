@@ -79,6 +79,12 @@ class _Object(dict[Any, Any]):
     def __getitem__(self, key: Any) -> Any:
         return self.body.read(super().__getitem__(key), f"{self.pointer}/{key}")
 
+    def __or__(self, other: Any) -> Any:
+        """Return a copy with more members, which lacks what this one lacks."""
+        found = _Object(super().__or__(other))
+        found.body, found.pointer = self.body, self.pointer
+        return found
+
     def get(self, key: Any, default: Any = None) -> Any:
         return self.body.read(super().get(key, default), f"{self.pointer}/{key}")
 
