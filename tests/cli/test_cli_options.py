@@ -168,7 +168,7 @@ def watch(monkeypatch, seen):
 
     def begun(self, target, *more, **others):
         begin(self, target, *more, **others)
-        seen.append(("pause", self._interval_seconds))
+        seen.append(("pause", self._pace._interval_seconds))
 
     monkeypatch.setattr(Connection, "__init__", begun)
     start = threading.Thread.start

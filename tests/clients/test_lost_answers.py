@@ -16,7 +16,7 @@ from requests.exceptions import ConnectionError as ConnectionLost
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.mock import MockWarehouse
+from icecheck.mock_server.mock_warehouse import MockWarehouse
 from icecheck.mock_server.protocol import replies
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 
 import icecheck.spark_tests
 from icecheck.mock_server.metadata.model import TableMetadata
-from icecheck.mock_server.mock import MockWarehouse
+from icecheck.mock_server.mock_warehouse import MockWarehouse
 from icecheck.spark_tests.outcomes import Refusal
 from icecheck.spark_tests.script import read_scripts
 
