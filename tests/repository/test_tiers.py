@@ -1,5 +1,6 @@
-"""What is hostile is left out of the usual test command loudly, and in when it is asked for."""
+"""Slow tiers are left out of the usual test command loudly, and run when they are asked for."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -36,3 +37,28 @@ def test_the_summary_says_how_many_hostile_tests_were_not_run(workers):
 def test_hostile_tests_are_collected_when_they_are_asked_for():
     assert "test_signing_needs_nothing" not in collected(FILE)
     assert "test_signing_needs_nothing" in collected("-m", "hostile", FILE)
+
+
+def is_mark(node):
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.complete"
+
+
+def test_every_test_of_the_complete_tier_says_why_it_is_there():
+    without = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        reasoned = {
+            id(node.func)
+            for node in nodes
+            if isinstance(node, ast.Call)
+            and len(node.args) == 1
+            and isinstance(node.args[0], ast.Constant)
+            and isinstance(node.args[0].value, str)
+            and len(node.args[0].value) > len("because")
+        }
+        without += [
+            f"{path.relative_to(ROOT)}:{node.lineno}"
+            for node in nodes
+            if is_mark(node) and id(node) not in reasoned
+        ]
+    assert without == []
