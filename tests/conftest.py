@@ -6,7 +6,7 @@ the same in every run; of two processes only one can have it.
 Tests marked ``hostile`` build environments or attack for minutes: `tox -e hostile` runs them. Those
 marked ``complete("reason")`` repeat with more data, or in more settings, what others show:
 `tox -e complete` runs them before a release. Without ``ICECHECK_HOSTILE=1`` or
-``ICECHECK_COMPLETE=1``, or ``-m`` with that word, they are deselected, and the summary says how many.
+``ICECHECK_COMPLETE=1``, or ``-m`` with that word, they are deselected; the summary says how many.
 """
 
 import atexit
