@@ -1,4 +1,4 @@
-"""The checks: what the specification demands, by family of operations.
+"""The checks of the specification, by family of operations.
 
 PYTEST_DONT_REWRITE: checks contain no assert statements.
 """

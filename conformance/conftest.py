@@ -1,4 +1,4 @@
-"""The fixtures that checks ask for, for them alone."""
+"""The pytest fixtures that the checks request."""
 
 from icecheck.pytest.check_fixtures import catalog, spark
 

@@ -1,4 +1,4 @@
-"""Histories: state machines and multi-step workflows, judged against a reference model.
+"""Checks by sequences of steps that are judged by a reference model, and by recorded clients.
 
 PYTEST_DONT_REWRITE: checks contain no assert statements.
 """

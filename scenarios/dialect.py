@@ -1,4 +1,4 @@
-"""The requests that real clients send, as recorded: read from ``dialects/*.json``."""
+"""Recorded requests of real clients, read from ``dialects/*.json``."""
 
 import json
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ FOLDER = Path(__file__).parent / "dialects"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: an operation, and what stands for names and server-made values in it.
+    """One request: an operation, with placeholders for names and server-made values.
 
-    ``{orders}`` is the name of an object of the recording, ``{orders:location}`` what the server
-    made of it, ``{warehouse}`` the user's, ``{now}`` the time in milliseconds. ``answer`` is the
-    status that the client went on with, ``assumes`` what the requests that follow take for granted
-    of a new table's metadata; ``empty`` are members that had nothing in them, and may be missing.
+    ``{orders}`` is the name of an object of the recording, ``{orders:location}`` a value that the
+    server made for it, ``{warehouse}`` the user's warehouse, ``{now}`` the time in milliseconds.
+    ``answer`` is the status after which the client continued; ``assumes`` are the metadata of a new
+    table on which later requests depend; ``empty`` are members that were empty, and may be missing.
     """
 
     operation: str
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a user of the client did, and the requests it sent for that."""
+    """One action of the client's user, and the requests that the client sent for it."""
 
     name: str
     requests: tuple[Request, ...]
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """What a user does one after the other, and in words."""
+    """The actions of a user in order, with a description."""
 
     name: str
     does: str
@@ -54,9 +54,9 @@ class Workflow:
 class Dialect:
     """One client in one version.
 
-    ``headers`` are those that it sends with most requests; ``needs`` is operation -> pointers of
-    the members without which it does not go on; ``shrugs_off`` are the operations whose refusal
-    does not stop it, and ``stops_at`` is operation -> statuses of success that do.
+    ``headers`` are those of most of its requests; ``needs`` is operation -> pointers of the members
+    without which it stops; ``shrugs_off`` are the operations whose refusal it ignores; ``stops_at``
+    is operation -> success statuses at which it stops.
     """
 
     slug: str
@@ -71,7 +71,7 @@ class Dialect:
 
 @cache
 def dialects() -> Mapping[str, Dialect]:
-    """Return every recorded dialect by its slug, in the order of the slugs."""
+    """Return every recorded dialect by its slug, sorted by slug."""
     paths = sorted(FOLDER.glob("*.json"))
     return MappingProxyType({p.stem: _read(p.stem, p.read_text("utf-8")) for p in paths})
 

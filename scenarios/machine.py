@@ -1,4 +1,4 @@
-"""Plays a history against a catalog and compares every answer with the model's prediction."""
+"""Runs a history against a catalog and compares every answer with the model's prediction."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,14 +58,14 @@ ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where a catalog and the model part: after the step of this index, and in which exchange."""
+    """A difference between catalog and model: the index of the step, and the finding."""
 
     index: int
     finding: Finding
 
 
 class Names:
-    """The names that a history's numbers stand for: fresh ones for every history played."""
+    """The names for a history's numbers; each run of a history has new ones."""
 
     def __init__(self, catalog: Catalog, steps: Sequence[Step]) -> None:
         namespaces = sorted({n for step in steps for n in _namespaces_of(step)})
@@ -75,7 +75,7 @@ class Names:
 
 
 class _Player:
-    """One history in play: the names, what the model holds true, and what answers have told."""
+    """Runs one history: its names, the state of the model, and the answers so far."""
 
     def __init__(self, catalog: Catalog, names: Names, *, keeps_properties: bool) -> None:
         self.catalog = catalog
@@ -86,7 +86,7 @@ class _Player:
         self.metadata: dict[tuple[int, int], Mapping[str, Any]] = {}
 
     def take(self, index: int, step: Step) -> Divergence | None:
-        """Take one step, and let the model follow the answer."""
+        """Take one step, and update the model by the answer."""
         allowed = predict(self.model, step)
         try:
             reply = self._do(step)
@@ -118,7 +118,7 @@ class _Player:
         return Knowledge(self.names, self.model, self.uuids, self.keeps_properties)
 
     def _learn(self, step: Step, reply: Reply) -> None:
-        """Remember a new table's UUID, and the metadata that a next commit starts from."""
+        """Keep a new table's UUID, and the metadata on which the next commit is based."""
         match step:
             case CreateTable(n, t):
                 identity = self.model.created
@@ -146,7 +146,7 @@ class _Player:
             self.metadata[place] = metadata
 
     def _do(self, step: Step) -> Reply | None:
-        """Send what a step means; None when it turns out that it cannot be taken."""
+        """Send the request of a step; return None if it cannot be sent."""
         catalog = self.catalog
         match step:
             case CreateNamespace(n, owner):
@@ -249,7 +249,7 @@ class _Player:
         return reply
 
     def _registers(self, namespace: Namespace, location: str) -> bool:
-        """Whether a file is registered under a new name: then it was not the file's fault."""
+        """Return whether the file is accepted under a new name, so that the name was the reason."""
         return self.catalog.register_table(namespace, self.catalog.new_name(), location).ok
 
     def _namespace(self, number: int) -> Namespace:
@@ -263,9 +263,9 @@ def play(
     compare_every: int = 6,
     keeps_properties: bool = True,
 ) -> Divergence | None:
-    """Play a history under fresh names and return where it parts from the model, if it does.
+    """Run a history under new names; return the first difference from the model, or None.
 
-    Answers are compared at once; what the catalog shows, after every few steps and at the end.
+    Answers are compared at once; the catalog's state every ``compare_every`` steps and at the end.
     Raises Unreachable when the catalog gives no answer, which proves nothing.
     """
     player = _Player(catalog, Names(catalog, steps), keeps_properties=keeps_properties)
@@ -280,7 +280,7 @@ def play(
 
 
 def tidy(catalog: Catalog) -> None:
-    """Remove what is still there of the histories played so far; the rest is for ``undo``."""
+    """Drop the objects of the histories so far; ``undo`` removes what is left."""
     for entry in catalog.ledger.newest_first():
         if entry.kind == "table":
             catalog.drop_table(entry.namespace, entry.name)
@@ -289,7 +289,7 @@ def tidy(catalog: Catalog) -> None:
 
 
 def _answers(reply: Reply, allowed: Allowed) -> bool:
-    """Whether an answer is an allowed one; which 2xx says success is for other checks to judge."""
+    """Return whether an answer is allowed; other checks judge which 2xx it must be."""
     return reply.status in allowed.statuses or (
         reply.ok and any(200 <= status < 300 for status in allowed.statuses)
     )

@@ -1,7 +1,7 @@
-"""A reference model of namespaces and tables: small enough to be read, and sure of what it says.
+"""A small reference model of namespaces and tables.
 
-It knows what the document promises of each step in each state: which statuses are right and what is
-true afterwards. Where the document leaves a choice, every allowed answer is in the prediction.
+It knows what the document promises for each step in each state: the correct statuses and the state
+after them. Where the document leaves a choice, the prediction has every allowed answer.
 """
 
 from collections.abc import Mapping
@@ -40,11 +40,11 @@ OWNER = "icecheck.owner"
 
 @dataclass(frozen=True, slots=True)
 class TableModel:
-    """What a table must be: its identity (counted from 1), properties, columns, snapshots, refs.
+    """The expected state of a table: identity, properties, columns, snapshots and refs.
 
-    ``origin`` is the namespace and table number that it was created under and may still lie at;
-    ``snapshots`` counts those that were ever added, the last one being the newest; ``refs`` is ref
-    name -> (ordinal of its snapshot, branch or tag).
+    ``identity`` is counted from 1. ``origin`` is the namespace and table number of its creation,
+    where its files may still lie; ``snapshots`` is the number of snapshots ever added, and the
+    ordinal of the newest one; ``refs`` is ref name -> (ordinal of its snapshot, branch or tag).
     """
 
     identity: int
@@ -57,7 +57,7 @@ class TableModel:
 
 @dataclass(frozen=True, slots=True)
 class NamespaceModel:
-    """What a namespace must be: its properties, and its tables by number."""
+    """The expected state of a namespace: its properties, and its tables by number."""
 
     properties: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[int, TableModel] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class NamespaceModel:
 
 @dataclass(frozen=True, slots=True)
 class CatalogModel:
-    """What exists, by number; ``created`` counts the tables that were ever created.
+    """The existing namespaces by number; ``created`` counts the tables ever created.
 
     ``renames`` are the kinds of rename that the catalog has carried out: across namespaces (True)
     and within one (False).
@@ -76,12 +76,12 @@ class CatalogModel:
     renames: frozenset[bool] = frozenset()
 
     def table(self, namespace: int, table: int) -> TableModel | None:
-        """Return a table, or None when it or its namespace is not there."""
+        """Return a table, or None if it or its namespace does not exist."""
         found = self.namespaces.get(namespace)
         return None if found is None else found.tables.get(table)
 
     def lies_at(self, namespace: int, table: int) -> bool:
-        """Whether a table that there is was created under these numbers."""
+        """Return whether an existing table was created under these numbers."""
         held = [t for n in self.namespaces.values() for t in n.tables.values()]
         return any(t.origin == (namespace, table) for t in held)
 
@@ -103,14 +103,14 @@ class CatalogModel:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """One answer that is right: any of these statuses, and then this is true."""
+    """One allowed answer: its statuses, and the state after it."""
 
     statuses: tuple[int, ...]
     after: CatalogModel
 
 
 def predict(model: CatalogModel, step: Step) -> tuple[Allowed, ...]:
-    """Return the answers that are right for a step, the one to be expected first."""
+    """Return the allowed answers to a step, the expected one first."""
     match step:
         case (
             CreateNamespace()
@@ -144,7 +144,7 @@ def _namespace_step(model: CatalogModel, step: NamespaceStep) -> tuple[Allowed, 
             return _if(found is not None, model, 200, model)
         case UpdateProperties(n, key, value, removed):
             if key == removed:
-                # Of a missing namespace both complaints are true.
+                # For a missing namespace both statuses are correct.
                 return (Allowed((422,) if found is not None else (422, 404), model),)
             if found is None:
                 return (Allowed((404,), model),)
@@ -159,7 +159,7 @@ def _create(model: CatalogModel, step: CreateTable | StageCreate) -> tuple[Allow
         return (Allowed((409,), model),)
     match step:
         case StageCreate():
-            # Nothing is created yet: a catalog may look for the namespace only at the commit.
+            # Nothing is created yet: a catalog may check the namespace only at the commit.
             return (Allowed((200,) if found is not None else (404, 200), model),)
         case CreateTable(n, t, owner):
             if found is None:
@@ -167,7 +167,7 @@ def _create(model: CatalogModel, step: CreateTable | StageCreate) -> tuple[Allow
             made = TableModel(identity=model.created + 1, origin=(n, t), properties={OWNER: owner})
             after = replace(model, created=made.identity)
             created = Allowed((200,), after.with_table(n, t, made))
-            # A table that was renamed away may still lie where this one would be put.
+            # The files of a renamed table may lie at the location of the new one.
             return (created, Allowed((400, 403, 422), model)) if model.lies_at(n, t) else (created,)
 
 
@@ -175,12 +175,12 @@ def _move(model: CatalogModel, step: MoveTable) -> tuple[Allowed, ...]:
     table = model.table(step.namespace, step.table)
     there = model.namespaces.get(step.to_namespace)
     across = step.namespace != step.to_namespace
-    # Renaming, and moving between namespaces, are offers that a catalog need not make (L1271); one
-    # that has done it does support it.
+    # A catalog need not support renames, or renames between namespaces (L1271); a catalog that has
+    # done one supports that kind.
     unsupported = () if across in model.renames else (Allowed((406,), model),)
     if not across and step.table == step.to_table:
-        # The document does not say whether a table may be renamed onto itself; that there is none
-        # can be overlooked by who refuses this first.
+        # The document does not say whether a table may be renamed to its own name; a catalog that
+        # refuses this may do so before it notices that the table is missing.
         return (Allowed((204, 409, 400, 406) if table is not None else (404, 400, 406), model),)
     if table is None or there is None:
         occupied = there is not None and step.to_table in there.tables
@@ -194,7 +194,7 @@ def _move(model: CatalogModel, step: MoveTable) -> tuple[Allowed, ...]:
 
 
 def _table_step(model: CatalogModel, step: TableStep) -> tuple[Allowed, ...]:
-    """Predict a step that needs a table: 404 without one."""
+    """Return the allowed answers to a step that needs a table: 404 without one."""
     table = model.table(step.namespace, step.table)
     if table is None:
         return (Allowed((404,), model),)
@@ -205,8 +205,8 @@ def _table_step(model: CatalogModel, step: TableStep) -> tuple[Allowed, ...]:
         case DropTable():
             return (Allowed((204,), without),)
         case RegisterBack():
-            # A catalog that removes files at once has nothing to register, and one that forgets
-            # slowly has their place taken; how it says so is left open, if it is not for the name.
+            # A catalog that deletes files at once has nothing to register; in one that deletes them
+            # later the location may be taken. Any status may say so, unless the name is the reason.
             refused = (400, 403, 404, 406, 409, 422, 500)
             return (Allowed((200,), model), Allowed(refused, without))
         case _:
@@ -221,7 +221,7 @@ def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tu
         case CommitStale():
             return (Allowed((409,), model),)
         case CommitProperties(set_key=key, value=value, remove_key=removed):
-            # Updates apply in their order: what is set and then removed is gone.
+            # Updates apply in order: a property that is set and then removed is gone.
             properties = {**table.properties, key: value}
             properties.pop(removed, None)
             return (done(replace(table, properties=properties)),)
@@ -239,12 +239,12 @@ def _commit_step(model: CatalogModel, step: CommitStep, table: TableModel) -> tu
         case RemoveRef(ref=ref):
             kept = {k: v for k, v in table.refs.items() if k != ref}
             removal = done(replace(table, refs=kept))
-            # Whether a ref that is not there can be removed is left open.
+            # The document does not say whether a missing ref can be removed.
             return (removal,) if ref in table.refs else (removal, _refusal(model))
 
 
 def _refusal(model: CatalogModel) -> Allowed:
-    """Return how a commit is refused that cannot be: not with 409, for it requires nothing."""
+    """Return the refusal of an impossible commit: not 409, because it has no requirements."""
     return Allowed((400, 404, 406, 422), model)
 
 

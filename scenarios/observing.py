@@ -1,4 +1,4 @@
-"""What a catalog shows of a history's objects, compared with what the model says."""
+"""Reads a history's objects from the catalog and compares them with the model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ SNAPSHOT_ID_BASE = 7_000_000_000_000_000_000
 
 
 class NamesOfHistory(Protocol):
-    """The names that numbers of namespaces and tables stand for."""
+    """The names for the numbers of namespaces and tables."""
 
     namespaces: dict[int, Namespace]
     tables: dict[int, str]
@@ -39,9 +39,9 @@ class NamesOfHistory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as it must be; objects are called by their numbers.
+    """One difference from the model; objects are named by their numbers.
 
-    ``answered`` is the status that came, where that is what differs.
+    ``answered`` is the status of the answer, if the status is wrong.
     """
 
     what: str
@@ -54,7 +54,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a history in play: names, the model, and the UUID of each identity."""
+    """The facts about a running history: names, the model, and the UUID of each identity."""
 
     names: NamesOfHistory
     model: CatalogModel
@@ -63,10 +63,10 @@ class Knowledge:
 
 
 def shown_by(step: Step, reply: Reply, known: Knowledge) -> Iterator[Difference]:
-    """Yield what differs in the successful answer to a step itself."""
+    """Yield the differences in the successful answer to a step."""
     match step:
         case CreateNamespace(n) if find(reply.json(), ("properties",)) in (ABSENT, None):
-            return  # a catalog need not say what it stored
+            return  # a catalog may omit the properties in this answer
         case CreateNamespace(n) | LoadNamespace(n):
             yield from _namespace_shown(reply, n, known)
         case ListTables(n):
@@ -85,7 +85,7 @@ def shown_by(step: Step, reply: Reply, known: Knowledge) -> Iterator[Difference]
 
 
 def differences(catalog: Catalog, known: Knowledge) -> Iterator[Difference]:
-    """Ask for everything that a history may have touched, and yield what differs."""
+    """Read everything that a history may have touched, and yield the differences."""
     names, model = known.names, known.model
     yield from _namespaces_listed(catalog, known)
     for number, namespace in names.namespaces.items():
@@ -109,7 +109,7 @@ def differences(catalog: Catalog, known: Knowledge) -> Iterator[Difference]:
 def _namespaces_listed(catalog: Catalog, known: Knowledge) -> Iterator[Difference]:
     base = catalog.session.isolation.base
     if not base or not catalog.claims("listNamespaces"):
-        return  # the top level may be long, and is not ours
+        return  # the top level may be long and has entries of others
     reply = catalog.list_namespaces(base)
     yield from _status(reply, 200, "the namespaces")
     listed = {tuple(n) for n in _list(reply, "namespaces") if isinstance(n, list)}
@@ -176,7 +176,7 @@ def _refs(metadata: Mapping[str, Any]) -> dict[str, list[Any]]:
         if isinstance(ref, dict)
     }
     current = metadata.get("current-snapshot-id")
-    # Metadata without refs says the same by its current snapshot.
+    # Metadata without refs show main by the current snapshot.
     if MAIN not in shown and isinstance(current, int) and current != -1:
         shown[MAIN] = [current, "branch"]
     return shown
@@ -192,7 +192,7 @@ def _ours(properties: Any) -> dict[str, Any]:
 
 
 def _list(reply: Reply, member: str) -> list[Any]:
-    """Return a list of an answer; whether an empty one may be left out is for others to judge."""
+    """Return a list of an answer; other checks judge whether an empty list may be missing."""
     found = find(reply.json(), (member,))
     return found if isinstance(found, list) else []
 

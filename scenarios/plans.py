@@ -1,4 +1,4 @@
-"""Histories drawn by Hypothesis as data, so that the same seed draws the same ones everywhere."""
+"""Draws histories with Hypothesis as data: the same seed draws the same histories everywhere."""
 
 from typing import TYPE_CHECKING
 
@@ -31,21 +31,22 @@ if TYPE_CHECKING:
 __all__ = ["KEYS", "draw_plans"]
 
 KEYS = ("icecheck.a", OWNER, "icecheck.b")
-"""The properties that steps set and remove; the generator favours the first ones."""
+"""The properties that steps set and remove; the first ones are drawn more often."""
 _VALUES = ("1", "2", "3")
 _REFS = (("b1", "branch"), ("v1", "tag"))
 
-# A history of nothing but refusals finds little: each begins with something to work on.
+# Each history starts with a namespace and a table, because refusals alone find little.
 _OPENING: tuple[Step, ...] = (CreateNamespace(0, "1"), CreateTable(0, 0, "1"))
 
 
 def draw_plans(
     seed: int, *, plans_max: int, steps_min: int, steps_max: int
 ) -> tuple[tuple[Step, ...], ...]:
-    """Return different histories of so many steps each, opening included.
+    """Return up to ``plans_max`` different histories of at most ``steps_max`` steps each.
 
-    Only small choices are drawn: Hypothesis mixes constants of the modules that happen to be loaded
-    into larger ones, and the same seed would then draw other histories elsewhere.
+    The steps include the opening. Only small choices are drawn: into larger ones Hypothesis mixes
+    constants of the modules that happen to be loaded, and the same seed would draw other histories
+    elsewhere.
     """
     from hypothesis import HealthCheck, Phase, Verbosity, given, settings
     from hypothesis import seed as seeded
@@ -56,8 +57,8 @@ def draw_plans(
 
     @seeded(seed)
     @settings(
-        # The first example is always the simplest one: it says little, and is left out; more are
-        # drawn than are wanted because some come twice.
+        # The first example is always the simplest one and is left out; more examples are drawn than
+        # wanted, because some repeat.
         max_examples=2 * plans_max,
         phases=(Phase.generate,),
         database=None,
@@ -79,7 +80,7 @@ def draw_plans(
 
 
 def _fragments() -> "SearchStrategy[tuple[Step, ...]]":
-    """Draw a few steps that belong together, or just one."""
+    """Draw one step, or a few steps that belong together."""
     from hypothesis import strategies as st
 
     namespace, table, other = st.sampled_from((0, 0, 0, 1)), st.sampled_from((0, 0, 1)), (0, 1)
@@ -112,7 +113,7 @@ def _fragments() -> "SearchStrategy[tuple[Step, ...]]":
             moves,
             value,
         ),
-        # To a name that was dropped, and back to the one that became free by this.
+        # Rename to the name of a dropped table, and back to the name that this freed.
         st.builds(
             lambda n, t, v: (
                 CreateTable(n, 1 - t, v),
@@ -146,7 +147,7 @@ def _fragments() -> "SearchStrategy[tuple[Step, ...]]":
 
 
 def _steps() -> "SearchStrategy[Step]":
-    """Draw one step; the first namespace and table come up most often."""
+    """Draw one step; the first namespace and table are drawn most often."""
     from hypothesis import strategies as st
 
     namespace, table = st.sampled_from((0, 0, 0, 1)), st.sampled_from((0, 0, 1))

@@ -1,4 +1,4 @@
-"""Plays a history again, and cuts one that fails down to the few steps that matter."""
+"""Runs a history, and shrinks a failing one to the few steps that matter."""
 
 from collections.abc import Sequence
 
@@ -25,10 +25,10 @@ SHRINKING_REQUESTS_MAX = 800
 
 
 def replay(catalog: Catalog, steps: Sequence[Step]) -> None:
-    """Play a history, and if the catalog parts from the model, say so by the shortest one.
+    """Run a history; if the catalog differs from the model, report the shortest failing history.
 
-    Steps that the catalog does not offer are left out. Raises Violation with the steps in words
-    and as JSON (``steps.from_json`` reads it back); Unreachable when the catalog gives no answer.
+    Steps that the catalog does not offer are left out. Raises Violation with the steps in words and
+    as JSON (``steps.from_json`` reads it); Unreachable when the catalog gives no answer.
     """
     keeps_properties = has_capability(catalog, "namespace-properties")
     offered = _offered(catalog, steps)
@@ -46,11 +46,11 @@ def replay(catalog: Catalog, steps: Sequence[Step]) -> None:
 def _shortest(
     catalog: Catalog, steps: Sequence[Step], found: Divergence, *, keeps_properties: bool
 ) -> tuple[tuple[Step, ...], Divergence]:
-    """Shrink a failing history within a budget of requests, and play the result once more."""
+    """Shrink a failing history within a budget of requests, and run the result once more."""
     limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
 
     def played(candidate: Sequence[Step]) -> Divergence | None:
-        # What the catalog shows is asked for once, at the end: the failing step is the last one.
+        # The state is compared once, at the end: the failing step is the last one.
         every = len(candidate)
         seen = play(catalog, candidate, compare_every=every, keeps_properties=keeps_properties)
         tidy(catalog)
@@ -63,12 +63,12 @@ def _shortest(
         lambda: len(catalog.exchanges) < limit,
     )
     again = played(shortest)
-    # A failure that comes and goes is reported as it was first seen.
+    # A failure that does not repeat is reported as it was first seen.
     return (shortest, again) if again is not None else (prefix, found)
 
 
 def _offered(catalog: Catalog, plan: Sequence[Step]) -> tuple[Step, ...]:
-    """Leave out the steps for which a catalog lacks an optional operation or capability."""
+    """Leave out steps whose optional operation or capability the catalog lacks."""
     kept = [s for s in plan if all(catalog.claims(o) for o in operations_of(s))]
     return tuple(s for s in kept if all(has_capability(catalog, need) for need in _needs(s)))
 
@@ -82,6 +82,6 @@ def _needs(step: Step) -> tuple[str, ...]:
         case AddSnapshot():
             return ("metadata-only-snapshots",)
         case SetRef() | RemoveRef():
-            # A ref that some catalog lacks is refused there for whatever reason comes first.
+            # A catalog that lacks one of these refuses such a ref for various reasons.
             return ("metadata-only-snapshots", "branches", "tags")
     return ()

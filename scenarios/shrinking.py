@@ -1,4 +1,4 @@
-"""Finds the short history inside a long one that fails: delta debugging with a budget."""
+"""Shrinks a failing history by delta debugging with a budget."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -13,10 +13,10 @@ def shrunk(
     fails: Callable[[Sequence[Item]], bool],
     affordable: Callable[[], bool] = lambda: True,
 ) -> tuple[Item, ...]:
-    """Return a subsequence of failing items that still fails and lost nothing but what it could.
+    """Return a failing subsequence of these failing items.
 
-    Larger and larger parts are left out by halving (ddmin), until no single item can be. Stops at
-    the best found so far when ``affordable`` says no. ``items`` are taken to fail already.
+    Leaves out ever smaller parts (ddmin) until no single item can be left out. Returns the best
+    result so far when ``affordable`` returns False. ``items`` must fail.
     """
     best = tuple(items)
     parts = 2
@@ -38,7 +38,7 @@ def _without_a_part(
     affordable: Callable[[], bool],
 ) -> tuple[Item, ...] | None:
     size = -(-len(items) // parts)
-    # From the end: what comes late in a history is the least likely to be needed.
+    # Start from the end: late steps are the least likely to be needed.
     for start in reversed(range(0, len(items), size)):
         if not affordable():
             return None

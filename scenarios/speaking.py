@@ -1,4 +1,4 @@
-"""Speaks to a catalog as a recorded client did, and judges what that client would stop at."""
+"""Replays a recorded client against a catalog, and judges what would stop that client."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _MEMBER_TYPE = declare(
 )
 
 SPACE = "space"
-"""What the recordings call the namespace that everything is in."""
+"""The name that the recordings use for their namespace."""
 _PLACEHOLDER = re.compile(r"\{([a-z]+)(?::([a-z-]+))?\}")
 _MADE = {
     "table-uuid": ("metadata", "table-uuid"),
@@ -30,7 +30,7 @@ _MADE = {
     "metadata-location": ("metadata-location",),
 }
 _LONG_AGO_MS = 1_750_000_000_000
-# Without these a user goes on: with what follows under the name that is there.
+# A user can continue without these steps; later requests then use the given name instead.
 _DISPENSABLE: Mapping[str, Mapping[str, str]] = {
     "connect": {},
     "load": {},
@@ -44,7 +44,7 @@ _DISPENSABLE: Mapping[str, Mapping[str, str]] = {
 
 
 class _Speaker:
-    """One workflow being replayed: the run's own names, and the last answer about each object."""
+    """Replays one workflow: the run's own names, and the last answer about each object."""
 
     def __init__(self, catalog: Catalog, dialect: Dialect, workflow: Workflow) -> None:
         self.catalog = catalog
@@ -63,7 +63,7 @@ class _Speaker:
             self.space = given_home(catalog)
 
     def take(self, step: Step) -> None:
-        """Send what the client sent for one step; Violation at what it would stop at."""
+        """Send the client's requests of one step; raise Violation where the client would stop."""
         if step.name in {"create-namespace", "drop-namespace"} and not self.makes_space:
             return
         sent = [request for request in step.requests if self._is_sent(request)]
@@ -79,9 +79,9 @@ class _Speaker:
             self._judge(step, request, reply)
 
     def _is_sent(self, request: Request) -> bool:
-        """Whether there is something to learn: not where the client goes on whatever it hears.
+        """Return whether a request is sent: not if the client ignores the outcome.
 
-        Whether something exists is only asked of those who claim to answer: a client else loads.
+        Existence checks are sent only if the catalog claims them: otherwise a client loads.
         """
         operation = request.operation
         asks_for_existence = operation.endswith("Exists")
@@ -90,7 +90,7 @@ class _Speaker:
         )
 
     def _do_without(self, step: Step, why: str) -> None:
-        """Leave a step out, or end the check without fault where nothing goes on without it."""
+        """Leave a step out; raise NotOffered if the client cannot continue without it."""
         if step.name not in _DISPENSABLE:
             raise NotOffered(f"{why}: {self.dialect.client} needs it to {_in_words(step)}")
         for name, instead in _DISPENSABLE[step.name].items():
@@ -139,7 +139,7 @@ class _Speaker:
             raise Violation.again(violation.finding, detail=at) from None
 
     def _learn(self, request: Request, reply: Reply) -> None:
-        """Remember what the answer says of an object: the requests that follow repeat it."""
+        """Keep the answer about an object, because later requests repeat values from it."""
         metadata = find(reply.json(), ("metadata",))
         if not isinstance(metadata, dict):
             return
@@ -184,7 +184,7 @@ class _Speaker:
         return ".".join(self.space) if name == SPACE else self._name(name)
 
     def _made(self, name: str, made: str) -> str:
-        """Return what the server made of an object; without it the client could not go on."""
+        """Return a value that the server made for an object; raise Violation if it is missing."""
         reply = self.answers.get(name)
         if reply is None:
             wanted = f"an answer that tells {made}"
@@ -199,9 +199,10 @@ class _Speaker:
 def speak(catalog: Catalog, dialect: Dialect, workflow: Workflow) -> None:
     """Replay a client's workflow under names of the run's own.
 
-    Raises Violation at the first answer that the client would stop at: another outcome than the
-    one that it went on with, or a member missing that it needs. Steps whose operation the catalog
-    does not claim are left out where a user can do without; NotOffered where not.
+    Raises Violation at the first answer that the client would stop at: another outcome than the one
+    after which it continued, or the lack of a member that it needs. Steps whose operation the
+    catalog does not claim are left out where a user can do without them; otherwise raises
+    NotOffered.
     """
     speaker = _Speaker(catalog, dialect, workflow)
     for step in workflow.steps:

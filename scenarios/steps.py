@@ -1,7 +1,7 @@
-"""The steps of a history as data: what is done, to which of a few numbered objects.
+"""The steps of a history as data: an action on one of a few numbered objects.
 
-Every step can be taken in every state; whether it succeeds is the model's business. Namespaces and
-tables are numbered, and get names of the run's own when a history is played.
+Every step can be taken in every state; the model predicts whether it succeeds. Namespaces and
+tables are numbered, and get names of the run's own when a history runs.
 """
 
 import dataclasses
@@ -63,7 +63,7 @@ class LoadNamespace:
 
 @dataclass(frozen=True, slots=True)
 class UpdateProperties:
-    """Set one property of a namespace and remove another; they may be the same one."""
+    """Set one property of a namespace and remove another; both may be the same."""
 
     namespace: int
     set_key: str
@@ -105,7 +105,7 @@ class LoadTable:
 
 @dataclass(frozen=True, slots=True)
 class CommitProperties:
-    """Commit one property of a table, and the removal of another."""
+    """Commit one property of a table and the removal of another."""
 
     namespace: int
     table: int
@@ -116,7 +116,7 @@ class CommitProperties:
 
 @dataclass(frozen=True, slots=True)
 class CommitStale:
-    """Commit a property with an assertion about the table's UUID that is wrong."""
+    """Commit a property with a wrong requirement on the table's UUID."""
 
     namespace: int
     table: int
@@ -140,7 +140,7 @@ class AddSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class SetRef:
-    """Point a branch or tag at the newest snapshot; if there is none, at one that never was."""
+    """Point a branch or tag at the newest snapshot, or without any at one that never existed."""
 
     namespace: int
     table: int
@@ -159,7 +159,7 @@ class RemoveRef:
 
 @dataclass(frozen=True, slots=True)
 class MoveTable:
-    """Rename a table, perhaps into another namespace, perhaps onto itself."""
+    """Rename a table, perhaps into another namespace or to its own name."""
 
     namespace: int
     table: int
@@ -169,7 +169,7 @@ class MoveTable:
 
 @dataclass(frozen=True, slots=True)
 class DropTable:
-    """Drop a table without purging it."""
+    """Drop a table without purge."""
 
     namespace: int
     table: int
@@ -177,7 +177,7 @@ class DropTable:
 
 @dataclass(frozen=True, slots=True)
 class RegisterBack:
-    """Drop a table without purging it and register its last metadata file again."""
+    """Drop a table without purge and register its last metadata file again."""
 
     namespace: int
     table: int
@@ -235,13 +235,13 @@ def operations_of(step: Step) -> tuple[str, ...]:
 
 
 def to_json(steps: Sequence[Step]) -> str:
-    """Return steps as one line of JSON that ``from_json`` reads."""
+    """Return steps as one line of JSON for ``from_json``."""
     rows = [{"step": type(s).__name__, **dataclasses.asdict(s)} for s in steps]
     return json.dumps(rows, separators=(",", ":"))
 
 
 def from_json(text: str) -> tuple[Step, ...]:
-    """Read steps; ValueError when they are none."""
+    """Return the steps in a text; raise ValueError if the text is no list of steps."""
     match json.loads(text):
         case [*rows] if all(isinstance(row, dict) for row in rows):
             return tuple(_step(row) for row in rows)

@@ -1,4 +1,4 @@
-"""Every workflow of every client that was recorded, as a check."""
+"""Checks that replay every workflow of every recorded client."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,10 +10,10 @@ from icecheck.scenarios.speaking import speak
 
 
 def _needs_of(workflow: Workflow) -> tuple[str, ...]:
-    """Return what a catalog may lack of which a recording makes use.
+    """Return the capabilities that the requests of a recording need.
 
-    A client writes the files of its snapshots; they are not recorded, so that a catalog which
-    looks for them has to be spared.
+    A client writes the files of its snapshots; they are not recorded. A catalog that reads them
+    must therefore not be asked.
     """
     bodies = [request.body for step in workflow.steps for request in step.requests]
     return tuple(sorted({need for body in bodies for need in _needs_in(body)}))

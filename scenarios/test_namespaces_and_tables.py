@@ -1,4 +1,4 @@
-"""Histories over a few namespaces and tables, drawn at random and held against a model."""
+"""A check of random histories over a few namespaces and tables, judged by a model."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.check import check

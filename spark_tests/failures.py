@@ -1,4 +1,4 @@
-"""What a Spark statement that failed says about the catalog: a finding, weather, or our own bug."""
+"""Classifies a failed Spark statement: a finding, no answer, not offered, or an error of ours."""
 
 import json
 import re
@@ -10,8 +10,8 @@ __all__ = ["Failure", "Kind", "read_failure"]
 
 CHAIN_MAX = 12
 
-# Classes of Iceberg's exceptions that stand for an answer of the catalog: it understood and said
-# no. Anything else that goes wrong is not a refusal.
+# Iceberg's exception classes for an answer by which the catalog refuses a request. Other exceptions
+# are no refusals.
 _REFUSALS = frozenset(
     {"BadRequestException", "ForbiddenException", "RESTException", "UnsupportedOperationException"}
 )
@@ -44,7 +44,7 @@ _UNSUPPORTED_ENDPOINT = re.compile(r"Server does not support endpoint: (.*)")
 
 @dataclass(frozen=True, slots=True)
 class Throwable:
-    """One exception of Java's chain of causes."""
+    """One exception in Java's chain of causes."""
 
     name: str
     message: str
@@ -59,13 +59,13 @@ Kind = str
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed statement, read.
+    """A classified failure of a statement.
 
-    ``kind``: "finding", the catalog is at fault unless the statement was to fail; "no-answer", the
+    ``kind``: "finding", the catalog is at fault unless the statement had to fail; "no-answer", the
     catalog could not be reached; "not-claimed", the client sent nothing because the catalog's
-    config does not offer the endpoint; "no-object-store", the tables lie where this JVM has no
-    client to read or write. ``words`` is one line without the run's own names, so that equal
-    failures read equal.
+    config does not offer the endpoint; "no-object-store", the tables are in a store for which this
+    JVM has no client. ``words`` is one line without the run's own names, so that equal failures
+    have equal words.
     """
 
     kind: Kind
@@ -74,19 +74,19 @@ class Failure:
 
     @property
     def refused(self) -> bool:
-        """Whether the catalog answered that it does not do this."""
+        """Whether the catalog answered with a refusal."""
         return any(one.name in _REFUSALS for one in self.chain)
 
     def is_a(self, name: str) -> bool:
-        """Whether a class of this simple name is anywhere in the chain."""
+        """Return whether the chain contains a class of this simple name."""
         return any(one.name == name for one in self.chain)
 
 
 def read_failure(error: BaseException, names: Mapping[str, str]) -> Failure | None:
-    """Read an error that PySpark raised; None if it says nothing about the catalog.
+    """Return the failure in an error of PySpark; None if it says nothing about the catalog.
 
-    That is an error that did not come from a Java exception (the JVM is gone), or one of the JVM
-    itself. ``names`` are the run's own, placeholder -> text; they are taken out of ``words``.
+    None means an error without a Java exception (the JVM is gone), or an error of the JVM itself.
+    ``names`` are the run's own, placeholder -> text; they are removed from ``words``.
     """
     chain = _chain(error)
     kind = _kind(chain)
@@ -101,7 +101,7 @@ def _chain(error: BaseException) -> tuple[Throwable, ...]:
     if java is None:
         java = getattr(error, "_origin", None)
         if java is not None:
-            # PySpark's own class is what a reader of the script knows the error by.
+            # Readers of the script know the error by PySpark's own class.
             found.append(Throwable(type(error).__name__, ""))
     while java is not None and len(found) < CHAIN_MAX:
         message = java.getMessage()
@@ -111,7 +111,7 @@ def _chain(error: BaseException) -> tuple[Throwable, ...]:
 
 
 def _telling(chain: tuple[Throwable, ...]) -> Throwable:
-    """Return the exception that says most: the catalog's answer, else the innermost one."""
+    """Return the most informative exception: the catalog's answer, else the innermost one."""
     said = [one for one in chain if one.message]
     answers = [one for one in said if one.name in _REFUSALS | _NO_ANSWER]
     return (answers or said or list(chain))[-1]
@@ -132,7 +132,7 @@ def _kind(chain: tuple[Throwable, ...]) -> Kind | None:
 
 
 def _anonymous(text: str, names: Mapping[str, str]) -> str:
-    """Return the first line with the run's names and what differs from run to run taken out."""
+    """Return the first line without the run's names, uuids and long numbers."""
     text = _message_in(text.strip())
     line = text.splitlines()[0] if text else text
     for placeholder, name in sorted(names.items(), key=lambda item: -len(item[1])):
@@ -144,9 +144,9 @@ def _anonymous(text: str, names: Mapping[str, str]) -> str:
 
 
 def _message_in(text: str) -> str:
-    """Return the text with the message of a JSON answer in the answer's place.
+    """Return the text with a quoted JSON answer replaced by its message.
 
-    Iceberg's client quotes an error that is none of the document's whole, paths included.
+    Iceberg's client quotes errors of other forms than the document's in full, including paths.
     """
     before, brace, rest = text.partition("{")
     try:

@@ -1,7 +1,7 @@
-"""Orders as a shop's systems really send them, and what must come of them, without Spark.
+"""Orders as a shop's systems send them, and the expected tables, computed without Spark.
 
-The records come in two batches of text: with duplicates, with new versions of orders that came
-before, with versions that arrive too late to count, and with rows that cannot be used.
+The records come in two batches of text: with duplicates, with new versions of earlier orders, with
+versions that arrive too late to count, and with unusable rows.
 """
 
 import random
@@ -29,7 +29,7 @@ UNUSABLE_COUNTRIES = ("", "Atlantis", "1", None)
 
 @dataclass(frozen=True, slots=True)
 class RawOrder:
-    """One record as received: text or nothing in every field."""
+    """One record as received: each field is text or None."""
 
     order_id: str | None
     email: str | None
@@ -40,7 +40,7 @@ class RawOrder:
     updated_at: str | None
 
     def as_json(self) -> dict[str, str | None]:
-        """Return the record as the object that stands on one line of a landing file."""
+        """Return the record as the JSON object of one line in a landing file."""
         return asdict(self)
 
 
@@ -71,7 +71,7 @@ class CleanOrder:
 
 @dataclass(frozen=True, slots=True)
 class GoldRow:
-    """What one country ordered on one day, cancelled orders left out."""
+    """The orders of one country on one day, without cancelled ones."""
 
     day: str
     country: str
@@ -98,7 +98,7 @@ def make_batches(seed: int) -> tuple[tuple[RawOrder, ...], tuple[RawOrder, ...]]
         _order(chance, customers, FIRST_BATCH_ORDERS + number)
         for number in range(SECOND_BATCH_ORDERS)
     ]
-    # Version 2 comes late: where version 3 came before it, it must change nothing.
+    # Version 2 arrives late: where version 3 came before it, it must change nothing.
     updates = [_version(chance, order, 2) for order in chance.sample(orders, 300)]
     updates += [_version(chance, order, 4) for order in chance.sample(orders, 200)]
     second = later + updates + chance.sample(first, 50)
@@ -106,7 +106,7 @@ def make_batches(seed: int) -> tuple[tuple[RawOrder, ...], tuple[RawOrder, ...]]
 
 
 def clean(raw: RawOrder) -> CleanOrder | None:
-    """Return a usable order, or None for a record to reject."""
+    """Return a usable order, or None for an unusable record."""
     order_id = (raw.order_id or "").strip()
     country = (raw.country or "").strip().upper()
     amount = _amount(raw.amount or "")
@@ -134,7 +134,7 @@ def upsert(
 
 
 def gold_rows(orders: Iterable[CleanOrder]) -> tuple[GoldRow, ...]:
-    """Return the figures by day and country, in that order."""
+    """Return the figures sorted by day and country."""
     groups: defaultdict[tuple[str, str], list[CleanOrder]] = defaultdict(list)
     for order in orders:
         if order.status != "cancelled":
@@ -167,7 +167,7 @@ def _order(chance: random.Random, customers: Sequence[tuple[str, str]], number: 
 
 
 def _version(chance: random.Random, order: RawOrder, version: int) -> RawOrder:
-    """Return a version of an order; a higher one is newer, and no two have the same time."""
+    """Return a version of an order; higher versions are newer, and no two have the same time."""
     assert order.ordered_at is not None
     updated_at = datetime.strptime(order.ordered_at, TIME_FORMAT) + timedelta(hours=version)  # noqa: DTZ007
     return replace(
@@ -183,7 +183,7 @@ def _early_versions(chance: random.Random, order: RawOrder) -> list[RawOrder]:
 
 
 def _as_received(chance: random.Random, orders: Sequence[RawOrder]) -> tuple[RawOrder, ...]:
-    """Return the records as they arrive: untidy, some twice, some broken, in no order."""
+    """Return the records as they arrive: untidy, some twice, some broken, in random order."""
     untidy = [_untidy(chance, order) for order in orders]
     twice = chance.sample(untidy, len(untidy) // 20)
     broken = [_broken(chance, order) for order in chance.sample(untidy, len(untidy) // 25)]

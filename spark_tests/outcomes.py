@@ -1,4 +1,4 @@
-"""What must come of a statement of a script, read from the directive below it."""
+"""The expected outcome of a statement of a script, read from the directive below it."""
 
 import json
 import re
@@ -23,10 +23,10 @@ __all__ = [
     "script_error",
 ]
 
-# {catalog} is Spark's name for the catalog; {namespace} and {namespace2} are without it, {parent},
-# {table} and {table2} with it; {name} and {name2} are the bare names of the two tables. {view} and
-# {view2} are views, {view_name} and {view_name2} their bare names. Nothing is at {namespace2}, nor
-# at a table or view, before the script creates it.
+# {catalog} is Spark's name for the catalog. {namespace} and {namespace2} do not contain it;
+# {parent}, {table} and {table2} do. {name} and {name2} are the bare names of the two tables. {view}
+# and {view2} are views, {view_name} and {view_name2} their bare names. Nothing exists under
+# {namespace2} or the names of tables and views before the script creates it.
 PLACEHOLDERS = (
     "catalog",
     "parent",
@@ -59,7 +59,7 @@ class ScriptError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows that must come, in this order if ``ordered``; with others if ``partial``."""
+    """The expected rows, in this order if ``ordered``; others may be there if ``partial``."""
 
     rows: tuple[Row, ...]
     ordered: bool
@@ -82,7 +82,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class MayRefuse:
-    """A catalog may decline this; ``reason`` says what it then does not offer."""
+    """A catalog may refuse this; ``reason`` says what it then does not offer."""
 
     reason: str
 
@@ -92,7 +92,7 @@ Outcome = Rows | Refusal | Save | MayRefuse
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One directive as it stands: its line, name and text, and the comment lines of its rows."""
+    """One directive in a script: its line, name and text, and the comment lines of its rows."""
 
     path: Path
     line: int
@@ -101,17 +101,17 @@ class Directive:
     rows: tuple[tuple[int, str], ...] = ()
 
     def error(self, message: str) -> ScriptError:
-        """Make the error that this directive is wrong."""
+        """Return the error that this directive is wrong."""
         return script_error(self.path, self.line, message)
 
 
 def script_error(path: Path, line: int, message: str) -> ScriptError:
-    """Make an error that names file and line."""
+    """Return an error that names file and line."""
     return ScriptError(f"{path.name}:{line}: {message}")
 
 
 def read_outcome(directive: Directive, sql: str) -> Outcome:
-    """Read what must come of ``sql``; raise ScriptError if the directive is wrong or unknown."""
+    """Return the expected outcome of ``sql``; raise ScriptError if the directive is wrong."""
     reader = _READERS.get(directive.name)
     if reader is None:
         raise directive.error(f"there is no directive '{directive.name}:'")
@@ -119,17 +119,17 @@ def read_outcome(directive: Directive, sql: str) -> Outcome:
 
 
 def is_query(sql: str) -> bool:
-    """Whether a statement only reads, so that it proves nothing unless its rows are expected."""
+    """Return whether a statement only reads, so that it proves nothing without expected rows."""
     return _QUERY.match(sql) is not None
 
 
 def placeholders_in(text: str) -> tuple[str, ...]:
-    """Return the names in braces that stand in a text."""
+    """Return the names in braces in a text."""
     return tuple(_PLACEHOLDER.findall(text))
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Return the parts of a list with commas."""
+    """Return the parts of a comma-separated list."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -226,7 +226,7 @@ def _cell(row: Directive, cell: str) -> str | None:
 
 
 def _is_ordered(sql: str) -> bool:
-    """Whether the outermost query sorts: ORDER BY outside quotations and parentheses."""
+    """Return whether the outermost query sorts: ORDER BY outside quotes and parentheses."""
     outside, depth = [], 0
     for part in _QUOTED_OR_ONE.findall(sql):
         depth += (part == "(") - (part == ")")

@@ -1,7 +1,7 @@
-"""A small pipeline as teams build it on Iceberg: bronze as received, silver cleaned, gold summed.
+"""A small Iceberg pipeline: bronze as received, silver cleaned, gold summed.
 
-It uses the DataFrame API and SQL side by side: appends, an incremental read between snapshots, a
-MERGE that only newer versions pass, an overwrite of the result, and reads of earlier versions.
+It uses the DataFrame API and SQL: appends, an incremental read between snapshots, a MERGE that
+accepts only newer versions, an overwrite of the result, and reads of earlier versions.
 """
 
 import json
@@ -54,7 +54,7 @@ class Pipeline:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the three tables, to be taken out of what is said about failures."""
+        """The names of the three tables, which are removed from messages about failures."""
         return {"bronze": self.bronze, "silver": self.silver, "gold": self.gold}
 
     def create(self) -> None:
@@ -68,7 +68,7 @@ class Pipeline:
         )
 
     def receive(self, batch: int, records: Iterable[RawOrder]) -> None:
-        """Append a batch to bronze exactly as it came, with the number of the batch."""
+        """Append a batch to bronze exactly as received, with the number of the batch."""
         from pyspark.sql import functions as f
 
         path = self.landing / f"batch-{batch}.jsonl"
@@ -78,7 +78,7 @@ class Pipeline:
         received.withColumn("batch", f.lit(batch)).writeTo(self.bronze).append()
 
     def clean(self, since: str | None) -> None:
-        """Bring what bronze received after the snapshot ``since`` into silver, by MERGE."""
+        """Merge into silver what bronze received after the snapshot ``since``."""
         self._usable(self._received(since)).createOrReplaceTempView("incoming")
         self.session.sql(
             f"MERGE INTO {self.silver} t USING incoming s ON t.order_id = s.order_id "
@@ -87,14 +87,14 @@ class Pipeline:
         )
 
     def rejected(self, batch: int) -> int:
-        """Return how many records of a batch are not usable."""
+        """Return the number of unusable records in a batch."""
         from pyspark.sql import functions as f
 
         received = self.session.table(self.bronze).where(f.col("batch") == batch)
         return int(received.count() - self._typed(received).count())
 
     def summarise(self) -> None:
-        """Replace gold by the figures of silver as it is now."""
+        """Replace gold by the figures of the current silver."""
         from pyspark.sql import functions as f
 
         figures = (
@@ -113,7 +113,7 @@ class Pipeline:
             figures.writeTo(self.gold).using("iceberg").partitionedBy("country").create()
 
     def snapshot(self, table: str) -> str:
-        """Return the id of a table's current snapshot; a Violation if it has none."""
+        """Return the id of a table's current snapshot; raise Violation if it has none."""
         refs = self.session.table(f"{table}.refs").where("name = 'main'").select("snapshot_id")
         rows = refs.collect()
         if len(rows) != 1:
@@ -121,17 +121,17 @@ class Pipeline:
         return str(rows[0][0])
 
     def silver_rows(self, snapshot: str | None = None) -> list[Row]:
-        """Return silver's rows in order, now or as of a snapshot."""
+        """Return silver's sorted rows, now or as of a snapshot."""
         reader = self.session.read
         if snapshot is not None:
             reader = reader.option("snapshot-id", snapshot)
         return fetch_rows(reader.table(self.silver).select(*SILVER_COLUMNS).orderBy("order_id"))
 
     def gold_rows(self, snapshot: str | None = None) -> list[Row]:
-        """Return gold's rows in order, now or as of a snapshot."""
+        """Return gold's sorted rows, now or as of a snapshot."""
         version = "" if snapshot is None else f"VERSION AS OF {snapshot}"
         columns = "day, country, orders, amount, customers"
-        # The names are the run's own, so there is nothing to inject.
+        # The names are the run's own, so they cannot inject SQL.
         return fetch_rows(
             self.session.sql(f"SELECT {columns} FROM {self.gold} {version} ORDER BY day, country")
         )

@@ -1,4 +1,4 @@
-"""Runs a script on a catalog, statement by statement, and says what is not as it must be."""
+"""Runs a script on a catalog, statement by statement, and judges each outcome."""
 
 import contextlib
 import re
@@ -60,12 +60,12 @@ Row = tuple[str | None, ...]
 
 ROWS_SHOWN = 6
 
-# The placeholder of a bare name -> that of the whole name with namespace and catalog.
+# Placeholder of a bare name -> placeholder of the name with namespace and catalog.
 _WHOLE = {"name": "table", "name2": "table2", "view_name": "view", "view_name2": "view2"}
 
 
 class SparkSource(Protocol):
-    """What gives a check its own Spark session, such as ``icecheck.spark.SparkWorkbench``."""
+    """Gives a check its own Spark session, as ``icecheck.spark.SparkWorkbench`` does."""
 
     def session(self, catalog: Catalog) -> "tuple[SparkSession, str]":
         """Return a new session for the catalog under test, and the catalog's name in it."""
@@ -75,8 +75,8 @@ class SparkSource(Protocol):
 def spark_session(catalog: Catalog, spark: SparkSource) -> "tuple[SparkSession, str]":
     """Return a new session for the catalog under test, and the catalog's name in it.
 
-    Raises NotOffered where Spark would send the run's secrets to a token endpoint that the user
-    did not choose: in Java's client the overrides of a config win over every setting.
+    Raises NotOffered if Spark would send the run's secrets to a token endpoint that the user did
+    not choose: in Java's client the overrides of a config take precedence over every setting.
     """
     target = catalog.target
     if target.credential or target.token:
@@ -91,7 +91,7 @@ def spark_session(catalog: Catalog, spark: SparkSource) -> "tuple[SparkSession, 
 
 
 def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
-    """Run every statement of a script; raise Violation at the first that is not as expected."""
+    """Run every statement of a script; raise Violation at the first unexpected outcome."""
     names = _names(script, catalog)
     session, names["catalog"] = spark_session(catalog, spark)
     within = f"{names['catalog']}.{names['namespace']}"
@@ -103,7 +103,7 @@ def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
 
 
 def fetch_rows(frame: "DataFrame") -> list[Row]:
-    """Return the rows of a frame as text, cast by Spark itself, in the frame's order."""
+    """Return the rows of a frame as text, cast by Spark, in the frame's order."""
     if not frame.columns:
         return []
     from pyspark.sql.functions import col
@@ -115,9 +115,9 @@ def fetch_rows(frame: "DataFrame") -> list[Row]:
 
 @contextlib.contextmanager
 def judged_by_spark(what: str, names: Mapping[str, str]) -> Iterator[None]:
-    """Turn an error of Spark into what it says about the catalog; ``what`` names the step.
+    """Raise the outcome that an error of Spark means for the check; ``what`` names the step.
 
-    ``names`` are the run's own, placeholder -> text, to be taken out of the finding.
+    ``names`` are the run's own, placeholder -> text; they are removed from the finding.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -132,17 +132,16 @@ def judged_by_spark(what: str, names: Mapping[str, str]) -> Iterator[None]:
 
 
 def qualified(namespace: Sequence[str]) -> str:
-    """Return a namespace as SQL writes it, quoted only where Spark itself would quote."""
+    """Return a namespace in SQL, with levels quoted only if they need it."""
     return ".".join(_quoted(level) for level in namespace)
 
 
 def failure_outcome(
     failure: Failure, where: str, optional: str = ""
 ) -> Violation | NotOffered | Unreachable:
-    """Return what a failed statement means for its check.
+    """Return the outcome that a failed statement means for its check.
 
-    ``where`` names script, line and statement; ``optional`` is what a catalog may decline, if it
-    may.
+    ``where`` names script, line and statement; ``optional`` is what a catalog may refuse, or empty.
     """
     match failure.kind:
         case "no-answer":
@@ -164,7 +163,7 @@ def failure_outcome(
 
 
 class _Step:
-    """One statement of a script in one run of it."""
+    """Runs one statement of a script."""
 
     __slots__ = ("_names", "_script", "_session", "_sql", "_statement")
 
@@ -182,7 +181,7 @@ class _Step:
         self._sql = self._filled(statement.sql)
 
     def run(self) -> None:
-        """Execute the statement and judge what comes of it."""
+        """Execute the statement and judge its outcome."""
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
@@ -211,7 +210,7 @@ class _Step:
 
     @property
     def _own_names(self) -> dict[str, str]:
-        """The names that differ from run to run; the catalog's does not."""
+        """The names that differ from run to run, that is all but the catalog's."""
         catalog = self._names["catalog"]
         return {key: name for key, name in self._names.items() if name != catalog}
 
@@ -222,7 +221,7 @@ class _Step:
 
     def _execute(self) -> list[Row]:
         frame = self._session.sql(self._sql)
-        # A command has run by now; only a query, or rows that are looked at, need fetching.
+        # Commands run at once; rows are fetched only if the outcome needs them.
         wanted = isinstance(self._statement.outcome, Rows | Save | Refusal)
         return fetch_rows(frame) if wanted else []
 
@@ -281,7 +280,7 @@ class _Step:
 
 
 def _names(script: Script, catalog: Catalog) -> dict[str, str]:
-    """Choose the run's own names for a script's placeholders; enter what it may create."""
+    """Return names for a script's placeholders; record the objects that it may create."""
     namespace = given_namespace(catalog)
     names = {"namespace": qualified(namespace), "parent": qualified(namespace[:-1])}
     for placeholder in ("name", "name2"):
@@ -296,7 +295,7 @@ def _names(script: Script, catalog: Catalog) -> dict[str, str]:
 
 
 def _entered(script: Script, catalog: Catalog, namespace: Namespace, placeholder: str) -> str:
-    """Choose the name of a table or view, and enter it if the script speaks of it."""
+    """Return a name for a table or view; record it if the script uses it."""
     name = catalog.new_name()
     if script.uses(placeholder, _WHOLE[placeholder]):
         enter = catalog.ledger_view if placeholder.startswith("view") else catalog.ledger_table

@@ -1,20 +1,21 @@
-"""Reads a Spark script: SQL statements in one file, each with what must come of it.
+"""Reads a Spark script: SQL statements in one file, each with its expected outcome.
 
-A script is SQL whose comments carry directives. Above the first statement stand ``-- check: ID``,
-``-- title: WORDS``, ``-- proves: REQUIREMENT, ...`` and, if need be, ``-- needs: CAPABILITY, ...``.
-Below a statement stands at most one of these:
+A script is SQL with directives in comments. Before the first statement are ``-- check: ID``,
+``-- title: WORDS``, ``-- proves: REQUIREMENT, ...`` and, if needed, ``-- needs: CAPABILITY, ...``.
+Below a statement is at most one of these:
 
 - ``-- expect:`` and a comment line for each row, up to the first line that is no comment. Cells are
-  divided by ``|``; a cell is text as Spark casts it to STRING, ``NULL``, or a JSON string in double
-  quotes where the text is empty, is the word NULL, or holds a bar. ``-- expect: no rows`` is none.
-- ``-- expect-including:`` likewise, where other rows may come too.
+  separated by ``|``; a cell is text as Spark casts it to STRING, ``NULL``, or a JSON string in
+  double quotes if the text is empty, is the word NULL, or contains a bar. ``-- expect: no rows``
+  stands for an empty result.
+- ``-- expect-including:`` in the same form, if other rows are allowed too.
 - ``-- expect-error: CLASS``, the simple name of an exception in Java's chain of causes.
-- ``-- save: NAME, ...`` keeps the cells of the only row as placeholders for what follows.
-- ``-- may-refuse: WORDS``, for what a catalog need not offer: the check ends there, as not offered,
-  if the catalog refuses.
+- ``-- save: NAME, ...`` stores the cells of the only row as placeholders for later statements.
+- ``-- may-refuse: WORDS``, for an optional feature: the check ends as not offered if the catalog
+  refuses.
 
-Rows are compared in order where the statement sorts them at its outermost level, else as a
-multiset. Placeholders in braces stand for the run's own names (see ``outcomes.PLACEHOLDERS``).
+Rows are compared in order if the statement sorts them at its outermost level, else as a multiset.
+Placeholders in braces stand for the run's own names (see ``outcomes.PLACEHOLDERS``).
 """
 
 import re
@@ -45,7 +46,7 @@ _CHECK_ID = re.compile(r"spark(\.[a-z0-9]+(?:-[a-z0-9]+)*)+")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SQL statement without its semicolon, the line it starts on, and what must come of it."""
+    """One SQL statement without its semicolon, its first line number, and its expected outcome."""
 
     sql: str
     line: int
@@ -54,7 +55,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One script: the check that it is, and its statements in order."""
+    """One script: its check and its statements in order."""
 
     path: Path
     check: str
@@ -65,11 +66,11 @@ class Script:
 
     @property
     def slug(self) -> str:
-        """The script's file name as part of an identifier."""
+        """The script's file name as a part of an identifier."""
         return re.sub(r"\W", "_", self.path.stem)
 
     def uses(self, *placeholders: str) -> bool:
-        """Whether any statement mentions one of the placeholders."""
+        """Return whether any statement contains one of the placeholders."""
         return any(
             name in placeholders
             for statement in self.statements
@@ -78,7 +79,7 @@ class Script:
 
 
 def read_scripts(folder: Path) -> tuple[Script, ...]:
-    """Read every ``*.sql`` of a folder, in order of name; an id used twice is a ScriptError."""
+    """Return every ``*.sql`` script of a folder by name; raise ScriptError for an id used twice."""
     scripts = tuple(
         parse_script(path, path.read_text(encoding="utf-8"))
         for path in sorted(folder.glob("*.sql"))
@@ -93,7 +94,7 @@ def read_scripts(folder: Path) -> tuple[Script, ...]:
 
 
 def parse_script(path: Path, text: str) -> Script:
-    """Read one script; a ScriptError names the file, the line and what is wrong."""
+    """Return the script in a text; a ScriptError names the file, the line and the error."""
     header: dict[str, str] = {}
     statements: list[Statement] = []
     known = set(PLACEHOLDERS)
@@ -144,7 +145,7 @@ def _pieces(path: Path, lines: list[str]) -> Iterator[Statement | Directive]:
 
 
 def _statement_text(path: Path, lines: list[str], start: int) -> tuple[str, int]:
-    """Return the statement that starts on a line, and the index of the line after it."""
+    """Return the statement that starts at a line, and the index of the line after it."""
     quote = ""
     for at in range(start, len(lines)):
         line = lines[at]
@@ -159,7 +160,7 @@ def _statement_text(path: Path, lines: list[str], start: int) -> tuple[str, int]
 
 
 def _scan_line(line: str, quote: str) -> tuple[str, int | None]:
-    """Return the quotation still open at the end of a line, and where a ';' stands outside one."""
+    """Return the quote still open at the end of a line, and the index of a ';' outside quotes."""
     skip = False
     for index, character in enumerate(line):
         if skip:

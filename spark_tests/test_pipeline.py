@@ -1,4 +1,4 @@
-"""A data pipeline through the catalog, its figures compared with the same figures without Spark."""
+"""A check of a data pipeline through the catalog, compared with figures computed without Spark."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def _given_pipeline(catalog: Catalog, spark: SparkSource, landing: Path) -> Pipe
 
 
 def _rows(orders: Mapping[str, CleanOrder]) -> tuple[list[Row], list[Row]]:
-    """Return the rows that silver and gold must have for these orders, in order."""
+    """Return the expected rows of silver and gold for these orders, in order."""
     silver: list[Row] = [orders[order_id].as_text() for order_id in sorted(orders)]
     return silver, [row.as_text() for row in gold_rows(orders.values())]
 
@@ -78,7 +78,7 @@ def _expect(what: str, expected: int, actual: int) -> None:
 
 
 def _expect_rows(what: str, expected: Sequence[Row], actual: Sequence[Row]) -> None:
-    """Compare two tables in order; the finding shows the first row that differs."""
+    """Compare two lists of rows in order; the finding shows the first difference."""
     _expect(f"rows in {what}", len(expected), len(actual))
     for number, (wanted, got) in enumerate(zip(expected, actual, strict=True)):
         if wanted != got:

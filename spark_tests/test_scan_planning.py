@@ -1,4 +1,4 @@
-"""What Spark has written, planned by the catalog: the same files as Spark itself reads."""
+"""A check that the catalog plans the files that Spark has written, as Spark itself reads them."""
 
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,6 @@ def test_scan_planning(catalog: Catalog, spark: SparkSource) -> None:
 
 
 def _locations(session: "SparkSession", name: str, *, content: str) -> list[str]:
-    """Return the locations of a table's files of one kind, as Spark reads them, sorted."""
+    """Return the sorted locations of a table's files of one kind, as Spark reads them."""
     rows = fetch_rows(session.sql(f"SELECT file_path FROM {name}.files WHERE {content}"))
     return sorted(str(location) for [location] in rows)

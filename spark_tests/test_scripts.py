@@ -1,4 +1,4 @@
-"""Every script of the scripts folder, as a check."""
+"""Checks that run the scripts in the scripts folder."""
 
 from collections.abc import Callable
 from pathlib import Path

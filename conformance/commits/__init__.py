@@ -1,1 +1,1 @@
-"""Checks of commits to one table: requirements, updates, and what holds after any of them."""
+"""Checks of commits to one table: requirements, updates, and rules that hold after every commit."""

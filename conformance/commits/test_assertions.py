@@ -1,4 +1,4 @@
-"""The eight requirement types of a table commit: one that holds lets it through, else 409."""
+"""Checks of the eight requirement types of a table commit: accepted if it holds, 409 if not."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ ASSERT_CREATE = {"type": "assert-create"}
 TAG = "release"
 
 
-# ---- numbers that a table's metadata keeps
+# ---- requirements on numbers of the metadata
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A requirement on one number of the metadata, and by how much to miss it.
+    """A requirement on one number of the metadata, with the offsets of the wrong values.
 
-    What is ``counted_from_zero`` is missed by a 0 too, where the table is past it.
+    If it is ``counted_from_zero``, a 0 is sent as a wrong value too, unless it is the right one.
     """
 
     type: str
@@ -56,7 +56,7 @@ class Number:
     counted_from_zero: bool = False
 
 
-# An id that was assigned last is missed on both sides: neither more nor less will do.
+# For the ids assigned last both a higher and a lower value are wrong.
 NUMBERS = (
     Number(
         "assert-last-assigned-field-id",
@@ -110,7 +110,7 @@ def given_laid_out_table(catalog: Catalog, namespace: Namespace | None = None) -
 
 
 def _shared_laid_out_table(catalog: Catalog) -> Table:
-    """Return such a table, with a schema and a spec that are not its first ones."""
+    """Return a shared table whose current schema and default spec are not its first ones."""
 
     def make(lender: Catalog, namespace: Namespace) -> Table:
         table = given_laid_out_table(lender, namespace)
@@ -120,7 +120,7 @@ def _shared_laid_out_table(catalog: Catalog) -> Table:
             {"action": "add-schema", "schema": wider_schema(table)},
             {"action": "set-current-schema", "schema-id": -1},
         ]
-        if table.metadata.get("format-version", 2) > 1:  # which numbers fields in its own way
+        if table.metadata.get("format-version", 2) > 1:  # version 1 numbers fields per spec
             spec = bodies.partition_spec(field, spec_id=1)
             later += [
                 {"action": "add-spec", "spec": spec},
@@ -145,7 +145,7 @@ def _violated(case: Number) -> Callable[[Catalog], None]:
     def test(catalog: Catalog) -> None:
         table = _shared_laid_out_table(catalog)
         own = number(table, case.of_table)
-        # A 0 is an id like any other, and not a requirement that was left out.
+        # A 0 is an id like any other, not a missing requirement.
         zero = [0] if case.counted_from_zero and own not in {0, -1} else []
         for wrong in [*(own + step for step in case.off_by), *zero]:
             _conflicts(catalog, table, {"type": case.type, case.member: wrong})
@@ -205,7 +205,7 @@ def test_assert_create_satisfied(catalog: Catalog) -> None:
 def test_assert_create_violated(catalog: Catalog) -> None:
     """A commit that asserts creation is refused when the table exists, which stays as it was."""
     before = shared_table(catalog)
-    # Nothing but the requirement speaks against this commit.
+    # The requirement is the only reason to refuse this commit.
     sent = (before.namespace, before.name, [set_property("1")], [ASSERT_CREATE])
     catalog.update_table(*sent).expect(409)
     expect_unchanged(catalog, before)
@@ -291,7 +291,7 @@ def test_assert_ref_without_id(catalog: Catalog) -> None:
     """A requirement on a ref that exists, with no snapshot id in it, stops the commit."""
     table, _ = shared_snapshots(catalog)
     requirement = {"type": "assert-ref-snapshot-id", "ref": "main"}
-    # Read as null it does not hold either.
+    # It does not hold if the missing id is read as null either.
     expect_refused(catalog, table, [set_property("1")], 400, 409, requirements=[requirement])
 
 

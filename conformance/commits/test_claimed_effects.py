@@ -1,7 +1,7 @@
-"""What a catalog may refuse, and has done wholly where it says that it has done it.
+"""Checks that an optional change which a catalog accepts takes effect in full.
 
-That the same is taken at all is for checks of a lower level: who refuses it lacks something, and
-who answers a success without the effect tells a falsehood.
+Other checks judge whether the change is accepted: a catalog that refuses it lacks a feature, and a
+catalog that answers a success without the effect reports a false result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ _LAST_ADDED = -1
 
 
 def _claimed(reply: Reply) -> Reply:
-    """Go on only where the catalog says that it has done what it was asked for."""
+    """Return a successful answer; end the check if the catalog refuses the request."""
     if not reply.ok:
         raise not_applicable(f"the catalog refuses it with {reply.status}, and claims no effect")
     return reply

@@ -1,4 +1,4 @@
-"""updateTable as a protocol: what is answered, what is refused, and what an answer means."""
+"""Checks of updateTable as a protocol: answers, refusals, and what an answer means."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ _TIME_TURNED_BACK = declare(
     "time-turned-back", "A commit turns last-updated-ms back", Severity.SHAPE
 )
 
-# Each is well-formed JSON, and nobody can know what to do with it.
+# Each body is well-formed JSON that is not a valid commit.
 MALFORMED_UPDATES: tuple[tuple[str, Any], ...] = (
     ("an update without action", {"updates": {"icecheck": "2"}}),
     ("an update without its members", {"action": "set-properties"}),
@@ -62,7 +62,7 @@ JUST_BELOW = LARGEST - 6
 
 
 def names_of(table: Table) -> dict[str, str | Namespace]:
-    """Return the names that the path of a commit is made of."""
+    """Return the path parameters of a commit."""
     return {"namespace": table.namespace, "table": table.name}
 
 

@@ -1,4 +1,4 @@
-"""updateTable under assert-create: the commit that makes a staged table exist."""
+"""Checks of updateTable with assert-create: the commit that creates a staged table."""
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
@@ -15,7 +15,7 @@ ASSERT_CREATE = {"type": "assert-create"}
 
 
 def given_staged_table(catalog: Catalog, namespace: Namespace | None = None) -> Table:
-    """Stage a table that has everything a statement may give it."""
+    """Stage a table with everything that a CREATE statement may give it."""
     return given_table(
         catalog,
         namespace,
@@ -27,7 +27,7 @@ def given_staged_table(catalog: Catalog, namespace: Namespace | None = None) -> 
 
 
 def complete(catalog: Catalog, staged: Table, *more: object) -> Reply:
-    """Commit what completes a staged table, and further updates in the same commit."""
+    """Commit the updates that complete a staged table, and further updates with them."""
     updates = [*creation_updates(staged.metadata), *more]
     return catalog.update_table(staged.namespace, staged.name, updates, [ASSERT_CREATE])
 

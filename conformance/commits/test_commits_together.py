@@ -1,4 +1,4 @@
-"""updateTable: requirements before updates, all or nothing, in order, and against other writers."""
+"""Checks of whole commits: requirements first, all or nothing, update order, and other writers."""
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
@@ -120,7 +120,7 @@ def test_updates_are_applied_in_order(catalog: Catalog) -> None:
 def test_a_ref_is_removed_and_set_again(catalog: Catalog) -> None:
     """A ref that a commit removes and sets again is there afterwards, as in a replaced table.
 
-    Whether main may be removed at all is another matter.
+    Another check judges whether main may be removed.
     """
     table, _ = given_snapshots(catalog, 1)
     added = bodies.snapshot(table.metadata, 2)
@@ -247,6 +247,6 @@ def test_the_same_commit_twice(catalog: Catalog) -> None:
     ]
     empty = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}
     commit(catalog, table, updates, [empty]).expect(200)
-    # Its snapshot is there already: 409 and 400 both say the truth, and which comes first is
-    # what commit.requirements-before-updates is about.
+    # Its snapshot exists already: 409 and 400 are both correct, and
+    # commit.requirements-before-updates judges which one comes first.
     expect_refused(catalog, table, updates, 400, 409, requirements=[empty])

@@ -1,4 +1,4 @@
-"""What holds of a table's metadata whatever is committed: nothing lost, nothing rounded."""
+"""Checks of rules for a table's metadata after any commit: nothing is lost or rounded."""
 
 from itertools import pairwise
 from typing import Any
@@ -50,9 +50,9 @@ Json = dict[str, Any]
 
 KEPT = "icecheck.kept"
 LOG_TOLERANCE_MS = 60_000
-"""How far back Java lets the times of a log run before it refuses the table."""
+"""The tolerance by which Java accepts that a log's times run backwards, in milliseconds."""
 ODD = 2**53 + 1
-"""The first of the integers that a double cannot hold; so are those an even step further."""
+"""The first integer that a double cannot hold; adding an even number gives another one."""
 
 
 def add_snapshot(snapshot: Json) -> Json:
@@ -60,11 +60,11 @@ def add_snapshot(snapshot: Json) -> Json:
     return {"action": "add-snapshot", "snapshot": snapshot}
 
 
-# ---- nothing is lost on the way
+# ---- nothing is lost
 
 
 def given_full_table(catalog: Catalog) -> Table:
-    """Return a table that has something of everything that any catalog stores."""
+    """Return a table with data of every kind that each catalog must store."""
     table = given_table(
         catalog,
         spec=bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000)),
@@ -127,11 +127,11 @@ def test_logs_are_in_order(catalog: Catalog) -> None:
             )
 
 
-# ---- what cannot be read is refused
+# ---- unreadable values are refused
 
 
 def _outside_enumerations(table: Table, snapshot_id: int) -> dict[str, Json]:
-    """Return updates that are sound but for one value that the document does not list."""
+    """Return valid updates except for one value that the document does not list."""
     [field] = bodies.sort_order(1)["fields"]
     wrong_direction, wrong_nulls = (
         {"order-id": 1, "fields": [{**field, **wrong}]}
@@ -195,7 +195,7 @@ def test_large_integers_everywhere(catalog: Catalog) -> None:
     )
     partition_file = partition_statistics_file(table, child)
     partition_file["file-size-in-bytes"] = ODD + 12
-    # Whether the catalog takes this update at all is a check of its own (erratum E14).
+    # Another check judges whether the catalog accepts this update (erratum E14).
     if commit(catalog, table, [set_partition_statistics(partition_file)]).ok:
         kept = {"partition-statistics": [partition_file]}
         expect_loaded(catalog, table, kept, what="int64")

@@ -1,4 +1,4 @@
-"""Commits and histories of a size that other users notice: for runs that may be disruptive."""
+"""Checks with large commits and histories, which slow down other users: disruptive runs only."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_a_thousand_snapshots_are_loaded(catalog: Catalog) -> None:
 
 
 def _with_more(catalog: Catalog, table: Table, added: list[int]) -> Table:
-    """Commit some snapshots, each the child of the one before; their ids are put into ``added``."""
+    """Commit some snapshots, each the child of the one before; append their ids to ``added``."""
     updates: list[dict[str, Any]] = []
     for ordinal in range(1, _SNAPSHOTS_OF_A_COMMIT + 1):
         parent = added[-1] if added else None

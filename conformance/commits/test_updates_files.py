@@ -1,4 +1,4 @@
-"""Updates of what a table's metadata says of other files: statistics and encryption keys."""
+"""Checks of the updates of statistics files and encryption keys."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 KEY: Json = {
     "key-id": "icecheck-key-1",
-    "encrypted-key-metadata": "+/+/aWNlY2hlY2s=",  # with what other alphabets write otherwise
+    "encrypted-key-metadata": "+/+/aWNlY2hlY2s=",  # other base64 alphabets differ
     "encrypted-by-id": "icecheck-root",
     "properties": {"purpose": "test"},
 }

@@ -1,4 +1,4 @@
-"""Updates of partition specs and sort orders."""
+"""Checks of the updates of partition specs and sort orders."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ UNKNOWN_ID = 4711
 LAST_ADDED_SPEC = {"action": "set-default-spec", "spec-id": -1}
 LAST_ADDED_ORDER = {"action": "set-default-sort-order", "sort-order-id": -1}
 
-# Each transform that the document names, over a column of a type that has it.
+# Each transform in the document, on a column of a suitable type.
 TRANSFORMS = (
     ("identity", "string"),
     ("year", "date"),
@@ -46,7 +46,7 @@ Json = dict[str, Any]
 
 
 def add_spec(table: Table, name: str, ordinal: int = 1) -> Json:
-    """Return add-spec of one field over the id column; specs of other ordinals differ in it."""
+    """Return add-spec with one field on the id column; each ordinal gives another field."""
     field_id = number(table, "last-partition-id") + ordinal
     transform = f"bucket[{ordinal + 1}]"
     field = bodies.partition_field(column_id(table, "id"), transform, name, field_id)
@@ -68,7 +68,7 @@ def add_order(table: Table, column: str) -> Json:
     return {"action": "add-sort-order", "sort-order": order}
 
 
-# ---- partition specs (version 1 numbers their fields in its own way)
+# ---- partition specs (version 1 numbers their fields per spec)
 
 
 @check("update.add-spec", proves="update.add-spec.effect")
@@ -147,7 +147,7 @@ def test_field_ids_are_assigned(catalog: Catalog) -> None:
 
 
 def partition_field_ids(table: Table) -> Iterator[tuple[Any, tuple[Any, Any]]]:
-    """Yield each partition field of each spec: its id and what it is computed from."""
+    """Yield the id of each partition field of each spec, with its source column and transform."""
     for spec in table.metadata.get("partition-specs") or ():
         for field in spec.get("fields") or ():
             yield field.get("field-id"), (field.get("source-id"), field.get("transform"))
@@ -198,7 +198,7 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
     """Spec id -1 makes the spec the default that the same commit added last."""
     table = given_table_since(catalog, 2)
     one, two = (add_spec(table, f"bucket_{ordinal}", ordinal) for ordinal in (1, 2))
-    # Which ids its fields get is another matter.
+    # Another check judges the ids of its fields.
     without_id = {k: v for k, v in two["spec"]["fields"][0].items() if k != "field-id"}
     after = expect_effect(
         catalog,
@@ -270,7 +270,7 @@ def test_add_sort_order(catalog: Catalog) -> None:
         "null-order": "nulls-last",
     }
     update["sort-order"]["fields"].append(by_data)
-    # Where nulls go is said beside the direction, and does not follow from it.
+    # The null order is sent beside the direction and does not follow from it.
     update["sort-order"]["fields"][0]["null-order"] = "nulls-last"
     expect_effect(
         catalog,

@@ -1,4 +1,4 @@
-"""Updates of schemas: add-schema, set-current-schema, remove-schemas."""
+"""Checks of the updates of schemas: add-schema, set-current-schema, remove-schemas."""
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
@@ -36,7 +36,7 @@ def test_other_identifier_fields(catalog: Catalog) -> None:
     """A schema with the same columns and other identifier-field-ids is another schema."""
     table = given_table(catalog)
     fields = view.current_schema(table.metadata).get("fields", [])
-    # Whichever the table has: none, or this one.
+    # Change the identifier: to none if the table has one, else to the id column.
     has = view.current_schema(table.metadata).get("identifier-field-ids") or []
     named = [] if has else [column_id(table, "id")]
     schema = bodies.schema(
@@ -148,10 +148,11 @@ def test_remove_schemas(catalog: Catalog) -> None:
     table = given_table(catalog)
     first = number(table, "current-schema-id")
     wide, other, wider = (wider_schema(table, name) for name in ("one", "other", "two"))
-    # The schema that goes has the column with the highest id, which stays taken.
+    # The removed schema has the column with the highest id, which must stay assigned.
     last = number(table, "last-column-id") + 2
     wide["fields"].append(bodies.struct_field(last, "gone", "string"))
-    # As older clients say it, for older catalogs: the second schema is without that id.
+    # Older clients send last-column-id, and older catalogs need it: the second schema lacks that
+    # column.
     added = [
         {"action": "add-schema", "schema": schema, "last-column-id": last}
         for schema in (wide, other, wider)

@@ -1,4 +1,4 @@
-"""Updates of snapshots and of the branches and tags that name them."""
+"""Checks of the updates of snapshots, and of the branches and tags that name them."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ TAG = "release"
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 ADDED_ROWS = 10
 TEN_YEARS_MS = 315_576_000_000
-"""An age that 32 bits do not hold."""
+"""An age in milliseconds that 32 bits cannot hold."""
 
 Json = dict[str, Any]
 
@@ -47,12 +47,12 @@ def remove_snapshots(*snapshot_ids: int) -> Json:
 
 
 def lacking_ref(name: str) -> Matcher:
-    """Match refs, absent or null ones included, without this name."""
+    """Match refs without this name; absent and null refs match too."""
     return Matcher(f"no ref {name}", lambda v: not isinstance(v, dict) or name not in v)
 
 
 def naming(snapshot_id: int, *names: str) -> Matcher:
-    """Match refs of exactly these names, which all name one snapshot."""
+    """Match refs with exactly these names, all at the same snapshot."""
 
     def accepts(value: Any) -> bool:
         if not isinstance(value, dict):
@@ -179,7 +179,7 @@ def test_next_row_id_follows(catalog: Catalog) -> None:
 
 
 def at_least(least: int) -> Matcher:
-    """Match an integer that is not below another one."""
+    """Match an integer of at least this value."""
     return Matcher(f"at least {least}", lambda v: isinstance(v, int) and v >= least)
 
 
@@ -222,7 +222,7 @@ def test_remove_a_snapshot_that_a_branch_names(catalog: Catalog) -> None:
 
 
 def _dangles(metadata: Any, removed: int, name: str) -> bool:
-    """Whether a ref has this name while the snapshot is gone; if it stays, nothing dangles."""
+    """Return whether a ref has this name although its snapshot is removed."""
     there = {each.get("snapshot-id") for each in metadata.get("snapshots") or ()}
     return removed not in there and name in (metadata.get("refs") or {})
 
@@ -336,11 +336,11 @@ def test_ref_to_an_unknown_snapshot(catalog: Catalog) -> None:
 def test_remove_snapshot_ref(catalog: Catalog) -> None:
     """remove-snapshot-ref removes the refs it names, and neither their snapshots nor others."""
     table, [first] = given_snapshots(catalog, 1)
-    # Where the catalog shows it, the branch alone names its snapshot: not even then it goes.
+    # Where possible, the branch is the only ref of its snapshot: the snapshot must stay even then.
     own = bodies.snapshot(table.metadata, 2, parent=first)
     alone = has_capability(catalog, "snapshot-history")
     named = own["snapshot-id"] if alone else first
-    gone = "gone"  # whose snapshot has other names, and keeps them
+    gone = "gone"  # other refs name its snapshot, and must stay
     made = [bodies.snapshot_ref(named, BRANCH)]
     made += [bodies.snapshot_ref(first, name, "tag") for name in (TAG, gone)]
     table = given_commit(catalog, table, [*([add_snapshot(own)] if alone else []), *made])

@@ -1,4 +1,4 @@
-"""Updates of a table's identity, format version, location and properties."""
+"""Checks of the updates of a table's identity, format version, location and properties."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, shared_table
@@ -21,9 +21,9 @@ from icecheck.replies.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
 ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 UNKNOWN_FORMAT_VERSION = 99
 ODD_VALUE = "\N{PENGUIN}"
-"""A character that takes four bytes in UTF-8, and two units in UTF-16."""
+"""A character of four bytes in UTF-8 and two code units in UTF-16."""
 
-# From, to, and what the metadata of the higher version must have that the lower one lacks.
+# Old version, new version, and the members that only the metadata of the new one must have.
 UPGRADES = ((1, 2, "last-sequence-number"), (2, 3, "next-row-id"))
 
 
@@ -120,7 +120,7 @@ def test_set_properties(catalog: Catalog) -> None:
         {"properties": {"kept": "1", "replaced": " 2 ", "Added": "3"}},
         what="properties",
     )
-    # A catalog may refuse characters that it has no room for, but not keep others instead.
+    # A catalog may refuse characters that it cannot store, but may not store others instead.
     odd = {"odd": ODD_VALUE}
     if commit(catalog, table, [{"action": "set-properties", "updates": odd}]).ok:
         expect_loaded(catalog, table, {"properties": odd}, what="properties")

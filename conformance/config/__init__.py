@@ -1,1 +1,1 @@
-"""Checks of the configuration that a client asks for first."""
+"""Checks of the configuration that a client requests first."""

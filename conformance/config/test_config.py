@@ -1,4 +1,4 @@
-"""The configuration: what a client is told before it asks for anything else."""
+"""Checks of getConfig: the configuration that a client reads before any other request."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ _ENDPOINT_SPELLING = declare(
 
 _VERBS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _NOT_SERVED = frozenset({404, 405, 501})
-# These name something that the check does not make: 404 is then an ordinary answer.
+# These paths name something that the check does not make: a 404 is then correct.
 _MAY_BE_MISSING = ("{view}", "{plan-id}", "/tasks", "/credentials")
 
 
@@ -123,7 +123,7 @@ def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
         if operation.endpoint in claimed and not operation.precedes_config
     ]
     table = given_table(catalog, given_namespace(catalog))
-    # What removes something comes last.
+    # Operations that remove something come last.
     operations.sort(key=lambda o: (o.method == "DELETE", "{table}" not in o.path))
     missing = [
         f"{operation.endpoint} answered {answer.status}"
@@ -171,7 +171,7 @@ def _is_verb_and_path(entry: Any) -> bool:
 
 
 def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
-    """Return what is left of an endpoint when prefix, slashes and variable names do not count."""
+    """Return an endpoint's verb and path parts without the prefix, slashes and variable names."""
     verb, _, path = endpoint.partition(" ")
     if prefix:
         path = path.replace(f"/{prefix.strip('/')}/", "/", 1)
@@ -180,7 +180,7 @@ def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
 
 
 def _probe(catalog: Catalog, operation: Operation, table: Table) -> Reply:
-    """Send the least that shows whether a route is there: mostly an empty object."""
+    """Send a minimal request that shows whether a route exists: mostly an empty object."""
     names: dict[str, str | Namespace] = {
         "namespace": table.namespace,
         "table": table.name,
@@ -188,7 +188,7 @@ def _probe(catalog: Catalog, operation: Operation, table: Table) -> Reply:
         "plan-id": "no-such-plan",
     }
     if operation.id == "renameTable":
-        # Nothing is found under an empty identifier, and that would be a 404 too.
+        # An empty identifier would be answered 404 as well.
         own = (table.namespace, table.name)
         return catalog.rename_table(own, (table.namespace, catalog.new_name()))
     if operation.id == "dropTable":

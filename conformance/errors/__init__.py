@@ -1,1 +1,1 @@
-"""Checks of error answers, whatever was asked."""
+"""Checks of error answers of all operations."""

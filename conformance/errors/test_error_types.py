@@ -1,4 +1,4 @@
-"""The type of an error: it says which of the things that a request names is missing."""
+"""Checks of the type of an error, which says which of the named objects is missing."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,14 +21,14 @@ _NAMESPACE = "NoSuchNamespaceException"
 _TABLE = "NoSuchTableException"
 _VIEW = "NoSuchViewException"
 _WITH_A_BODY = frozenset({401, 403, 404, 406, 409, 422})
-"""What the document answers with an error body; a gateway's own statuses are not among them."""
+"""The statuses for which the document defines an error body; a gateway's statuses are left out."""
 _ABSENT_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
 Json = dict[str, Any]
 Request = tuple[str, Mapping[str, str | Namespace], Any]
-"""An operation, the names in its path, and its body."""
+"""An operation, its path parameters, and its body."""
 Missing = tuple[*Request, str]
-"""A request, and the type that is due when it is answered 404."""
+"""A request, and the error type that a 404 must have."""
 
 
 @check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
@@ -85,7 +85,7 @@ def test_refusals_say_that_they_are_json(catalog: Catalog) -> None:
 
 
 def _that_conflict(catalog: Catalog, table: Table) -> Iterator[Request]:
-    """Ask for what is there already, and commit to a table that has another identity."""
+    """Yield requests that create existing objects, and commits with another table's uuid."""
     inside = {"namespace": table.namespace}
     same = {"namespace": [*table.namespace], "properties": {}}
     commit = _commit(table.namespace, table.name, "assert-table-uuid", [set_property("1")])
@@ -97,7 +97,7 @@ def _that_conflict(catalog: Catalog, table: Table) -> Iterator[Request]:
 
 
 def _of_tables(catalog: Catalog, table: Table) -> Iterator[Missing]:
-    """Ask about a table that is missing where there is another, and for a missing namespace."""
+    """Yield requests about a missing table beside an existing one, and into a missing namespace."""
     name = catalog.new_name()
     there: Mapping[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
     missing = {**there, "table": name}
@@ -124,9 +124,9 @@ def _of_tables(catalog: Catalog, table: Table) -> Iterator[Missing]:
 
 
 def _of_views(catalog: Catalog, namespace: Namespace) -> Iterator[Missing]:
-    """Ask about a view that is missing where there is another, and for a missing namespace.
+    """Yield requests about a missing view beside an existing one, and into a missing namespace.
 
-    Where there are no views, nothing is asked: what was asked of tables is judged all the same.
+    Yields nothing where the catalog has no views; the requests about tables are judged anyway.
     """
     try:
         view = given_view(catalog, namespace)
@@ -159,10 +159,11 @@ def _commit(namespace: Namespace, name: str, requirement: str, updates: list[Jso
 
 def _expect_type(reply: Reply, due: str) -> None:
     body = object_in(reply)
-    error = body.get("error", body)  # without the envelope, as the document has it for views
+    error = body.get("error", body)  # without the envelope for views, as in the document
     said = error.get("type") if isinstance(error, dict) else None
     if said != due:
-        # Worded as the judgement of all other type names: one server's names are one cause.
+        # The same wording as the judgement of all other type names: the wrong names of a server are
+        # one cause.
         raise reply.violation(
             ERROR_TYPE,
             "the type name that the document gives",

@@ -1,4 +1,4 @@
-"""Errors: their body, what they say about themselves, and what must not be one."""
+"""Checks of errors: their body, their content type, and requests that must not cause an error."""
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
@@ -23,7 +23,7 @@ def test_an_error_has_message_type_and_code(catalog: Catalog) -> None:
     if not reply.exchange.claims_json:
         raise not_applicable("the error does not claim to be JSON")
     _expect_envelope(reply)
-    # A message that repeats a name has to quote it; some servers take no such name at all.
+    # A message that repeats a name must escape quotes; some servers refuse such a name.
     quoted = catalog.load_namespace_metadata(catalog.new_namespace_name('"\\'))
     if quoted.status == 404 and quoted.exchange.claims_json:
         _expect_envelope(quoted)

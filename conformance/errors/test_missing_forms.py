@@ -1,4 +1,4 @@
-"""What is asked about things that are not there, in each form that the question may have."""
+"""Checks of requests about missing objects, in every form that a request may have."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ _PAGE = (("pageToken", ""), ("pageSize", "1"))
 _ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 _CHANGING = frozenset({"renameTable", "registerTable"})
 _OPTIONAL = "if that is done at all"
-"""Ends the names of forms that may be refused in other words: not every catalog does so."""
+"""The ending of optional forms, which may be refused with any status but 500."""
 
 
 @check(
@@ -47,10 +47,10 @@ def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
         reply = each.send(catalog)
         done = done or (reply.ok and each.operation_id in _CHANGING)
         if plain.setdefault(each.operation_id, reply.status) != 404:
-            continue  # which is for the checks of that operation to judge
+            continue  # the checks of that operation judge it
         if not each.form.endswith(_OPTIONAL) or reply.ok or reply.status == 500:
             reply.expect(404, detail=f"{each}, of what is not there")
-    if done:  # what was accepted may have moved what is looked at here
+    if done:  # an accepted request may have moved these objects
         return
     expect_own_unchanged(catalog, own)
     if catalog.claims("namespaceExists"):
@@ -58,7 +58,7 @@ def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
 
 
 def _reads(catalog: Catalog, own: Own, missing: Namespace) -> Iterator[Asked]:
-    """Look at a namespace that is missing, also inside of one that is there, and for a table."""
+    """Yield reads of missing namespaces, also nested ones, and of a missing table."""
     nowhere: list[tuple[str, Namespace]] = [("", missing)]
     if own.inner is not None:
         nowhere.append(("inside of one that is there", (*own.namespace, catalog.new_name())))
@@ -86,7 +86,7 @@ def _reads(catalog: Catalog, own: Own, missing: Namespace) -> Iterator[Asked]:
 
 
 def _writes(catalog: Catalog, own: Own, missing: Namespace) -> Iterator[Asked]:
-    """Change what is missing, and put something where nothing can be put."""
+    """Yield writes to missing objects, and writes into missing namespaces."""
     names: Names = {"namespace": missing}
     yield Asked("dropNamespace", names)
     yield Asked("updateProperties", names, body={"removals": ["a"], "updates": {"b": "1"}})

@@ -1,4 +1,4 @@
-"""One request, spelled in the ways that HTTP and JSON leave to clients: the same answer."""
+"""Checks that a request has the same answer in every spelling that HTTP and JSON allow."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ _HEADERS: Mapping[str, Mapping[str, str]] = {
     "no compression": {"Accept-Encoding": "identity"},
 }
 _UNKNOWN_QUERY = [("icecheck-unknown", "a b"), ("_", "")]
-# What may differ between two answers to one request.
+# Members that may differ between two answers to one request.
 _PASSING = frozenset({"config", "storage-credentials", "next-page-token", "plan-id"})
 _CONTENT_TYPES = {
     "a charset": "application/json; charset=utf-8",
@@ -40,11 +40,11 @@ _CONTENT_TYPES = {
 
 
 def _said(asked: Asked, reply: Reply) -> Json:
-    """Return what an answer says, without what may differ from one answer to the next."""
+    """Return the content of an answer without the members that may differ between answers."""
     if not reply.exchange.response_body:
         return None
     if asked.operation_id == "listNamespaces" and not asked.form:
-        return asked.lists_it(reply)  # others come and go beside it
+        return asked.lists_it(reply)  # other namespaces may come and go
     return {k: v for k, v in object_in(reply).items() if k not in _PASSING}
 
 
@@ -65,7 +65,7 @@ def test_a_read_is_answered_the_same_however_it_is_spelled(catalog: Catalog) -> 
     """What a client may send beside a request that reads makes no difference to its answer."""
     own = own_objects(catalog)
     for asked in reads(catalog, own):
-        # Without a tag of its own: an unknown one is sent beside it.
+        # Reads with a tag are left out, because an unknown tag is sent as one of the headers.
         if asked.form == "If-None-Match":
             continue
         _expect_same_answers(catalog, asked)
@@ -75,15 +75,15 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
     first, second = asked.send(catalog), asked.send(catalog)
     due = _said(asked, first)
     if not first.ok or first.status != second.status or due != _said(asked, second):
-        return  # a catalog that gives two answers to one request
+        return  # the catalog answers the same request differently
     forms = [(what, asked.send(catalog, headers)) for what, headers in _HEADERS.items()]
     unknown = _with_query(asked).send(catalog)
-    # The document does not say that unknown parameters are taken.
+    # The document does not say that unknown parameters are accepted.
     if not 400 <= unknown.status < 500:
         forms.append(("a parameter that nobody knows", unknown))
     for what, reply in forms:
         reply.expect(first.status, detail=f"{asked} with {what}")
-        # Somebody else may have changed it meanwhile.
+        # Another client may have changed it meanwhile.
         if _said(asked, reply) != due and _said(asked, asked.send(catalog)) == due:
             raise reply.violation(
                 SPELLING_CHANGES_THE_ANSWER,
@@ -93,7 +93,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
             )
 
 
-# ------------------------------------------------------------------------------ writing
+# ------------------------------------------------------------------------------ writes
 
 
 @check(
@@ -120,7 +120,7 @@ def test_a_write_is_carried_out_however_its_json_is_written(catalog: Catalog) ->
 
 
 def _rewritten(catalog: Catalog, asked: Asked) -> Asked:
-    """Return a request whose body says the same with its members from the last to the first."""
+    """Return a request whose body has the same content, with its members in reverse order."""
     if asked.body is NO_BODY:
         return asked
     ordinal = len(catalog.exchanges) + 1
@@ -140,21 +140,21 @@ def _turned(value: Json) -> Json:
 
 
 def _escaped(text: str) -> str:
-    """Write a letter of the members and values here as its escape."""
+    """Replace a letter in some members and values by its JSON escape."""
     return text.replace("icecheck", "\\u0069cecheck").replace('"set-', '"\\u0073et-')
 
 
 def _expect_carried_out(
     catalog: Catalog, spell: Callable[[Asked], Asked], headers: Mapping[str, str], what: str
 ) -> None:
-    """Judge that every write takes effect in this spelling, if it does in the plain one."""
+    """Judge that every write that succeeds in its plain form takes effect in this spelling."""
     own = own_objects(catalog)
     plain = own_objects(catalog)
     carried = 0
     usual = {str(each): each for each in _in_order(catalog, plain)}
     for asked in _in_order(catalog, own):
         if not usual[str(asked)].send(catalog).ok:
-            continue  # a catalog that does not do this
+            continue  # the catalog does not accept this write
         reply = spell(asked).send(catalog, headers)
         if not reply.ok:
             raise reply.violation(
@@ -177,13 +177,13 @@ def _expect_carried_out(
 
 
 def _in_order(catalog: Catalog, own: Own) -> list[Asked]:
-    """Return the writes that can follow each other: what moves or drops something comes last."""
+    """Return the writes in a possible order: renames and drops come last."""
     last = frozenset(catalog.contract.by_object(Action.RENAME).values())
     dropping = {catalog.contract.operation_that(Action.DROP, kind) for kind in _KINDS}
     every = [
         each
         for each in writes(catalog, own)
-        # What is renamed away is not there to be dropped.
+        # A renamed object cannot be dropped under its former name.
         if each.operation_id not in dropping and each.form != "over its own table"
     ]
     every.sort(key=lambda each: each.operation_id in last)
@@ -191,7 +191,7 @@ def _in_order(catalog: Catalog, own: Own) -> list[Asked]:
 
 
 def _drops_of(catalog: Catalog, every: list[Asked]) -> Iterator[Asked]:
-    """Yield what drops the table and the view that were created before."""
+    """Yield the drops of the table and the view that the writes have created."""
     for kind in _KINDS:
         creates = catalog.contract.operation_that(Action.CREATE, kind)
         drops = catalog.contract.operation_that(Action.DROP, kind)
@@ -204,7 +204,7 @@ def _drops_of(catalog: Catalog, every: list[Asked]) -> Iterator[Asked]:
 def _traces(
     catalog: Catalog, own: Own, asked: Asked
 ) -> Iterator[tuple[Reply, Callable[[Reply], bool]]]:
-    """Yield what to look at after a write, and what tells that it has had no effect."""
+    """Yield reads after a write, each with a predicate that says that the write had no effect."""
     table = own.table
     match asked.operation_id:
         case "createNamespace" if catalog.claims("loadNamespaceMetadata"):

@@ -1,1 +1,1 @@
-"""Checks that lead a table through many states and look at it in each."""
+"""Checks that change a table step by step and read it in each state."""

@@ -1,4 +1,4 @@
-"""Commits that change a table's snapshots, refs and what belongs to a snapshot."""
+"""Commits that change a table's snapshots, refs, statistics and encryption keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 
 AHEAD = "ahead"
-"""A branch that has a snapshot which main never had."""
+"""The name of a branch with a snapshot that main never had."""
 TAG = "v1"
 
 _SUMMARY = {"operation": "append", "added-records": "0", "icecheck.offset": "007"}
@@ -72,12 +72,13 @@ def _with_ref(metadata: Metadata, update: Json) -> Json:
 def _appended(metadata: Metadata, ref: Json, snapshot: Json) -> Growth:
     due = _with_snapshot(metadata, snapshot) | _with_ref(metadata, ref)
     updates = [{"action": "add-snapshot", "snapshot": snapshot}, ref]
-    # Where it does not show, as in a table that becomes one of version 3 in this very commit.
+    # The first row id is not compared if the table does not show one before the commit, as when the
+    # same commit upgrades it to version 3.
     return Growth(updates, due, free=() if "next-row-id" in due else ("next-row-id",))
 
 
 def snapshots(metadata: Metadata) -> Growth:
-    """Add two snapshots, the first of them of the first schema, and main for the second."""
+    """Add two snapshots, the first with the first schema, and set main to the second."""
     first = _snapshot(metadata, 1, None, schema_id=metadata["schemas"][0]["schema-id"])
     with_first = _with_snapshot(metadata, first)
     second = _snapshot({**metadata, **with_first}, 2, first["snapshot-id"])
@@ -88,7 +89,7 @@ def snapshots(metadata: Metadata) -> Growth:
 
 
 def ahead(metadata: Metadata) -> Growth:
-    """Add two snapshots that main does not have, and a branch for the second."""
+    """Add two snapshots that main does not have, and a branch at the second."""
     first = _snapshot(metadata, 3, metadata["current-snapshot-id"])
     ref = bodies.snapshot_ref(first["snapshot-id"], AHEAD, "branch", **_RETENTION)
     growth = _appended(metadata, ref, first)
@@ -99,7 +100,7 @@ def ahead(metadata: Metadata) -> Growth:
 
 
 def tagged(metadata: Metadata) -> Growth:
-    """Tag the first snapshot, and the one of the branch that main does not have."""
+    """Tag the first snapshot and the branch's snapshot that main does not have."""
     first = metadata["snapshots"][0]["snapshot-id"]
     tags = [bodies.snapshot_ref(first, TAG, "tag", max_ref_age_ms=2**53 + 1)]
     if branch := metadata["refs"].get(AHEAD):
@@ -129,14 +130,14 @@ def branch_gone(metadata: Metadata) -> Growth:
 
 
 def snapshot_gone(metadata: Metadata) -> Growth:
-    """Remove the snapshot before the last one added: the tag of the branch names that."""
+    """Remove the snapshot before the last one added; the branch's tag names the last one."""
     gone = metadata["snapshots"][-2]["snapshot-id"]
     update = {"action": "remove-snapshots", "snapshot-ids": [gone]}
     left = [each for each in metadata["snapshots"] if each["snapshot-id"] != gone]
     return Growth([update], {"snapshots": left})
 
 
-# ---- what belongs to snapshots, and the table as a whole
+# ---- statistics and encryption keys
 
 
 def files(metadata: Metadata) -> Growth:
@@ -150,7 +151,7 @@ def files(metadata: Metadata) -> Growth:
 
 
 def fewer_files(metadata: Metadata) -> Growth:
-    """Remove the statistics of the one and the partition statistics of the other snapshot."""
+    """Remove the statistics of one snapshot and the partition statistics of the other."""
     first, second = (each["snapshot-id"] for each in metadata["snapshots"][:2])
 
     def without(member: str, gone: int) -> list[Json]:
@@ -168,7 +169,7 @@ def fewer_files(metadata: Metadata) -> Growth:
 
 
 def keys(metadata: Metadata) -> Growth:
-    """Add two encryption keys, the first of which encrypts the second."""
+    """Add two encryption keys; the first encrypts the second."""
     keys: list[Json] = [
         {"key-id": name, "encrypted-key-metadata": encoded, "properties": {"of": name}}
         for name, encoded in (("key-1", "+/+/"), ("key-2", "AA=="))

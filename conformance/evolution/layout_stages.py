@@ -1,4 +1,4 @@
-"""Commits that change a table's definitions, so that what is current is not what came last."""
+"""Commits that change a table's definitions so that the current one is not the last added."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ Metadata = Mapping[str, Any]
 _STRUCT = bodies.struct_field
 _LOOKS = ("", "null", "true", "0", "1e5", "007", "1.500", "9007199254740993")
 _NUMBER_LIKE = {key: value for key, value in string_map().items() if value in _LOOKS}
-"""Properties whose values look like something else than text."""
+"""Properties whose values look like other types than text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
     """The updates of one commit and the members that they change, with the ids that were sent.
 
-    ``free`` are members that become what the server says.
+    ``free`` are members whose new value the server chooses.
     """
 
     updates: list[Json]
@@ -53,13 +53,13 @@ class Growth:
 
 
 def properties(metadata: Metadata) -> Growth:
-    """Set properties whose values look like numbers, booleans and nothing."""
+    """Set properties whose values look like numbers, booleans and null."""
     due = {**(metadata.get("properties") or {}), **_NUMBER_LIKE}
     return Growth([{"action": "set-properties", "updates": _NUMBER_LIKE}], {"properties": due})
 
 
 def one_property_less(metadata: Metadata) -> Growth:
-    """Remove one property of many."""
+    """Remove one of many properties."""
     gone, _ = KEPT
     left = {k: v for k, v in (metadata.get("properties") or {}).items() if k != gone}
     return Growth([{"action": "remove-properties", "removals": [gone]}], {"properties": left})
@@ -73,7 +73,7 @@ def _next(metadata: Metadata, members: str, id_member: str) -> int:
 
 
 def _wider(metadata: Metadata) -> tuple[list[Json], int]:
-    """Return two schemas, each wider by a column of its own, and the last column id then."""
+    """Return two schemas, each with one more column, and the last column id after both."""
     schema, last = view.current_schema(metadata), metadata["last-column-id"]
     new = _next(metadata, "schemas", "schema-id")
     made = [
@@ -88,7 +88,7 @@ def _wider(metadata: Metadata) -> tuple[list[Json], int]:
 
 
 def schemas(metadata: Metadata) -> Growth:
-    """Add two schemas, and make the first of them the current one between the two."""
+    """Add two schemas, and make the first one current before the second is added."""
     made, last = _wider(metadata)
     [zone] = [f["type"]["fields"][0]["id"] for f in made[0]["fields"] if f["name"] == "spot"]
     made[0]["identifier-field-ids"] = [*made[0].get("identifier-field-ids", []), zone]
@@ -102,10 +102,11 @@ def schemas(metadata: Metadata) -> Growth:
 
 
 def evolved(metadata: Metadata) -> Growth:
-    """Change the columns under the ids that they have, nested ones too, and make that current.
+    """Change columns, nested ones too, under their existing ids, and make the new schema current.
 
-    Two swap their names, one is gone, what was first is last, types are wider, and less is
-    required and identifies a row; earlier schemas, specs and orders mean what they meant.
+    Two columns swap names, one is dropped, the first becomes the last, types are widened, and fewer
+    columns are required and in the identifier. Earlier schemas, specs and orders keep their
+    meaning.
     """
     schema = view.current_schema(metadata)
     swapped = {"data": "tags", "tags": "data"}
@@ -118,7 +119,7 @@ def evolved(metadata: Metadata) -> Growth:
 
 
 def _keyed_by_id(fields: Sequence[Json]) -> Json:
-    """Return a schema in which the column of that name alone identifies a row."""
+    """Return a schema whose only identifier field is the column named "id"."""
     return bodies.schema(
         *fields, identifier_field_ids=[each["id"] for each in fields if each["name"] == "id"]
     )
@@ -128,7 +129,7 @@ _WIDER = {"int": "long", "float": "double"}
 
 
 def _later(field: Json) -> Json:
-    """Return a column as it is later: of a wider type, its own fields optional and renamed."""
+    """Return the later version of a column: a wider type; its own fields optional and renamed."""
     inner = field["type"]
     if isinstance(inner, str):
         return {**field, "type": _WIDER.get(inner, inner)}
@@ -160,9 +161,9 @@ def _two_specs(metadata: Metadata) -> tuple[list[Json], int]:
 
 
 def _field_ids(metadata: Metadata) -> tuple[int, int, int]:
-    """Return ids for the first field of a spec and the two of the next.
+    """Return the id of the first spec's field and those of the second spec's two fields.
 
-    In format version 1 they are numbered in each spec.
+    In format version 1 each spec numbers its fields from 1000.
     """
     if metadata["format-version"] < _SECOND_VERSION:
         return 1000, 1000, 1001
@@ -174,7 +175,7 @@ _SECOND_VERSION = 2
 
 
 def specs(metadata: Metadata) -> Growth:
-    """Add two specs, and make the first of them the default one between the two."""
+    """Add two specs, and make the first one the default before the second is added."""
     made, last = _two_specs(metadata)
     first, second = ({"action": "add-spec", "spec": each} for each in made)
     due = {
@@ -188,7 +189,9 @@ def specs(metadata: Metadata) -> Growth:
 def _two_orders(metadata: Metadata) -> list[Json]:
     by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
     new = max(1, _next(metadata, "sort-orders", "order-id"))
-    direction = "asc" if len(metadata["sort-orders"]) < 3 else "desc"  # none is there already
+    direction = (
+        "asc" if len(metadata["sort-orders"]) < 3 else "desc"
+    )  # so that neither order exists already
     made = [
         bodies.sort_order(by_name[name], order_id=new + at)
         for at, name in enumerate(("data", "at"))
@@ -200,7 +203,7 @@ def _two_orders(metadata: Metadata) -> list[Json]:
 
 
 def orders(metadata: Metadata) -> Growth:
-    """Add two sort orders, and make the first of them the default one between the two."""
+    """Add two sort orders, and make the first one the default before the second is added."""
     made = _two_orders(metadata)
     first, second = ({"action": "add-sort-order", "sort-order": each} for each in made)
     due = {
@@ -211,7 +214,7 @@ def orders(metadata: Metadata) -> Growth:
 
 
 def last_of_two(metadata: Metadata) -> Growth:
-    """Add two of each definition, and make the last one current, by -1, after all of it."""
+    """Add two of each definition, then make the last one of each current by -1."""
     schemas, last_column = _wider(metadata)
     specs, last_field = _two_specs(metadata)
     orders = _two_orders(metadata)
@@ -220,7 +223,7 @@ def last_of_two(metadata: Metadata) -> Growth:
         *({"action": "add-schema", "schema": each} for each in schemas),
         *({"action": "add-spec", "spec": each} for each in specs),
         *({"action": "add-sort-order", "sort-order": each} for each in orders),
-        # That of the moment is named once more: it is not what was added last.
+        # The current schema is set again first: it is not the schema that was added last.
         current,
         {"action": "set-current-schema", "schema-id": -1},
         {"action": "set-default-sort-order", "sort-order-id": -1},
@@ -240,7 +243,7 @@ def last_of_two(metadata: Metadata) -> Growth:
 
 
 def of_new_column(metadata: Metadata) -> Growth:
-    """Add a column, and in the same commit a spec and a sort order of it, all made current."""
+    """Add a column, a spec and a sort order of it in one commit; make all three current."""
     schema, *_ = _wider(metadata)[0]
     column = schema["fields"][-1]
     field_id, *_ = _field_ids(metadata)
@@ -290,7 +293,7 @@ def first_again(metadata: Metadata) -> Growth:
 
 
 def last_gone(metadata: Metadata) -> Growth:
-    """Remove what had the highest ids of columns and partition fields, which stay assigned."""
+    """Remove the schema and spec with the highest column and field ids, which stay assigned."""
     *schemas, schema = metadata["schemas"]
     *specs, spec = metadata["partition-specs"]
     updates = [
@@ -301,7 +304,7 @@ def last_gone(metadata: Metadata) -> Growth:
 
 
 def narrower(metadata: Metadata) -> Growth:
-    """Drop a column which is in specs and orders, but not in the default ones."""
+    """Drop a column that earlier specs and orders use and the default ones do not."""
     schema = view.current_schema(metadata)
     [dropped] = [each["id"] for each in schema["fields"] if each["name"] == "at"]
     used = [*view.default_spec(metadata)["fields"], *view.default_sort_order(metadata)["fields"]]
@@ -312,7 +315,7 @@ def narrower(metadata: Metadata) -> Growth:
 
 
 def defaults(metadata: Metadata) -> Growth:
-    """Add columns with defaults, one of them nested, and then write others for later rows."""
+    """Add columns with defaults, one of them nested, then change their write defaults."""
     schema, last = view.current_schema(metadata), metadata["last-column-id"]
 
     def with_defaults(write: int) -> Json:
@@ -321,13 +324,13 @@ def defaults(metadata: Metadata) -> Growth:
         own = _STRUCT(last + 1, "own", "long", initial_default=0, write_default=write)
         return {**schema, "fields": [*schema["fields"], own, outer]}
 
-    # Tame numbers: a great one that is rounded is for others to tell, and would end the life here.
+    # Small numbers: other checks judge the rounding of large ones, which would end this check here.
     growth = _made_current(metadata, [with_defaults(41), with_defaults(0)])
     return Growth(growth.updates, {**growth.due, "last-column-id": last + 3})
 
 
 def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
-    """Add schemas, and make each of them the current one in its turn."""
+    """Add schemas, and make each one current after it is added."""
     new = _next(metadata, "schemas", "schema-id")
     made = [{**each, "schema-id": new + at} for at, each in enumerate(schemas)]
     updates: list[Json] = []
@@ -341,7 +344,7 @@ def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
 
 
 def bare(metadata: Metadata) -> Growth:
-    """Make a table unpartitioned and unsorted, by what it has of that or by adding it."""
+    """Make a table unpartitioned and unsorted by an existing spec and order, or by new ones."""
     specs, orders = metadata["partition-specs"], metadata["sort-orders"]
     updates: list[Json] = []
     spec_ids = [each["spec-id"] for each in specs if not each["fields"]]

@@ -1,4 +1,4 @@
-"""What a commit may assert of a table in some state: all that is true, and what is nearly so."""
+"""Requirements of commits: those that hold for a table, and wrong ones with a near value."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _NUMBERS = (
     ("assert-default-sort-order-id", "default-sort-order-id", "default-sort-order-id"),
 )
 _NEVER_MADE = "never_made"
-"""A ref that no table has."""
+"""The name of a ref that no table has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """An assertion that does not hold, the one that does, and what it says instead of the truth."""
+    """A requirement that does not hold, the one that does, and what the wrong value stands for."""
 
     assertion: Json
     truth: Json
@@ -33,7 +33,7 @@ class Wrong:
 
 
 def _refs(metadata: Metadata, *, besides_main: bool) -> dict[str, int | None]:
-    """Return ref name -> snapshot id, or None for refs that are not there."""
+    """Return ref name -> snapshot id; None for a ref that does not exist."""
     shown = metadata.get("refs")
     found = {name: ref.get("snapshot-id") for name, ref in (shown or {}).items()}
     current = metadata.get("current-snapshot-id")
@@ -44,9 +44,10 @@ def _refs(metadata: Metadata, *, besides_main: bool) -> dict[str, int | None]:
 
 
 def true_assertions(metadata: Metadata, *, besides_main: bool) -> list[Json]:
-    """Return every assertion that holds for a table with these metadata.
+    """Return every requirement that holds for a table with these metadata.
 
-    ``besides_main`` those of refs that are not there too: where a catalog knows other refs.
+    With ``besides_main`` these include requirements that other refs do not exist, for catalogs that
+    offer such refs.
     """
     numbers = [
         {"type": type_, member: metadata[of_table]}
@@ -65,9 +66,9 @@ def _ref_is(name: str, snapshot_id: int | None) -> Json:
 
 
 def nearly_true(metadata: Metadata, another_uuid: str, *, besides_main: bool) -> Iterator[Wrong]:
-    """Yield assertions that a server holds for true which looks at something near the truth.
+    """Yield requirements that hold only for a server that compares the wrong member.
 
-    Each is wrong by the value that another member, another ref or another definition has.
+    Each has the value of another member, another ref or another definition.
     """
     refs = _refs(metadata, besides_main=besides_main)
     for truth in true_assertions(metadata, besides_main=besides_main):
@@ -140,5 +141,5 @@ def _near_ref(metadata: Metadata, refs: Mapping[str, Any], own: int | None) -> d
     near: dict[Any, str] = dict.fromkeys([*snapshots][-1:], "the snapshot that was added last")
     near[snapshots.get(own, {}).get("parent-snapshot-id")] = "the snapshot before"
     near |= {snapshot_id: f"the snapshot of {ref}" for ref, snapshot_id in refs.items()}
-    near[None] = "null"  # which says that there is no such ref
+    near[None] = "null"  # null asserts that the ref does not exist
     return near

@@ -1,7 +1,7 @@
-"""The stages of a rich table's life: what each commits, and what the metadata then have to show.
+"""The stages of a table's evolution: what each commits and what the metadata must then show.
 
-They lead through states in which what is current is not what was added last: schemas, specs and
-orders in the middle, a branch ahead of main, a rolled back main, definitions that are gone.
+They lead through states in which the current definition is not the last one added: schemas, specs
+and orders in the middle, a branch ahead of main, a main that was rolled back, removed definitions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,11 +54,11 @@ _COLUMNS = bodies.schema(
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of a table's life, made for the metadata as they then are.
+    """One commit of a table's evolution, made for the current metadata.
 
-    What is done ``alone`` names ids that an earlier commit was told, or is often refused; what is
-    ``late`` came into the document late, and not every catalog knows it; what is ``due`` cannot be
-    refused where the stages before it were taken.
+    An ``alone`` stage uses ids from an earlier answer, or is often refused; a ``late`` stage uses a
+    late addition to the document, which not every catalog supports; a ``due`` stage must be
+    accepted if the stages before it were.
     """
 
     what: str
@@ -71,9 +71,9 @@ class Stage:
 def life_body(
     name: str, *, stage_create: bool = False, version: int | None = None, plain: bool = False
 ) -> Json:
-    """Return the body that creates the table with which such a life begins.
+    """Return the body that creates a table for these stages.
 
-    A ``plain`` one has no partitions and no order yet, which later ones come beside.
+    A ``plain`` table starts without partitions and sort order; the stages add them.
     """
     of_version = {} if version is None else {"format-version": str(version)}
     spec = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
@@ -88,7 +88,7 @@ def life_body(
 
 
 def grown(stage: Stage, metadata: Metadata) -> Growth | None:
-    """Return what a stage does to a table; None where that shows nothing it could be about."""
+    """Return the updates of a stage for a table; None if the metadata do not have what it needs."""
     try:
         growth = stage.make(metadata)
     except SHAPE_ERRORS:
@@ -97,7 +97,7 @@ def grown(stage: Stage, metadata: Metadata) -> Growth | None:
 
 
 def together(stages: Iterable[Stage]) -> Stage:
-    """Return the stage that does what these do, one after the other, in one commit."""
+    """Return a stage that does the work of these stages, in order, in one commit."""
     taken = [*stages]
 
     def make(metadata: Metadata) -> Growth:
@@ -117,14 +117,14 @@ def together(stages: Iterable[Stage]) -> Stage:
 
 
 def in_groups(stages: Iterable[Stage], size: int) -> Iterator[Stage]:
-    """Yield stages that do as much as so many of these each."""
+    """Yield stages that each combine ``size`` of these stages."""
     taken = [*stages]
     for start in range(0, len(taken), size):
         yield together(taken[start : start + size])
 
 
 def stages_of(catalog: Catalog) -> Iterator[Stage]:
-    """Yield the stages that are possible in a catalog, in their order."""
+    """Yield the stages that a catalog can do, in order."""
     yield Stage("properties that look like numbers", layout.properties)
     yield Stage("a current schema that is not the last one", layout.schemas)
     yield Stage("a default spec that is not the last one", layout.specs)
@@ -165,7 +165,7 @@ def _history(catalog: Catalog) -> Iterator[Stage]:
         yield Stage("the snapshot of the branch removed", history.snapshot_gone)
 
 
-# ---- ids that a server assigns
+# ---- ids that the server assigns
 
 
 def _of_spec(spec: Metadata) -> Any:
@@ -182,9 +182,10 @@ _DEFINITIONS: Sequence[tuple[str, str, str, Callable[[Any], Any]]] = (
 
 
 def as_assigned(before: Metadata, due: Metadata, after: Metadata) -> Json:
-    """Return due members with the ids that a server has given to what is new in them.
+    """Return due members with the ids that the server has assigned to new definitions.
 
-    What is new is found by its content; a server need not take the ids that a client proposes.
+    New definitions are found by their content; a server need not take the ids that a client
+    proposes.
     """
     found = dict(due)
     for members, id_member, pointer, content in _DEFINITIONS:

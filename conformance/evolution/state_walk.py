@@ -1,4 +1,4 @@
-"""Leads a table through the stages of its life, and judges what is shown after each."""
+"""Leads a table through its stages and judges what a load shows after each."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ __all__ = [
 
 Json = dict[str, Any]
 Send = Callable[[Catalog, Table, Sequence[Json], Sequence[Json]], Reply]
-"""Sends updates of a table under assertions."""
+"""Sends updates of a table with requirements."""
 
 REFS = (("snapshots", "refs"),)
 _FIRST_VERSION = 2
@@ -52,7 +52,7 @@ _ANOTHER_UUID = "00000000-0000-4000-8000-000000000001"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stage that a table went through: as it was before and is after, and the commit's answer."""
+    """A stage that was committed: the table before and after it, and the answer to the commit."""
 
     what: str
     ordinal: int
@@ -62,19 +62,19 @@ class Step:
 
 
 Visit = Callable[[Step], Table]
-"""Looks at a table after a stage, and returns the one to go on with."""
+"""Judges a table after a stage, and returns the table to continue with."""
 
 
 def knows_refs(catalog: Catalog) -> bool:
-    """Whether a catalog has refs besides main."""
+    """Return whether a catalog offers refs besides main."""
     return any(has_capability(catalog, each) for each in ("branches", "tags"))
 
 
 def given_born(catalog: Catalog, version: int | None = None, *, plain: bool = False) -> Table:
-    """Make the table that goes through the stages, as a load shows it.
+    """Make the table that goes through the stages, and return it as a load shows it.
 
-    Without a version it is of the catalog's default one, if that is not the first; a ``plain`` one
-    begins without partitions and order.
+    Without a version it has the catalog's default format version, or version 2 if that is 1; a
+    ``plain`` table starts without partitions and sort order.
     """
     namespace, name = given_home(catalog), catalog.new_name()
     body = life_body(name, version=version, plain=plain)
@@ -96,7 +96,7 @@ def by_update(
 
 
 def after_a_conflict(send: Send) -> Send:
-    """Return how to commit anew what has just met a conflict: nothing of it is there yet."""
+    """Return a way to commit that first meets a conflict: that attempt must have no effect."""
 
     def again(
         catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
@@ -112,7 +112,7 @@ def after_a_conflict(send: Send) -> Send:
 
 
 def in_turn(*sends: Send) -> Send:
-    """Return how to commit in one way and, as soon as that has gone through, in the next."""
+    """Return a way to commit that changes to the next of these ways after each success."""
     ways = deque(sends)
 
     def send(
@@ -129,12 +129,12 @@ def in_turn(*sends: Send) -> Send:
 def by_transaction(
     catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
 ) -> Reply:
-    """Commit to a table by a transaction of this one change."""
+    """Commit to a table by a transaction with this one change."""
     return catalog.commit_transaction([change_of(table, updates, assertions)])
 
 
 def by_transaction_after(another: Table) -> Send:
-    """Return how to commit by a transaction that changes another table first, likewise."""
+    """Return a way to commit by a transaction that first makes the updates to another table."""
 
     def send(
         catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
@@ -155,7 +155,7 @@ def change_of(table: Table, updates: Sequence[Json], assertions: Sequence[Json])
 
 
 def loaded_answer(catalog: Catalog, table: Table) -> Reply:
-    """Load a table that has to be there."""
+    """Load a table that must exist."""
     return catalog.load_table(table.namespace, table.name).expect(200)
 
 
@@ -166,9 +166,9 @@ def shown_of(reply: Reply, table: Table) -> Table:
 
 
 def renamed(catalog: Catalog, table: Table, what: str) -> tuple[Table, Reply | None]:
-    """Rename a table, and return it as a load then shows it, and that load.
+    """Rename a table; return it as a load then shows it, and that load.
 
-    The same table and no load where the catalog does not rename it.
+    Returns the same table and None where the catalog does not rename it.
     """
     if not catalog.claims("renameTable"):
         return table, None
@@ -183,11 +183,11 @@ def renamed(catalog: Catalog, table: Table, what: str) -> tuple[Table, Reply | N
 def live(
     catalog: Catalog, table: Table, visit: Visit, send: Send = by_update, group_size: int = 1
 ) -> Table:
-    """Lead a table through its stages, each under all the assertions that are true before it.
+    """Lead a table through its stages; send with each all requirements that hold before it.
 
-    What a load then shows is judged, before ``visit`` is called. A stage that is refused is passed
-    over, unless it was for its assertions. Raises NotOffered where all were refused. A group of
-    stages is one commit.
+    Judges what a load then shows and calls ``visit`` after that. A refused stage is skipped if its
+    requirements were not the reason. Raises NotOffered if all stages were refused. ``group_size``
+    stages are one commit.
     """
     besides_main, taken = knows_refs(catalog), 0
     actions: set[str] = set()
@@ -196,13 +196,13 @@ def live(
         if growth is None:
             continue
         holds = true_assertions(table.metadata, besides_main=besides_main)
-        # The order that they stand in says nothing.
+        # The order of the requirements has no meaning.
         holds = holds if ordinal % 2 else holds[::-1]
         answer = send(catalog, table, growth.updates, holds)
         sent = {update["action"] for update in growth.updates}
         if answer.status >= 500 and not sent <= actions:
-            # An update that it has never taken may be one that it does not know; each has a check
-            # of its own, which tells what becomes of it then.
+            # A catalog may break down over an update that it does not know; each update has its own
+            # check, which judges that.
             table = shown_of(loaded_answer(catalog, table), table)
             continue
         if refused(answer, stage.what):
@@ -225,10 +225,10 @@ def live(
 def _expect_held(
     catalog: Catalog, table: Table, holds: Sequence[Json], what: str, send: Send
 ) -> Table:
-    """Judge that it was not for its assertions that a commit was refused; return it as it is now.
+    """Judge that the requirements were not the reason of a refusal; return the current table.
 
-    They are sent alone, with an update that any catalog takes; if that is refused too, each by
-    itself, so that the one is named that does not hold.
+    Sends all requirements with an update that every catalog accepts; if that is refused too, sends
+    each requirement alone, so that the finding names the one that fails.
     """
     if not send(catalog, table, [set_property("1")], holds).ok:
         for assertions in (*([each] for each in holds), holds):

@@ -1,4 +1,4 @@
-"""The way back: what was current, set or named before can be so again, as often as one likes."""
+"""Checks that an earlier definition or value can be made current again, repeatedly."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,13 +46,13 @@ KEY = "icecheck.turn"
 SECOND_SQL = "SELECT 2 AS id, 'b' AS data"
 
 
-# --------------------------------------------------------------------- what is current
+# --------------------------------------------------------------------- current definitions
 
 
 def _to_and_fro(
     catalog: Catalog, table: Table, member: str, ids: tuple[int, int], make: Callable[[int], Json]
 ) -> None:
-    """Judge that the second of two becomes the current one, then the first, then the second."""
+    """Judge that the second of two can be made current, then the first, then the second."""
     first, second = ids
     for wanted in (second, first, second):
         table = expect_effect(catalog, table, [make(wanted)], {member: wanted}, what=member)
@@ -108,7 +108,7 @@ def test_an_earlier_sort_order_is_the_default_again(catalog: Catalog) -> None:
     ]
     added = [{"action": "add-sort-order", "sort-order": order} for order in orders]
     table = given_commit(catalog, table, added)
-    # Both beside the one that it began with, for having no order is no order to some.
+    # Two orders besides the first one, because some catalogs do not count "unsorted" as an order.
     first, second = (sort_order_id_of(table, name) for name in columns)
     action, member = "set-default-sort-order", "default-sort-order-id"
     ids = (first, second)
@@ -143,10 +143,10 @@ def test_a_branch_is_rolled_back(catalog: Catalog) -> None:
         table = expect_effect(catalog, table, [update], {"refs": {"audit": named}}, what="ref")
 
 
-# ----------------------------------------------------------------------- what was set
+# ----------------------------------------------------------------------- values
 
 _TURNS = ("1", "2", "1", None, "1")
-"""The values that a property has one after the other; None stands for its removal."""
+"""The values of a property, in turn; None stands for its removal."""
 
 
 def _turned(value: str | None) -> Json:
@@ -175,7 +175,7 @@ def test_a_table_is_back_at_its_location(catalog: Catalog) -> None:
 
 
 def _moved(catalog: Catalog, send: Callable[[Json], Reply], home: str, capability: str) -> None:
-    """Move something away and back; which locations it takes is the catalog's business."""
+    """Move an object away and back; end the check where the catalog refuses the other location."""
     away, back = ({"action": "set-location", "location": f"{home}{end}"} for end in ("_moved", ""))
     offered(catalog, capability, send(away)).expect(200)
     reply = send(back)

@@ -1,4 +1,4 @@
-"""The logs of a table: what they once said of its past they go on saying, whatever comes after."""
+"""Checks that entries of a table's logs stay the same after later commits."""
 
 from typing import Any
 
@@ -74,9 +74,9 @@ def test_logs_are_kept(catalog: Catalog) -> None:
 
 
 def _expect_kept(reply: Reply, before: Table, what: str) -> Table:
-    """Judge that logs begin as they were, perhaps without their oldest entry; return the table.
+    """Judge that logs start with their former entries, the oldest one aside; return the table.
 
-    What is shorter than it was has been cut, of which the document says nothing.
+    A log that is shorter than before was cut; the document does not limit that.
     """
     after = shown_of(reply, before)
     for log in _LOGS:

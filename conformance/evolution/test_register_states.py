@@ -1,4 +1,4 @@
-"""One table, many states, each out of a file: dropped and registered again, or overwritten."""
+"""Checks that register a table's file in many states: after a drop, or to overwrite a table."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,11 +34,11 @@ from icecheck.replies.expect import Reply, equal
 from icecheck.target.target import Namespace
 
 _LOGS = ("snapshot-log", "metadata-log")
-"""Members that begin as they were; a catalog may add to them."""
+"""Members that must start with their former entries; a catalog may append to them."""
 _MOVED_EVERY = 3
-"""After so many stages the table is dropped and registered again."""
+"""The table is dropped and registered again after every so many stages."""
 _OVERWRITTEN_WITH = (2, 11, -1, 5, 20, 8, 14, -1)
-"""The versions that overwrite a table, one after the other: older ones, and newer ones again."""
+"""The indexes of the versions that overwrite the table, in turn, older and newer ones mixed."""
 _LOST = EFFECT_MISSING.of("registered-metadata")
 _NOT_OVERWRITTEN = EFFECT_MISSING.of("overwrite")
 
@@ -52,7 +52,7 @@ def _file_of(table: Table) -> str:
 def _expect_registered(
     catalog: Catalog, reply: Reply, version: Table, what: str, symptom: Symptom
 ) -> Table:
-    """Judge that the answer to a registration, and a load, show all that the file has."""
+    """Judge that the answer to a registration, and a load, show everything in the file."""
     expect_shown(reply, version, {}, f"{what}, as answered", symptom=symptom)
     loaded = loaded_answer(catalog, version)
     expect_shown(loaded, version, {}, what, symptom=symptom)
@@ -65,7 +65,7 @@ def _expect_registered(
 
 
 class _Mover:
-    """Drops a table now and then, and registers its file under one name or another."""
+    """Drops a table after some stages, and registers its file under the same or another name."""
 
     def __init__(self, catalog: Catalog, table: Table, homes: Sequence[Namespace]) -> None:
         self.catalog = catalog
@@ -74,7 +74,7 @@ class _Mover:
         self.turn = 0
 
     def visit(self, step: Step) -> Table:
-        """Return the table as it is, or as it is after it was registered again."""
+        """Return the table, after it was dropped and registered again at every third step."""
         _file_of(step.table)
         return step.table if step.ordinal % _MOVED_EVERY else self._moved(step.table, step.what)
 
@@ -91,14 +91,14 @@ class _Mover:
         return _expect_registered(self.catalog, reply, again, told, _LOST)
 
     def _destination(self, table: Table, what: str) -> tuple[Table, tuple[Namespace, str]]:
-        """Return a table, which may be renamed now, and the name to register its file under."""
+        """Return the table, renamed in some turns, and the name for registering its file."""
         here = (table.namespace, table.name)
         match self.turn % 6:
             case 2:
                 return table, (table.namespace, self.catalog.new_name())
             case 4:
                 return table, (self._elsewhere(table), self.catalog.new_name())
-            case 3:  # where it once was
+            case 3:  # under its first name
                 return table, self.first
             case 5:
                 return renamed(self.catalog, table, what)[0], self.first
@@ -124,11 +124,11 @@ def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
         expect_bystander(catalog, bystander)
 
 
-# ---- a table over a table
+# ---- registration with overwrite
 
 
 def _overwritten(catalog: Catalog, table: Table, version: Table, what: str) -> bool:
-    """Judge that a table is the version that a file has; False where that is refused."""
+    """Judge that a table becomes the version in a file; return False if that is refused."""
     again = replace(version, namespace=table.namespace, name=table.name)
     where = (table.namespace, table.name, _file_of(version))
     catalog.register_table(*where).expect(409, detail=f"{what}, without overwrite")

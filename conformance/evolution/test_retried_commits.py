@@ -1,4 +1,4 @@
-"""A commit that met a conflict is sent again as it was: nothing of it may be in its way."""
+"""Checks that a commit that met a conflict succeeds unchanged when it is sent again."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,14 +44,14 @@ _VERSION = 3
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What a commit adds, made of a number so that no two add the same, and where it then is."""
+    """One kind of update, built from a number so that no two are equal, and its metadata member."""
 
     what: str
     updates: Callable[[Table, int], list[Json]]
     member: str
 
     def count(self, table: Table) -> int:
-        """How many of this kind a table has."""
+        """Return how many objects of this kind a table has."""
         return len(table.metadata.get(self.member) or ())
 
 
@@ -129,14 +129,14 @@ def test_a_commit_is_sent_again_after_a_conflict(catalog: Catalog) -> None:
             try:
                 table, done = _retried(catalog, table, kind, send)
             except SHAPE_ERRORS:
-                continue  # there is nothing that this could be added to
+                continue  # the table has nothing that this can be added to
             taken += done
     if not taken:
         raise not_applicable("the catalog refuses every one of these commits")
 
 
 def _retried(catalog: Catalog, table: Table, kind: _Kind, send: Send) -> tuple[Table, bool]:
-    """Judge a commit that is sent again; not where even another one of its kind is refused."""
+    """Judge a retried commit of a kind; return False if a plain one of the kind is refused."""
     if not send(catalog, table, kind.updates(table, 1), [same_table(table)]).ok:
         return table, False
     table = given_loaded(catalog, table)

@@ -1,4 +1,4 @@
-"""One table, many states: assertions both ways, the last added, every way to look at a table."""
+"""Checks of one table in many states: true and false requirements, and every way to read it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -59,22 +59,22 @@ Json = dict[str, Any]
 _ASSERT_CREATE = {"type": "assert-create"}
 _KEPT = "icecheck.kept"
 _REGISTERED_AFTER = (6, 9, 14, 16, 21, 26)
-"""After so many stages a table's file is registered beside it."""
+"""A table's file is registered under a second name after these numbers of stages."""
 _RENAMED_AFTER = (5, 14, 21)
-"""After so many stages a table gets another name."""
+"""A table is renamed after these numbers of stages."""
 
 
-# ---- what is true of a table can be asserted, and nothing else
+# ---- requirements that hold, and ones that do not
 
 
 def _walk(catalog: Catalog, send: Send, *, version: int | None = None, group_size: int = 1) -> None:
-    # The one that begins as a young one of the newest version gets its layout later.
+    # A table that starts in version 3 is created without partitions and order, which stages add.
     table = given_born(catalog, version, plain=version == 3)
     bystander = given_bystander(catalog, table)
 
     def visit(step: Step) -> Table:
         _expect_new_file(step)
-        if step.answer.exchange.operation == "updateTable":  # others answer no table
+        if step.answer.exchange.operation == "updateTable":  # other commits answer no table
             _expect_answer(step.answer, step.table, step.what)
         return step.table
 
@@ -83,7 +83,7 @@ def _walk(catalog: Catalog, send: Send, *, version: int | None = None, group_siz
 
 
 def _expect_new_file(step: Step) -> None:
-    """Judge that a table that has changed is in another metadata file."""
+    """Judge that the metadata location has changed with the table."""
     location = step.table.metadata_location
     if location is not None and location == step.before.metadata_location:
         due, seen = "another one than before the commit", "the same one"
@@ -91,7 +91,7 @@ def _expect_new_file(step: Step) -> None:
 
 
 def _expect_answer(answer: Reply, after: Table, what: str) -> None:
-    """Judge that the answer to a commit is the table that a load shows, in the same file."""
+    """Judge that the answer to a commit shows the table, and its file, as a load does."""
     expect_shown(answer, after, {}, what, symptom=ANSWER_DIFFERS_FROM_LOAD)
     told = answer.json().get("metadata-location")
     if None not in {told, after.metadata_location}:
@@ -134,7 +134,7 @@ def test_a_life_of_transactions(catalog: Catalog) -> None:
 
 
 class _Doubter:
-    """Asserts of a table in each state what is nearly true; the table beside it stays as it is."""
+    """Sends requirements that are nearly true in each state; the bystander must stay unchanged."""
 
     def __init__(self, catalog: Catalog, bystander: Table, send: Send) -> None:
         self.catalog = catalog
@@ -143,14 +143,14 @@ class _Doubter:
         self.known: set[tuple[str, str]] = set()
 
     def visit(self, step: Step) -> Table:
-        """Judge that each such assertion stops a commit, and that nothing has changed then."""
+        """Judge that each such requirement makes a commit fail and that nothing changes."""
         self.expect_conflicts(step.table)
         return step.table
 
     def expect_conflicts(self, table: Table) -> None:
-        """Judge the same of a table; nothing is sent twice of the same truth.
+        """Judge the same of a table; no pair of a wrong and a true value is sent twice.
 
-        The other assertions hold, and the wrong one stands at another place each time.
+        The other requirements hold, and the position of the wrong one varies.
         """
         besides_main = knows_refs(self.catalog)
         holds = true_assertions(table.metadata, besides_main=besides_main)
@@ -195,11 +195,11 @@ def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     _doubt(catalog, by_transaction, by_transaction_after)
 
 
-# ---- every way to look at a table
+# ---- every way to read a table
 
 
 class _Onlooker:
-    """Looks at one table in every way, and remembers what it was told before."""
+    """Reads one table in every way and keeps earlier entity tags."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -208,7 +208,7 @@ class _Onlooker:
         self.beside: list[Table] = []
 
     def visit(self, step: Step) -> Table:
-        """Judge every way to load a table; now and then register its file, and rename it."""
+        """Judge every way to load a table; after some stages register its file or rename it."""
         table = step.table
         for query in ((), REFS):
             self._expect_loaded(table, query, step.what)
@@ -220,7 +220,7 @@ class _Onlooker:
         return self._renamed(table, step.what) if step.ordinal in _RENAMED_AFTER else table
 
     def _expect_loaded(self, table: Table, query: tuple[tuple[str, str], ...], what: str) -> None:
-        """Judge a load, under the tag of the version before: it is not this one."""
+        """Judge a load with the entity tag of the version before, which must not answer 304."""
         tag = self.tags.get(query)
         headers = None if tag is None else {"If-None-Match": tag}
         reply = self.catalog.load_table(table.namespace, table.name, query, headers)
@@ -233,7 +233,7 @@ class _Onlooker:
         self.tags[query] = reply.header("etag")
 
     def _register(self, table: Table, what: str) -> None:
-        """Register the file of a version beside its table, and judge that it is that version."""
+        """Register a version's file under another name, and judge that table by the version."""
         if not self.catalog.claims("registerTable") or table.metadata_location is None:
             return
         name = self.catalog.new_name()
@@ -245,7 +245,7 @@ class _Onlooker:
         self.beside.append(beside)
 
     def _renamed(self, table: Table, what: str) -> Table:
-        """Rename a table, and judge that it is the same one; it may lie elsewhere then."""
+        """Rename a table, and judge that only its location may have changed."""
         new, reply = renamed(self.catalog, table, what)
         if reply is not None:
             before = replace(table, name=new.name)
@@ -254,20 +254,20 @@ class _Onlooker:
         return new
 
     def expect_stale(self, table: Table) -> None:
-        """Judge that no entity tag of an earlier version is that of the last one."""
+        """Judge that no entity tag of an earlier version is that of the last version."""
         for tag, what in self.earlier.items():
             headers = {"If-None-Match": tag}
             reply = self.catalog.load_table(table.namespace, table.name, headers=headers)
             reply.expect(200, detail=f"under the entity tag from before {what}")
 
     def expect_beside(self) -> None:
-        """Judge that tables of earlier files are as they were: nothing was committed to them."""
+        """Judge that the tables registered from earlier files are unchanged."""
         for table in self.beside:
             expect_bystander(self.catalog, table)
 
 
 def _few(reply: Reply, table: Table) -> Json:
-    """Return what may differ in a load of refs only: snapshots that no ref names, and theirs."""
+    """Return the members that a load of refs only may shorten, such as unreferenced snapshots."""
     shown = [each.get("snapshot-id") for each in view.metadata_in(reply).get("snapshots") or []]
     refs = (table.metadata.get("refs") or {}).values()
     shown += [each.get("snapshot-id") for each in refs]
@@ -291,13 +291,13 @@ def test_every_way_to_look_at_a_table(catalog: Catalog) -> None:
     onlooker.expect_beside()
 
 
-# ---- a whole life in one commit
+# ---- all stages in one commit
 
 
 def _expect_life_at_once(
     catalog: Catalog, table: Table, send: Send, first: Sequence[Json], holds: Sequence[Json]
 ) -> None:
-    """Judge that one commit does what many do; with less of it if all of it is refused."""
+    """Judge one commit that combines the stages; halve it as long as the catalog refuses it."""
     stages = [stage for stage in stages_of(catalog) if not stage.alone]
     while True:
         growth = together(stages).make(table.metadata)

@@ -1,4 +1,4 @@
-"""createTable with stage-create: nothing exists until the commit."""
+"""Checks of createTable with stage-create: the table does not exist before the commit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -81,9 +81,9 @@ def test_staged_as_created(catalog: Catalog) -> None:
 def _expect_staged_as_created(
     catalog: Catalog, namespace: Namespace, what: str, body: Json, beside: str = ""
 ) -> Json | None:
-    """Judge that a staged table is the created one; return that, or None if it is refused.
+    """Judge that a staged table equals the created one; return that, or None if it is refused.
 
-    Each lies under its name in ``beside``, where that is given and the catalog lets it.
+    Each gets a location of its own below ``beside``, where that is given and the catalog allows it.
     """
     wanted: list[str] = []
 
@@ -112,7 +112,7 @@ def _expect_staged_as_created(
 
 
 def _asked_for(metadata: Mapping[str, Any]) -> Json:
-    """Return what a creation may ask for, in words that do not depend on assigned ids."""
+    """Return what a creation may ask for, without assigned ids."""
     schema = view.current_schema(metadata)
     names = {field.get("id"): field.get("name") for field in schema.get("fields", [])}
     properties = metadata.get("properties") or {}

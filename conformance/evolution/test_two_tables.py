@@ -1,4 +1,4 @@
-"""Two tables in other states each, in one transaction: each gets its own part, and no more."""
+"""Checks of transactions over two tables in different states: each gets its own change only."""
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat, zip_longest
@@ -25,11 +25,11 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 
 _BEHIND = 3
-"""So many stages one table is behind the other: what is done to them is of other kinds."""
+"""The number of stages by which one table is behind, so that their changes are of other kinds."""
 _AT_ONCE = 4
-"""So many stages are one change where both tables go through the same ones."""
+"""The number of stages that are one change where both tables go through the same stages."""
 _OWN = (*KEPT,)
-"""A property of each of the tables that each transaction sets; the other one keeps its value."""
+"""One property for each table, which every transaction sets to a new value."""
 
 
 @check("states.two-lives", proves="states.two-lives", group=Group.GENERATED)
@@ -39,7 +39,7 @@ def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
     tables = [given_born(catalog), given_born(catalog)]
     behind: list[Stage | None] = [*repeat(None, _BEHIND), *stages]
     taken = _live_together(catalog, tables, zip_longest(stages, behind))
-    # Of the same kind, but with other ids: the one has definitions that the other has not.
+    # The same stages with other ids: one table has definitions that the other does not have.
     ahead = given_born(catalog)
     ahead = _alone(catalog, ahead, layout.of_new_column(ahead.metadata))
     alike = ((stage, stage) for stage in in_groups(stages, _AT_ONCE))
@@ -51,7 +51,7 @@ def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
 
 
 def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
-    """Judge a transaction of all the tables that there are: of each of them a property."""
+    """Judge a transaction that sets one property in each of all the tables."""
     tables = [given_loaded(catalog, each) for each in tables]
     parts = [_with_own(Growth([], {}), t, f"table {at}") for at, t in enumerate(tables)]
     what = f"a property of each of {len(tables)} tables"
@@ -63,9 +63,9 @@ def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
 def _live_together(
     catalog: Catalog, tables: list[Table], pairs: Iterable[tuple[Stage | None, Stage | None]]
 ) -> int:
-    """Lead two tables through pairs of stages, and return how many transactions were taken.
+    """Lead two tables through pairs of stages; return how many transactions were accepted.
 
-    What only one of them goes through, or what is refused of both, each is given by itself.
+    A stage for one table only, or a refused pair, is committed to each table alone.
     """
     taken = 0
     for turn, pair in enumerate(pairs):
@@ -75,7 +75,7 @@ def _live_together(
         ]
         both = [growth for growth in parts if growth is not None]
         what = " beside ".join(stage.what for stage in pair if stage is not None)
-        order = -1 if turn % 2 else 1  # which of them comes first says nothing
+        order = -1 if turn % 2 else 1  # the order of the tables has no meaning
         if len(both) < len(parts) or not _sent_together(catalog, tables, both, what, order):
             tables = [_alone(catalog, t, g) for t, g in zip(tables, parts, strict=True)]
             continue
@@ -85,7 +85,7 @@ def _live_together(
 
 
 def _part(stage: Stage | None, table: Table, own: str, value: str) -> Growth | None:
-    """Return what a stage does to a table, with a property that only this table gets."""
+    """Return the updates of a stage for a table, with a property that only this table gets."""
     growth = None if stage is None else grown(stage, table.metadata)
     return None if growth is None else _with_own(growth, table, value, own)
 
@@ -99,7 +99,7 @@ def _with_own(growth: Growth, table: Table, value: str, own: str = _OWN[0]) -> G
 def _sent_together(
     catalog: Catalog, tables: Sequence[Table], parts: Sequence[Growth], what: str, order: int
 ) -> bool:
-    """Send one transaction, each part under all that is true of its table; False if refused."""
+    """Send one transaction with all requirements that hold; return False if it is refused."""
     knows = knows_refs(catalog)
     changes = [
         change_of(table, part.updates, true_assertions(table.metadata, besides_main=knows))
@@ -110,14 +110,14 @@ def _sent_together(
 
 
 def _alone(catalog: Catalog, table: Table, growth: Growth | None) -> Table:
-    """Do to one table by itself what it was to get; it stays as it is where that is refused."""
+    """Commit its part to one table alone; return the table unchanged if that is refused."""
     if growth is None or not by_update(catalog, table, growth.updates, ()).ok:
         return table
     return shown_of(loaded_answer(catalog, table), table)
 
 
 def _changed(catalog: Catalog, table: Table, growth: Growth, what: str) -> Table:
-    """Judge what a load shows of a table after a transaction, and return it so."""
+    """Judge what a load shows of a table after a transaction, and return the table."""
     reply = loaded_answer(catalog, table)
     after = metadata_in(reply)
     due = as_assigned(table.metadata, growth.due, after)

@@ -1,4 +1,4 @@
-"""An unknown update or requirement is refused wherever it stands, and in every kind of commit."""
+"""Checks that an unknown update or requirement is refused at every place in every commit."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from icecheck.replies.expect import Reply
 
 Json = dict[str, Any]
 Parts = tuple[str, list[Json], list[Json]]
-"""Where the unknown stands, the updates, and the requirements."""
+"""The place of the unknown part, the updates, and the requirements."""
 
 _UPDATE = {"action": "set-icecheck-option", "option": "none"}
 _ASSERTION = {"type": "assert-icecheck-option", "option": "none"}
@@ -28,7 +28,11 @@ _ASSERT_CREATE = {"type": "assert-create"}
 
 
 def _places(updates: Sequence[Json], holds: Sequence[Json]) -> Iterator[Parts]:
-    """Yield a commit, sound by itself, with something unknown first, in the middle and last."""
+    """Yield valid commits with one unknown part at different places.
+
+    An unknown update stands first, in the middle, last and alone; an unknown requirement first and
+    last.
+    """
     middle = len(updates) // 2
     for at, where in ((0, "first"), (middle, "in the middle"), (len(updates), "last")):
         yield f"an unknown update, {where}", [*updates[:at], _UPDATE, *updates[at:]], [*holds]
@@ -41,12 +45,12 @@ def _of_table(table: Table) -> Iterator[Parts]:
     updates = [set_property("1"), set_property("2", "icecheck.more")]
     yield from _places(updates, [same_table(table)])
     yield "an unknown requirement alone", updates, [_ASSERTION]
-    # With nothing to change, what is unknown is still unknown.
+    # An unknown requirement is to be refused even if there are no updates.
     yield "an unknown requirement of no updates", [], [same_table(table), _ASSERTION]
 
 
 def _given_staged(catalog: Catalog) -> Table | None:
-    """Return a table that is only staged, or None where a catalog stages none."""
+    """Return a table that is only staged, or None where the catalog stages none."""
     if not has_capability(catalog, "stage-create"):
         return None
     return given_table(catalog, stage_create=True)

@@ -1,4 +1,4 @@
-"""Generated requests confined to the run: whatever they name is below the run's own namespace."""
+"""Confines generated requests to the run: every name in them is in the run's own namespace."""
 
 import copy
 import json
@@ -22,12 +22,13 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the requests of one check may name: objects that the check has made.
+    """The objects of one check that its requests may name.
 
-    ``base`` is what every namespace of the run starts with, ``namespace`` exists, and so does
-    ``table``, a table or a view, in it unless it is empty. ``location`` and ``metadata_location``
-    are the table's, ``updated_ms`` its last change. ``parent`` is the namespace as a query value,
-    ``warehouse`` what the user named. ``new_name`` returns a name that bears the run's token.
+    ``base`` is the first part of every namespace path of the run, ``namespace`` exists, and
+    ``table``, if not empty, is a table or view that exists in it. ``location`` and
+    ``metadata_location`` are the table's, ``updated_ms`` is the time of its last change in epoch
+    milliseconds. ``parent`` is the namespace as a query value, ``warehouse`` the one that the user
+    named. ``new_name`` returns a name with the run's token.
     """
 
     base: Namespace
@@ -44,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ConfinedRequest:
-    """A generated request as it is sent; ``names`` fill the path, ``body`` is what call() takes."""
+    """A generated request as it is sent; ``names`` fill the path, ``body`` is passed to call()."""
 
     case: GeneratedCase
     names: Mapping[str, str | Namespace]
@@ -56,9 +57,9 @@ class ConfinedRequest:
 def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     """Rewrite every name in a case so that it lies in the place.
 
-    What is no name at all (a number where a name is due) cannot be rewritten: such a request is
-    only made when our validator refuses its body. Returns None when a case may not be sent, or
-    when it is no longer what it was generated as.
+    A value that is no name (a number in place of a name) cannot be rewritten: such a request is
+    only made when our validator refuses its body. Returns None when a case may not be sent, or when
+    the rewriting has made it valid or invalid.
     """
     body: Json = NO_BODY
     if case.has_body:
@@ -93,12 +94,12 @@ def _confined_query(case: GeneratedCase, place: Place) -> tuple[tuple[str, str],
     replaced = {"parent": place.parent, "warehouse": place.warehouse}
     kept = [(k, v) for k, v in case.query if k not in replaced]
     if case.operation_id == "listNamespaces":
-        # Without a parent this would list what others keep in the catalog.
+        # Without a parent this would list the namespaces of others.
         kept.append(("parent", place.parent))
     if case.operation_id == "getConfig" and place.warehouse is not None:
         kept.append(("warehouse", place.warehouse))
     if case.flaw is Flaw.MISTYPED and any(k == "pageSize" for k, _ in kept):
-        kept.append(("pageToken", ""))  # only a listing in pages has a use for a page size
+        kept.append(("pageToken", ""))  # pageSize has an effect only with pageToken
     return tuple(kept)
 
 
@@ -108,7 +109,7 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
         return body
     for named in place.contract.operations[case.operation_id].facts.names:
         _confine_names(named, body, place)
-    # The rest are locations, and what no object is made or found by.
+    # The remaining members are locations, and names that no object is made or found by.
     _rewrite(body, "location", lambda v: _name(v, f"{place.location}_{place.new_name()}"))
     _rewrite(body, "metadata-location", lambda v: _name(v, place.metadata_location))
     _confine_version(body, place)
@@ -120,7 +121,7 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
 def _confine_names(named: Named, body: dict[str, Json], place: Place) -> None:
     match named:
         case Named.PATH | Named.PARENT:
-            pass  # these are no part of the body
+            pass  # these are not in the body
         case Named.NAMESPACE:
             _rewrite(body, "namespace", lambda v: _new_namespace(v, place))
         case Named.NAME:
@@ -172,7 +173,7 @@ def _identifier(value: Json, place: Place, name: str) -> Json:
 def _existing_namespace(value: Json, place: Place) -> Json:
     match value:
         case str():
-            return place.new_name()  # a string is no namespace, but it is to be nobody else's
+            return place.new_name()  # not a valid namespace, but not one of others
         case list():
             return [*place.namespace, *_no_names(value)]
     return value
@@ -185,7 +186,7 @@ def _new_namespace(value: Json, place: Place) -> Json:
         case list() if len(value) == 1:
             return [*place.base, place.new_name()]
         case list() if value:
-            # The parent exists: whether it has to is left open by the document.
+            # The parent exists, because the document does not say whether it must.
             return [*place.namespace, place.new_name()]
     return _existing_namespace(value, place) if isinstance(value, str) else value
 
@@ -195,7 +196,7 @@ def _no_names(levels: list[Json]) -> list[Json]:
 
 
 def _filled(value: Json, place: Place) -> Json:
-    """Put the table's location and time where the samples left room for them."""
+    """Replace the placeholders of the samples by the table's location and time."""
     match value:
         case dict():
             return {k: _filled(v, place) for k, v in value.items()}

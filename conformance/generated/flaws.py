@@ -1,7 +1,7 @@
-"""How badly a generated request breaks the contract, and so what may be asked of a catalog.
+"""Classifies the flaw of a generated request, which decides what a catalog must answer.
 
-The document defines what a request looks like, but only in few places what becomes of one that
-looks different. Demanded without reserve is therefore only the refusal of what nobody can serve.
+The document defines the form of a request, but only in few places the answer to a request of
+another form. Only requests that no catalog can serve must be refused without exception.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,14 +14,14 @@ from icecheck.contract import Contract
 __all__ = ["ABSENT", "Flaw", "Spot", "flaw_of", "spot_of"]
 
 ABSENT: Any = type("Absent", (), {"__repr__": lambda _: "absent"})()
-"""The value of a member that is not there."""
+"""The value of a missing member."""
 
 _ARRAY_ITEM = "*"
 _UNIONS = frozenset({"allOf", "anyOf", "oneOf"})
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
-# Members that a catalog may assign itself, read from elsewhere, or not know in 1.10: one that does
-# not look at them is no less correct. A prefix stands for everything below it.
+# Members that a catalog may assign itself, read from elsewhere, or not know in 1.10: a catalog that
+# ignores them is correct. A prefix stands for everything below it.
 _UNREAD = (
     "updateTable.identifier",
     "updateTable.updates.*.add-schema.last-column-id",
@@ -54,10 +54,10 @@ _UNREAD = (
     "replaceView.updates.*.add-view-version.view-version.version-id",
     "replaceView.updates.*.add-view-version.view-version.timestamp-ms",
 )
-# A change of one table is what a commit to it is, wherever it stands; only that it must be named.
+# A change in a transaction is judged as a commit to one table, except that it must name the table.
 _CHANGE = "commitTransaction.table-changes.*"
-# Required members whose absence catalogs built on the reference, or on a decoder with defaults,
-# read as empty, as null or as the only value there is.
+# Required members whose absence is read as empty, as null or as the only possible value by catalogs
+# that are built on the reference or on a decoder with defaults.
 _DEFAULTED = frozenset(
     {
         "createTable.schema.type",
@@ -75,8 +75,8 @@ _DEFAULTED = frozenset(
         "replaceView.updates.*.add-view-version.view-version.summary",
     }
 )
-# Required lists and maps that may be empty, and that clients write as null when they are: Go's
-# encoder does so with a list or map that was never made, and iceberg-go sends what it is given.
+# Required lists and maps that may be empty, and that clients then write as null: Go's encoder does
+# so with a nil list or map, and iceberg-go sends what it is given.
 _NULL_IS_EMPTY = frozenset(
     {
         "updateTable.requirements",
@@ -95,30 +95,30 @@ _NULL_IS_EMPTY = frozenset(
         "replaceView.updates.*.add-view-version.view-version.default-namespace",
     }
 )
-# Required members that the reference reads as empty where they are absent or null.
+# Required members that the reference reads as empty when they are absent or null.
 _EMPTY = frozenset({"createView.properties"})
-# What an update or a requirement is called: an unknown one must be refused (L1009-L1010).
+# The members that name an update or a requirement: unknown ones must be refused (L1009-L1010).
 _DISCRIMINATORS = {"updates": "action", "requirements": "type"}
 
 
 class Flaw(StrEnum):
-    """What is asked of a catalog that gets a request with this flaw."""
+    """What a catalog must do with a request that has this flaw."""
 
     UNUSABLE = "unusable"
-    """Nothing can be made of it: it must be refused."""
+    """No catalog can serve it: it must be refused."""
     MISTYPED = "mistyped"
-    """A value of a wrong kind that some would convert: it should be refused."""
+    """A value of a wrong type that some catalogs convert: it should be refused."""
     TOLERABLE = "tolerable"
-    """A catalog may look past it: it must not fall over."""
+    """A catalog may ignore it: it must not answer with a server error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where in a body a generated case is wrong.
+    """The place in a body at which a generated case is wrong.
 
-    ``path`` is the operation and the members down to the spot, an array item being ``*`` and an
-    update or requirement being followed by its name; ``keyword`` is the schema keyword that is
-    violated; ``declared`` the JSON types allowed there; ``value`` what is sent, or ABSENT.
+    ``path`` is the operation and the members down to the spot; an array item is ``*``, and an
+    update or requirement is followed by its name. ``keyword`` is the violated schema keyword,
+    ``declared`` the JSON types allowed there, ``value`` what is sent, or ABSENT.
     """
 
     path: str
@@ -134,7 +134,7 @@ class Spot:
 
     @property
     def depth(self) -> int:
-        """How many members and items lie above the value; the body itself has depth 0."""
+        """The number of members and items above the value; the body itself has depth 0."""
         return self.path.count(".")
 
 
@@ -145,9 +145,9 @@ def spot_of(
     location: str,
     body: Any,
 ) -> Spot:
-    """Find the spot that a schema location (``/properties/x/items/type``) means in a body.
+    """Return the spot in a body of a schema location (``/properties/x/items/type``).
 
-    For a missing member the spot is the member. A location that does not fit raises ValueError.
+    For a missing member the spot is the member. Raises ValueError for a location without parts.
     """
     document = contract.corrected(("repair", "strict"))
     keys = [k for k in location.split("/") if k]
@@ -159,7 +159,7 @@ def spot_of(
     steps = iter(walk)
     for step in steps:
         if step == "allOf" and step not in node:
-            next(steps)  # the generator has wrapped a discriminator and what it chooses
+            next(steps)  # the generator wraps a discriminator and its variant
             continue
         if step in _UNIONS:
             node = _resolved(document, node[step][int(next(steps))])
@@ -186,7 +186,7 @@ def spot_of(
 
 
 def flaw_of(spot: Spot) -> Flaw:
-    """Judge a spot of a body that breaks the contract."""
+    """Return the flaw of a spot of a body that breaks the contract."""
     path = _as_commit(spot.path)
     if _within(path, _UNREAD):
         return Flaw.TOLERABLE
@@ -204,7 +204,7 @@ def _flaw_of_value(spot: Spot) -> Flaw:
         case "required", _:
             return Flaw.UNUSABLE
         case "type", None if not spot.required:
-            return Flaw.TOLERABLE  # clients send an explicit null for what they leave out
+            return Flaw.TOLERABLE  # clients send an explicit null for a missing value
         case "type", None:
             needed = spot.depth <= 1 or not spot.declared & _SCALARS
             return Flaw.UNUSABLE if needed else Flaw.MISTYPED
@@ -218,7 +218,7 @@ def _flaw_of_value(spot: Spot) -> Flaw:
 
 
 def _as_commit(path: str) -> str:
-    """Return the path that a spot of a transaction has in a commit to one table."""
+    """Return the path of a transaction's spot as a path in a commit to one table."""
     below = path.removeprefix(f"{_CHANGE}.")
     named = below.startswith("identifier")
     return path if below == path or named else f"updateTable.{below}"
@@ -238,7 +238,7 @@ def _first_item(value: Any) -> Any:
 
 
 def _kind_of_item(path: list[str], value: Any, contract: Contract) -> list[str]:
-    """Return the name of an update or requirement, if it has one."""
+    """Return the name of an update or requirement in a list, or an empty list if it has none."""
     *_, member, _ = path
     discriminator = _DISCRIMINATORS.get(member)
     name = value.get(discriminator) if discriminator and isinstance(value, dict) else None
@@ -256,7 +256,7 @@ def _resolved(document: Mapping[str, Any], node: Any) -> Any:
 
 
 def _types(document: Mapping[str, Any], node: Any) -> Iterator[str]:
-    """Yield the JSON types that a schema allows, looking through references and unions."""
+    """Yield the JSON types that a schema allows, following references and unions."""
     node = _resolved(document, node)
     if not isinstance(node, Mapping):
         return

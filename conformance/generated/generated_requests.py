@@ -1,4 +1,4 @@
-"""Sends generated requests in a place of their own and judges what comes back."""
+"""Sends generated requests in a namespace of their own and judges the answers."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -34,20 +34,21 @@ TOLERABLE_CASES_MAX = 10
 ACCEPTED_CASES_MAX = 20
 FINDINGS_MAX = 12
 
-# Their bodies hold what the bodies of others hold too: half as many cases.
+# Their bodies contain parts that the bodies of other operations contain too: half as many cases.
 _ALIKE = frozenset({"createView", "replaceView", "renameView", "commitTransaction"})
-_CREATED_MS = 1_767_225_600_000  # when a view was made that is not there yet
-# Properties that generated requests set and remove: there beforehand, a trace is a change.
+_CREATED_MS = 1_767_225_600_000  # the creation time of a view that does not exist yet
+# Properties that generated requests set and remove; they are set before, so that any effect is a
+# change.
 _PROPERTIES = {"icecheck.gone": "not yet", "icecheck.generated": "0"}
 
 Expectation = Callable[[Reply, GeneratedCase], Violation | None]
 
 
 def judge_refused(catalog: Catalog, operation_id: str) -> None:
-    """Judge that what nobody can serve is refused with a 4xx, and leaves no trace.
+    """Judge that unusable requests are refused with a 4xx and change nothing.
 
-    Requests whose values some catalogs convert are sent too, for they must not be answered with a
-    server error. Raises Violation with one finding per request that was answered wrongly.
+    Requests whose values some catalogs convert are sent too; they must not be answered with a
+    server error. Raises Violation with one finding per wrong answer.
     """
     unusable = _cases(catalog, operation_id, (Flaw.UNUSABLE,), "refused", REFUSED_CASES_MAX)
     mistyped = _cases(catalog, operation_id, (Flaw.MISTYPED,), "answered", TOLERABLE_CASES_MAX)
@@ -68,9 +69,9 @@ def judge_mistyped(catalog: Catalog, operation_id: str) -> None:
 
 
 def judge_accepted(catalog: Catalog, operation_id: str) -> None:
-    """Judge that requests which the contract allows, or nearly so, meet with no server error.
+    """Judge that allowed and tolerable requests are not answered with a server error.
 
-    A refusal is fine: the contract cannot tell sense from nonsense.
+    A refusal is fine: the contract cannot tell whether a request makes sense.
     """
     allowed = _cases(catalog, operation_id, (None,), "accepted", ACCEPTED_CASES_MAX)
     odd = _cases(catalog, operation_id, (Flaw.TOLERABLE,), "tolerated", TOLERABLE_CASES_MAX)
@@ -101,7 +102,7 @@ def _send_all(
     place: Place,
     expectation: Expectation,
 ) -> tuple[list[Finding], Place]:
-    """Send cases in a place, or in a new one once it is used up; returns what was wrong."""
+    """Send cases in a place, or in a new one once it is used up; return findings and last place."""
     findings: list[Finding] = []
     for case in cases:
         request = confine(case, place)
@@ -118,7 +119,7 @@ def _send_all(
 
 
 def _uses_up(facts: Facts) -> bool:
-    """Whether the next request needs another object to be about, once this one has succeeded."""
+    """Return whether a success of this operation uses up the object of the requests."""
     return facts.commits or facts.removes is not None
 
 
@@ -127,7 +128,7 @@ def _commits_to_table(facts: Facts) -> bool:
 
 
 def send(catalog: Catalog, request: ConfinedRequest) -> Reply:
-    """Send one generated request as it was confined."""
+    """Send one confined request."""
     sent: dict[str, Any] = {"body": request.body} if request.case.has_body else {}
     return catalog.call(
         request.case.operation_id,
@@ -151,7 +152,7 @@ def _not_converted(reply: Reply, case: GeneratedCase) -> Violation | None:
 
 
 def _no_server_error(reply: Reply, case: GeneratedCase) -> Violation | None:
-    # 501 says that the catalog lacks a capability, not that it broke down.
+    # A 501 says that the catalog lacks a capability; it is not a failure.
     if reply.status < 500 or reply.status == 501:
         return None
     due = ANY_SUCCESS_OR_4XX if case.flaw is None else ANY_4XX
@@ -167,7 +168,7 @@ def _raise(findings: list[Finding]) -> None:
 
 
 def _ledger_unexpected(catalog: Catalog, case: GeneratedCase, reply: Reply) -> None:
-    """Enter a namespace that was made of values that are no names, so that it is removed."""
+    """Record a namespace that was created from invalid names, so that it is removed."""
     if case.operation_id != "createNamespace" or case.flaw is None:
         return
     try:
@@ -210,15 +211,15 @@ def _given_object(catalog: Catalog, operation_id: str, namespace: Namespace) -> 
 
 
 def _with_snapshot(catalog: Catalog, table: Table) -> Table:
-    """Give the table the snapshot that generated commits speak of, if the catalog takes it."""
+    """Add the snapshot that generated commits name, if the catalog accepts it."""
     try:
         return given_snapshot(catalog, table)
     except Blocked:
-        return table  # the requests are then about an unknown snapshot: refused all the same
+        return table  # the requests then name an unknown snapshot and are refused too
 
 
 def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
-    """Return what a request of this operation could change, as far as one request shows it."""
+    """Return the state that a request of this operation could change, as one read shows it."""
     shown = _shown(catalog, operation_id, place)
     if shown is None:
         return None
@@ -226,7 +227,7 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
     try:
         seen = reply.json()[member] if reply.ok else None
     except (Violation, TypeError, KeyError):
-        return None  # the check of that operation says what is wrong with its answers
+        return None  # the check of that operation judges its answers
     if operation_id == "updateProperties" and isinstance(seen, dict):
         return {key: seen.get(key) for key in _PROPERTIES}
     if _commits_to_table(catalog.contract.operations[operation_id].facts) and isinstance(
@@ -239,7 +240,7 @@ def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:
 
 
 def _shown(catalog: Catalog, operation_id: str, place: Place) -> tuple[Reply, str] | None:
-    """Ask for what shows it: the answer, and its member that counts."""
+    """Send the read that shows the state; return the answer and the name of its relevant member."""
     facts = catalog.contract.operations[operation_id].facts
     match facts.action, facts.object:
         case Action.CREATE, Object.NAMESPACE:

@@ -1,7 +1,7 @@
-"""Requests generated from the contract: schemathesis' coverage phase, read as plain data.
+"""Generates requests from the contract by schemathesis' coverage phase, as plain data.
 
-schemathesis only generates. Its coverage cases do not depend on a seed, a hash seed or the order in
-which operations are asked for; nothing here sends anything.
+schemathesis only generates. Its coverage cases do not depend on a seed, a hash seed or the order of
+operations; nothing here sends anything.
 """
 
 import json
@@ -18,8 +18,8 @@ from icecheck.replies.schema import schema_judge
 
 __all__ = ["GeneratedCase", "cases_of"]
 
-# What schemathesis makes that is no violation of this contract: an unknown query key or header is
-# ignored, and the document says nothing of other methods and media types.
+# Scenarios of schemathesis that are no violation of this contract: an unknown query key or header
+# is ignored, and the document says nothing of other methods and media types.
 _LEFT_OUT = frozenset(
     {
         "malformed_content_type",
@@ -33,12 +33,12 @@ _LEFT_OUT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCase:
-    """One request as it was generated, before its names are confined to the run.
+    """One generated request, before its names are confined to the run.
 
     ``flaw`` is None when the contract allows it. ``body`` is JSON and must not be changed;
-    ``has_body`` False means that none is sent. ``family`` groups cases that differ in little.
-    ``flawed_part`` is where the flaw is: body, query, header, or nowhere. ``cut_off`` says that
-    only the first half of the body's bytes is sent.
+    ``has_body`` False means that none is sent. ``family`` groups similar cases. ``flawed_part`` is
+    the part with the flaw: body, query, header, path, or empty. ``cut_off`` says that only the
+    first half of the body's bytes is sent.
     """
 
     operation_id: str
@@ -59,7 +59,7 @@ def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]
     """Return the cases of one operation, the allowed ones first; made once per process.
 
     Negative cases whose body our validator accepts are left out: schemathesis is sometimes wrong
-    about unions, and strict readings of the document are no ground for a demand.
+    about unions, and a strict reading of the document does not justify a demand.
     """
     from schemathesis import GenerationMode
 
@@ -69,7 +69,7 @@ def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             for case in _generate(operation_id, contract, mode):
                 found = _read(contract.operations[operation_id], contract, len(made), case)
-                # Without what was left out, some cases send the same request.
+                # Some cases send the same request once unknown headers are left out.
                 if found is not None and (request := _sent(found)) not in seen:
                     seen.add(request)
                     made.append(found)
@@ -80,7 +80,7 @@ def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]
 
 
 def _usual(operation_id: str, contract: Contract) -> Iterator[GeneratedCase]:
-    """Yield the request that the samples make up, if the operation has a body."""
+    """Yield the request that the samples form, if the operation has a body."""
     schema = contract.operations[operation_id].request_schema
     if schema is not None:
         yield GeneratedCase(
@@ -122,7 +122,8 @@ def _generate(operation_id: str, contract: Contract, mode: Any) -> Iterator[Any]
 def _schema(contract: Contract) -> Any:
     import schemathesis
 
-    # An empty Config: otherwise a schemathesis.toml of the user's directory would be read.
+    # An empty Config prevents schemathesis from reading a schemathesis.toml of the user's
+    # directory.
     document = seeded(contract.corrected(("repair", "strict")))
     return schemathesis.openapi.from_dict(document, config=schemathesis.Config())
 
@@ -130,7 +131,7 @@ def _schema(contract: Contract) -> Any:
 def _read(
     operation: Operation, contract: Contract, ordinal: int, case: Any
 ) -> GeneratedCase | None:
-    """Turn a schemathesis case into ours, or into None when nothing may be concluded from it."""
+    """Return our case for a schemathesis case; None if it allows no conclusion."""
     from schemathesis.core import NotSet
 
     phase = case.meta.phase.data
@@ -165,11 +166,11 @@ def _read(
 def _flaw(
     operation: Operation, contract: Contract, phase: Any, body: Any, *, has_body: bool
 ) -> Flaw | None:
-    """Judge a negative case; None when the contract does not forbid it after all."""
+    """Return the flaw of a negative case; None when the contract does not forbid the case."""
     operation_id = operation.id
     part = _part(phase)
     if part != "body":
-        # Optional is optional: only a listing that pages has a use for its parameters.
+        # Optional parameters may be ignored: only a listing in pages has a use for them.
         lists = operation.facts.action is Action.LIST
         return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
     if not has_body:
@@ -177,20 +178,20 @@ def _flaw(
     if schema_judge(contract.version).request_is_valid(operation_id, body):
         return None
     if phase.location is None or operation_id == "reportMetrics":
-        return Flaw.TOLERABLE  # a catalog may drop reports unread
+        return Flaw.TOLERABLE  # a catalog may discard reports unread
     spot = spot_of(operation_id, contract, operation.request_schema or {}, phase.location, body)
     return flaw_of(spot)
 
 
 def _family(scenario: str, phase: Any) -> str:
-    """Return what is wrong and in which top member or which kind of update."""
+    """Return the scenario with the top member or the kind of update that it concerns."""
     keys = [k for k in (phase.location or "").split("/") if k and k != "properties"]
     place = phase.parameter or ""
     return ".".join([scenario, place, *keys[: 4 if "items" in keys[:2] else 1]])
 
 
 def _part(phase: Any) -> str:
-    """Return which part of a request a case is about: body, query, header, path or none."""
+    """Return the part of a request that a case is about: body, query, header, path, or empty."""
     return "" if phase.parameter_location is None else str(phase.parameter_location.value)
 
 

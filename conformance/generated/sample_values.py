@@ -1,8 +1,8 @@
 """Realistic values for the schemas of request bodies, so that a generated request has one flaw.
 
-A generator that fills the rest of a body with blanks makes requests that are refused for five
-reasons at once. These samples are put into the copy of the contract that is generated from, as
-examples: what a case changes is then the only thing wrong with it.
+A generator that fills the rest of a body with blanks makes requests that are refused for several
+reasons at once. These samples are examples in the copy of the contract that requests are generated
+from: then the flaw of a case is the only thing wrong with it.
 """
 
 import copy
@@ -11,13 +11,13 @@ from typing import Any
 __all__ = ["NAME", "NAMESPACE", "TABLE_LOCATION", "TABLE_TIME", "sample_of", "seeded"]
 
 NAMESPACE = ["icecheck"]
-"""Stands wherever a namespace is named; confinement replaces it."""
+"""The placeholder for a namespace; confinement replaces it."""
 NAME = "icecheck"
-"""Stands wherever a table is named; confinement replaces it."""
+"""The placeholder for a table name; confinement replaces it."""
 TABLE_LOCATION = "{table-location}"
-"""Stands for the location of the table that a request is sent to."""
+"""The placeholder for the location of the table that a request is sent to."""
 TABLE_TIME = 4_102_444_800_000
-"""Stands for a moment (epoch milliseconds) just after the table's last change."""
+"""The placeholder for a time (epoch milliseconds) just after the table's last change."""
 
 _SNAPSHOT_ID = 7_000_000_000_000_000_001
 _FIELD = {"id": 1, "name": "id", "type": "long", "required": False}
@@ -181,7 +181,7 @@ _SAMPLES: dict[str, Any] = {
     **_REQUIREMENTS,
     "CreateNamespaceRequest": {"namespace": NAMESPACE, "properties": _PROPERTIES},
     "UpdateNamespacePropertiesRequest": {"removals": ["icecheck.gone"], "updates": _PROPERTIES},
-    # Without a location: many catalogs choose it, and refuse one for that reason alone.
+    # Without a location: many catalogs choose it, and refuse a given one.
     "CreateTableRequest": {
         "name": NAME,
         "schema": _SCHEMA,
@@ -224,14 +224,14 @@ _SAMPLES: dict[str, Any] = {
 
 
 def sample_of(schema_name: str) -> Any:
-    """Return the sample of a schema, to be left unchanged; KeyError when there is none."""
+    """Return the sample of a schema, which must not be changed; raise KeyError if there is none."""
     return _SAMPLES[schema_name]
 
 
 def seeded(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of an OpenAPI document whose request schemas carry the samples as examples.
+    """Return a copy of an OpenAPI document whose request schemas have the samples as examples.
 
-    A sample of a schema that the document lacks raises KeyError: it would seed nothing.
+    Raises KeyError for a sample of a schema that the document lacks, as it would have no effect.
     """
     copied = copy.deepcopy(document)
     schemas = copied["components"]["schemas"]

@@ -1,4 +1,4 @@
-"""Which of many generated cases one run sends: chosen by the seed, no kind of them left out."""
+"""Selects the generated cases of a run: by the seed, with every family represented."""
 
 import random
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ __all__ = ["sample"]
 def sample(
     cases: Iterable[GeneratedCase], *, seed: int, purpose: str, cases_max: int
 ) -> tuple[GeneratedCase, ...]:
-    """Return up to ``cases_max`` cases in the order they were generated in.
+    """Return up to ``cases_max`` cases in the order of their generation.
 
-    Each family is represented, even if there are more families than ``cases_max``; which of its
-    cases stand for it, and which others fill up, follows from the seed and the purpose alone.
+    Each family is represented, even if there are more families than ``cases_max``; the seed and the
+    purpose alone decide which of its cases represent it and which others are added.
     """
     shuffled = sorted(cases, key=lambda c: c.ordinal)
-    # A string seeds by its bytes: the same on every machine and under every hash seed.
+    # A string seeds by its bytes: the order is the same on every machine and under every hash seed.
     random.Random(f"{seed}:{purpose}").shuffle(shuffled)  # noqa: S311 - a choice, not a secret
     chosen: dict[str, GeneratedCase] = {}
     for case in shuffled:

@@ -1,8 +1,8 @@
-"""Requests generated from the contract's schemas, up to three checks for each operation.
+"""Checks of requests generated from the contract's schemas, up to three for each operation.
 
-``refused``: what nobody can serve. ``mistyped``: values that some convert. ``accepted``: what the
-contract allows, or lets a catalog overlook. The functions differ in the operation only, so they
-are made in a loop; each is a check and a test of its own name.
+``refused``: requests that no catalog can serve. ``mistyped``: values that some catalogs convert.
+``accepted``: requests that the contract allows or a catalog may overlook. The functions differ only
+in the operation, so a loop makes them; each is a check and a test with its own name.
 """
 
 import re

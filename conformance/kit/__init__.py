@@ -1,1 +1,1 @@
-"""What checks of several families use: arrange steps, commits, values, and what is read back."""
+"""Shared parts of the checks: arrange steps, commits, edge values and readers of answers."""

@@ -1,4 +1,4 @@
-"""Arrange steps beyond those of the client: a namespace at a given path, operations needed."""
+"""Arrange steps beyond those of the client: a namespace at a given path, required operations."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
@@ -8,12 +8,12 @@ from icecheck.target.target import Namespace
 __all__ = ["UNKNOWN_PLAN", "UNKNOWN_PLAN_TASK", "given_namespace_at", "require"]
 
 UNKNOWN_PLAN = "icecheck-no-such-plan"
-"""A plan-id that no catalog has ever given out; and below, such a plan task."""
+"""A plan-id that no catalog has given out; the plan task below is unknown in the same way."""
 UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"
 
 
 def require(catalog: Catalog, *operation_ids: str) -> None:
-    """End the check, without fault, unless the catalog claims these operations."""
+    """End the check without a fault unless the catalog claims these operations."""
     for operation_id in operation_ids:
         if not catalog.claims(operation_id):
             reason = f"the catalog does not claim {operation_id}, which this check needs"
@@ -21,6 +21,6 @@ def require(catalog: Catalog, *operation_ids: str) -> None:
 
 
 def given_namespace_at(catalog: Catalog, namespace: Namespace) -> Namespace:
-    """Create a namespace of this very path, which must bear the run's token, and return it."""
+    """Create a namespace of this exact path, which must contain the run's token, and return it."""
     arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace))
     return namespace

@@ -1,6 +1,6 @@
-"""Sends many hostile values in one request, and what is refused once more in smaller pieces.
+"""Sends many edge values in one request and repeats refused groups in smaller pieces.
 
-So one value that a catalog refuses does not hide what it does with the others.
+So a value that a catalog refuses does not hide how it treats the others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +23,10 @@ REQUESTS_MAX = 24
 def send_in_pieces(
     items: Sequence[T], send: Callable[[Sequence[T]], Reply], *, requests_max: int = REQUESTS_MAX
 ) -> None:
-    """Send items together; those that are refused are sent by halves, down to single ones.
+    """Send items together and send refused groups again by halves, down to single items.
 
-    A catalog that refuses much is not asked more than ``requests_max`` times. Raises Violation
-    for a breakdown, and NotOffered where nothing at all was accepted.
+    Sends at most ``requests_max`` requests. Raises Violation for a server error other than 501, and
+    NotOffered if nothing was accepted.
     """
     waiting = [[*items]]
     accepted = 0
@@ -43,7 +43,7 @@ def send_in_pieces(
 
 
 def no_breakdown(reply: Reply) -> Reply:
-    """Judge that a catalog takes or refuses a legal value, and does not break down over it."""
+    """Judge that a catalog accepts or refuses a legal value without a server error (501 aside)."""
     if reply.status >= 500 and reply.status != 501:
         raise reply.wrong_status(ANY_SUCCESS_OR_4XX)
     return reply
@@ -56,7 +56,7 @@ def expect_kept(
     symptom: Symptom,
     what: str = "",
 ) -> None:
-    """Judge that every member which is due is found as it was sent; there may be others."""
+    """Judge that every member of ``due`` is found as it was sent; other members may be present."""
     wrong = [key for key, value in due.items() if not _same(found.get(key, ABSENT), value)]
     if wrong:
         key = wrong[0]

@@ -1,4 +1,4 @@
-"""Commits as clients send them, and the sentences that judge what became of one."""
+"""Commits as clients send them, and the functions that judge the effect of a commit."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -59,7 +59,7 @@ RENAME_CHANGED_THE_TABLE = declare(
 Json = dict[str, Any]
 
 MARK = "icecheck"
-"""The property that ``set_property`` sets unless another one is named."""
+"""The property that ``set_property`` sets unless the caller names another one."""
 _BRIEF_MAX = 40
 
 NO_SNAPSHOT = Matcher(
@@ -98,8 +98,9 @@ def expect_effect(
 ) -> Table:
     """Commit, and judge that it is accepted and that a load then shows these metadata members.
 
-    Returns the table as loaded. A commit that left no trace at all has one symptom, whatever it
-    was to do: "effect-missing:commit". A catalog may refuse what is a ``capability``.
+    Returns the table as loaded. A commit that left no trace has the symptom
+    "effect-missing:commit", whatever its updates are. A catalog may refuse the commit where
+    ``capability`` is given.
     """
     reply = commit(catalog, table, updates, requirements)
     if capability is not None:
@@ -119,7 +120,7 @@ def expect_loaded(
 ) -> Table:
     """Judge that a load shows these metadata members after an accepted commit.
 
-    ``answered`` is the metadata location that the commit told, if it is known.
+    ``answered`` is the metadata location from the answer to the commit, if it is known.
     """
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     metadata = view.metadata_in(reply)
@@ -149,7 +150,7 @@ def expect_loaded(
 
 
 def _brief(text: str, instead: str) -> str:
-    # What is compared between runs must not depend on names and locations of one run.
+    # Runs are compared by this text: it must not depend on names and locations of one run.
     return text if len(text) <= _BRIEF_MAX else instead
 
 
@@ -161,14 +162,14 @@ def expect_refused(
     requirements: Sequence[Any] = (),
     detail: str = "",
 ) -> None:
-    """Commit, and judge that it is refused (no status: any 4xx) and that nothing has changed."""
+    """Commit, and judge that it is refused (any 4xx if no status is given) and changes nothing."""
     before = table if catalog.borrows(table) else reloaded(catalog, table)
     commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
     expect_unchanged(catalog, before, *_property_keys(updates))
 
 
 def expect_unchanged(catalog: Catalog, before: Table, *property_keys: str) -> None:
-    """Judge that a table is still what an earlier load showed, these properties included."""
+    """Judge that a table is as an earlier load showed it, including these properties."""
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     was = view.settled(before.metadata, MARK, *property_keys)
     now = view.settled(view.metadata_in(reply), MARK, *property_keys)
@@ -187,7 +188,7 @@ def expect_unchanged(catalog: Catalog, before: Table, *property_keys: str) -> No
 
 
 def _property_keys(updates: Sequence[Any]) -> set[str]:
-    """Return the keys of the properties that updates set, as far as they are well-formed."""
+    """Return the keys of the properties that well-formed updates set."""
     sent = [u.get("updates") for u in updates if isinstance(u, dict)]
     return {key for properties in sent if isinstance(properties, dict) for key in properties}
 
@@ -195,7 +196,7 @@ def _property_keys(updates: Sequence[Any]) -> set[str]:
 def given_snapshots(
     catalog: Catalog, count: int, namespace: Namespace | None = None
 ) -> tuple[Table, list[int]]:
-    """Return a table after so many commits of a snapshot to main, and the snapshots' ids."""
+    """Return a table after this many commits of a snapshot to main, and the snapshot ids."""
     table = given_table(catalog, namespace)
     snapshot_ids = []
     for ordinal in range(1, count + 1):
@@ -205,7 +206,7 @@ def given_snapshots(
 
 
 def shared_snapshots(catalog: Catalog) -> tuple[Table, list[int]]:
-    """Return a table with two snapshots, for who only reads it or is refused, and their ids."""
+    """Return a shared table with two snapshots, and their ids, for reads and refused requests."""
 
     def make(lender: Catalog, namespace: Namespace) -> Table:
         return given_loaded(lender, given_snapshots(lender, 2, namespace)[0])
@@ -215,13 +216,13 @@ def shared_snapshots(catalog: Catalog) -> tuple[Table, list[int]]:
 
 
 def given_history(catalog: Catalog, table: Table) -> Table:
-    """Give a table a snapshot, if the catalog takes one that nobody has written."""
+    """Give a table a snapshot, if the catalog accepts one whose files were never written."""
     offers = has_capability(catalog, "metadata-only-snapshots")
     return given_snapshot(catalog, table) if offers else table
 
 
 def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
-    """Return a table of at least this format version: the catalog's default one where it will do.
+    """Return a table of at least this format version: the default version where that is enough.
 
     ``members`` are those of ``bodies.create_table_body``.
     """
@@ -235,9 +236,9 @@ def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
 
 
 def given_table_of(catalog: Catalog, version: int, **members: Any) -> Table:
-    """Return a table of this very format version, where the catalog makes the one it is asked for.
+    """Return a table of exactly this format version, where the catalog makes the requested one.
 
-    Whoever makes another one has a finding of its own for that.
+    Another check has the finding for a catalog that makes another version.
     """
     table = given_table(catalog, properties={"format-version": str(version)}, **members)
     if table.metadata.get("format-version", version) != version:
@@ -247,14 +248,14 @@ def given_table_of(catalog: Catalog, version: int, **members: Any) -> Table:
 
 
 def shared_table_since(catalog: Catalog, version: int) -> Table:
-    """Return a table of at least this format version, for who only reads it or is refused."""
+    """Return a shared table of at least this format version, for read-only or refused requests."""
     table = shared_table(catalog)
     since = table.metadata.get("format-version", version) >= version
     return table if since else given_table_since(catalog, version)
 
 
 def creation_updates(staged: Mapping[str, Any]) -> list[Json]:
-    """Return the commit that completes a staged table, in the order of Spark's Java client."""
+    """Return the updates that complete a staged table, in the order of Spark's Java client."""
     needed = ("table-uuid", "format-version", "last-column-id", "location")
     parts = {
         "current schema": view.current_schema(staged),

@@ -1,4 +1,4 @@
-"""Values and definitions that clients send, and that are too much for some servers."""
+"""Values and definitions that clients send and that exceed the limits of some servers."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _PIECE = "0123456789abcdef"
 
 
 def wide_schema() -> dict[str, Any]:
-    """Return a schema of ``MANY`` columns, whose names tell their order."""
+    """Return a schema of ``MANY`` columns whose names state their order."""
     columns = (
         bodies.struct_field(at, f"column_{at - 1:04}", "string") for at in range(1, MANY + 1)
     )
@@ -26,9 +26,9 @@ def large_property() -> dict[str, Any]:
 
 
 def zero_based() -> dict[str, Any]:
-    """Return a table's definition, by the column with id 0, as Spark's Java client numbers them.
+    """Return a table definition with a column of id 0, as Spark's Java client numbers columns.
 
-    It is what ``bodies.create_table_body`` takes by keyword.
+    The keys are keyword arguments of ``bodies.create_table_body``.
     """
     return {
         "table_schema": bodies.schema(

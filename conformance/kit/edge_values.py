@@ -1,7 +1,7 @@
-"""Legal values that a careless server changes on their way into its store and out again.
+"""Legal values that a careless server changes when it stores them or returns them.
 
-Each is one hostile dimension and says which slip it is meant for. A catalog may refuse any of them
-with a 4xx; what it takes it has to keep.
+Each value tests one property; the comment beside it names the error that it detects. A catalog may
+refuse any of them with a 4xx, and must keep those that it accepts.
 """
 
 import random
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """One legal value, and in a few words what is odd about it (the same in every run)."""
+    """One legal value and a few words on what is unusual about it (the same in every run)."""
 
     what: str
     value: Any
@@ -118,7 +118,7 @@ KEYS = (
     Hostile("a hyphen for an underscore", "icecheck-hostile-a"),
     Hostile("a long key", "icecheck.hostile." + "k" * 500),  # VARCHAR(255)
 )
-"""Keys for maps that are free, several of them equal for whoever folds, trims or decodes."""
+"""Keys for free maps; several are equal for a server that folds case, trims or decodes."""
 
 INTEGERS = (
     Hostile("zero", 0),  # dropped as a falsy value
@@ -156,20 +156,20 @@ STRING_LISTS = (
 
 
 def string_map() -> dict[str, str]:
-    """Return a map that holds every hostile string and every hostile key, in a fixed order."""
+    """Return a map that holds every edge string and every edge key, in a fixed order."""
     values = {f"icecheck.value.{n}": each.value for n, each in enumerate(STRINGS)}
     return values | {each.value: f"of {each.what}" for each in KEYS}
 
 
 def shuffled(values: Sequence[T], seed: int, purpose: str) -> list[T]:
-    """Return values in an order that follows from the seed and the purpose alone."""
+    """Return values in an order that depends only on the seed and the purpose."""
     made = [*values]
-    # A string seeds by its bytes: the same on every machine and under every hash seed.
+    # A string seeds by its bytes: the order is the same on every machine and under every hash seed.
     random.Random(f"{seed}:{purpose}").shuffle(made)  # noqa: S311 - a choice, not a secret
     return made
 
 
 def in_halves(items: Sequence[T]) -> tuple[list[T], list[T]]:
-    """Return the halves of what was refused as a whole; to be sent each by itself."""
+    """Return the two halves of a refused group, each to be sent on its own."""
     middle = len(items) // 2
     return [*items[:middle]], [*items[middle:]]

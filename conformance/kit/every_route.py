@@ -1,4 +1,4 @@
-"""Requests on every route about one namespace, table and view, in several forms each."""
+"""Requests on every route that names one namespace, table or view, in several forms each."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -37,17 +37,17 @@ Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]
 
 OTHERS = "icecheck.others"
-"""The property that every write of these sets: nobody's table, view or namespace ever has it."""
+"""The property that every write of this module sets; no object of another check has it."""
 _FIRST_PAGE = (("pageToken", ""), ("pageSize", "1"))
 _ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the check has made, or where it may only read, what was named to it.
+    """Holds the objects that the check made, or the given ones where it may only read.
 
-    ``inner`` is a namespace inside of the first, where the catalog nests them; ``tag`` the entity
-    tag of the table, where it has one.
+    ``inner`` is a namespace inside the first, where the catalog nests them; ``tag`` is the entity
+    tag of the table, if it has one.
     """
 
     namespace: Namespace
@@ -59,9 +59,9 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request; ``form`` tells it from others of its operation, and is empty for the plain one.
+    """One request; ``form`` tells it from others of its operation and is empty for the plain one.
 
-    ``shows`` is the last level or name of what is surely in the answer, if that is a list.
+    ``shows`` is the last level or the name of an object that a list in the answer must contain.
     """
 
     operation_id: str
@@ -73,11 +73,11 @@ class Asked:
     shows: str | None = None
 
     def __str__(self) -> str:
-        """What a report calls it."""
+        """Return the name of the request in a report."""
         return f"{self.operation_id} ({self.form})" if self.form else self.operation_id
 
     def send(self, catalog: Catalog, headers: Headers | None = None) -> Reply:
-        """Send it with these headers beside its own."""
+        """Send the request with these headers in addition to its own."""
         return catalog.call(
             self.operation_id,
             self.names,
@@ -87,7 +87,7 @@ class Asked:
         )
 
     def lists_it(self, reply: Reply) -> bool:
-        """Whether an answer has what is surely there, if it is a list."""
+        """Return whether a list contains the object that it must show; True for other answers."""
         if self.shows is None:
             return True
         if self.operation_id == "listNamespaces":
@@ -101,7 +101,10 @@ def _levels(reply: Reply) -> list[list[str]]:
 
 
 def own_objects(catalog: Catalog) -> Own:
-    """Make a namespace with a table and, where there are any, a view and a namespace in it."""
+    """Make a namespace with a table and, where offered, a view and an inner namespace.
+
+    Under read-only safety, return the given objects instead.
+    """
     inner, view = None, None
     if catalog.target.read_only:
         table = some_table(catalog)
@@ -123,7 +126,7 @@ def _tag(catalog: Catalog, table: Table) -> str | None:
 
 
 def reads(catalog: Catalog, own: Own) -> list[Asked]:
-    """Every way to look at what the check has, and at the catalog, that the catalog claims."""
+    """Return every read of these objects and of the catalog that the catalog claims."""
     return [each for each in _reads(catalog, own) if catalog.claims(each.operation_id)]
 
 
@@ -172,7 +175,7 @@ def _table_reads(own: Own) -> Iterator[Asked]:
 
 
 def writes(catalog: Catalog, own: Own) -> list[Asked]:
-    """Every way to change what the check has, or to add to it; what destroys it comes last."""
+    """Return every request that changes or adds to these objects; those that delete come last."""
     if catalog.target.read_only:
         return []
     every = [*_namespace_writes(catalog, own), *_table_writes(catalog, own)]
@@ -233,7 +236,7 @@ def _drops(own: Own) -> Iterator[Asked]:
 
 
 def expect_own_unchanged(catalog: Catalog, own: Own) -> None:
-    """Judge that requests which were all refused have left everything as it was."""
+    """Judge that requests which were all refused have left everything unchanged."""
     expect_unchanged(catalog, own.table)
     if catalog.claims("listTables") and not catalog.target.read_only:
         _expect_no_more_tables(catalog, own)
@@ -248,7 +251,7 @@ def expect_own_unchanged(catalog: Catalog, own: Own) -> None:
 def _expect_no_more_tables(catalog: Catalog, own: Own) -> None:
     listed = catalog.list_tables(own.table.namespace).expect(200)
     more = [name for _, name in tables_in(listed) if name != own.table.name]
-    # Some list views among their tables, which is for other checks to judge.
+    # Some catalogs list views among their tables; other checks judge that.
     if [name for name in more if own.view is None or name != own.view.name]:
         raise listed.violation(
             CHANGED_ALTHOUGH_REFUSED, "its one table", "more", pointer="/identifiers"

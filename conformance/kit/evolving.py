@@ -1,4 +1,4 @@
-"""Schemas, specs and orders that a client derives from a table's metadata to evolve it."""
+"""Schemas, specs and sort orders that a client derives from a table's metadata to evolve it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 def number(table: Table, member: str) -> int:
-    """Return an integer of the table's metadata that a client cannot do without."""
+    """Return an integer of the table's metadata that a client needs."""
     value = table.metadata.get(member)
     if not isinstance(value, int):
         raise Blocked("schema.loadTable.200", f"the table's metadata has no {member}")

@@ -1,7 +1,7 @@
-"""Tables with real manifests, written by the suite where a table's files are on this machine.
+"""Tables with real manifests that the suite writes if the table's files are on this machine.
 
 Scan planning can only be judged on a table whose files are known. Planning reads manifests, not
-data: the suite writes manifests that name data files which need not exist.
+data, so the data files that the manifests name need not exist.
 """
 
 import io
@@ -38,7 +38,7 @@ __all__ = [
 
 POSITION_DELETES, EQUALITY_DELETES = 1, 2
 CATEGORY_ID = 2
-_DELETED_PATH_ID = 2147483546  # of file_path in files of position deletes (table format)
+_DELETED_PATH_ID = 2147483546  # field id of file_path in position delete files (table format)
 _CONTENT_NAMES = ("data", "deletes", "deletes")
 _ROWS_PER_FILE = 10
 
@@ -53,8 +53,8 @@ SPEC = bodies.partition_spec(bodies.partition_field(CATEGORY_ID, "identity", "ca
 class Layout:
     """Columns and partitions of a table: its schema, its spec, the Avro types of its partitions.
 
-    ``summaries`` are the bounds of each partition field in a manifest, where all have the same.
-    ``later_avro_types`` are those of the specs that the table gets later, one after the other.
+    ``summaries`` are the bounds of each partition field in a manifest, where all manifests have the
+    same. ``later_avro_types`` are the Avro types of the specs that are added later, in order.
     """
 
     table_schema: dict[str, Any]
@@ -71,13 +71,13 @@ BY_CATEGORY = Layout(SCHEMA, SPEC, ("string",))
 class PlannedFile:
     """One file that a manifest of the suite names; ``ids`` are the bounds of its column ``id``.
 
-    A delete file of positions says in ``refers_to`` which file's rows it deletes; as older writers
-    did, by the bounds of its paths, if ``by_bounds``. As a deletion vector it is in a Puffin file,
-    at the offset and with the length of ``vector``, in bytes. Without statistics it is not
-    ``measured``. In a table of another layout than the usual one, ``partition`` are the values of
-    the partition, and ``bounds`` those of its columns.
-    ``facts`` are what its manifest says otherwise, under the names that manifests have for it.
-    ``spec`` counts the table's specs from 0; all files that are added at once are of one.
+    A position delete file names in ``refers_to`` the data file whose rows it deletes; with
+    ``by_bounds`` it does so by the bounds of its paths, as older writers did. A deletion vector is
+    in a Puffin file; ``vector`` is its offset and length in bytes. A file without statistics is not
+    ``measured``. In a table with another layout than the usual one, ``partition`` holds the
+    partition values and ``bounds`` those of its columns. ``facts`` add to or override the members
+    of the file in its manifest entry, by their names in manifests. ``spec`` is the number of the
+    spec, counted from 0; files added together have the same spec.
     """
 
     name: str
@@ -96,13 +96,13 @@ class PlannedFile:
 
     @property
     def manifest(self) -> tuple[bool, int]:
-        """What files in one manifest have in common: data or deletes, and their spec."""
+        """What the files of one manifest have in common: data or deletes, and their spec."""
         return self.content > 0, self.spec
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A file as a manifest has it once its snapshot is committed."""
+    """A file with the snapshot id and sequence number of its manifest entry."""
 
     file: PlannedFile
     snapshot_id: int
@@ -110,7 +110,7 @@ class _Entry:
 
 
 class ManifestFiles:
-    """The growing content of one table: each step writes manifests and commits a snapshot."""
+    """Holds the files of one table: each step writes manifests and commits a snapshot."""
 
     def __init__(
         self, catalog: Catalog, table: Table, location: str, folder: Path, layout: Layout
@@ -131,13 +131,14 @@ class ManifestFiles:
         return f"{self._location}/data/{name}"
 
     def path_bound(self, name: str) -> list[dict[str, Any]]:
-        """Return a bound, as manifests have it, of the paths in a file of position deletes."""
+        """Return a bound of the paths in a position delete file, as manifests have it."""
         return [{"key": _DELETED_PATH_ID, "value": self.location(name).encode()}]
 
     def names_of(self, locations: Iterable[str]) -> list[str]:
-        """Return the files' names, sorted; a location that is not one of these stays whole.
+        """Return the sorted names of the files; a location outside this table stays as it is.
 
-        Names say the same in every run: a finding with locations in it would be a cause of its own.
+        Names are the same in every run; a location in a finding would make it another cause per
+        run.
         """
         folder = self.location("")
         return sorted(location.removeprefix(folder) for location in locations)
@@ -153,7 +154,7 @@ class ManifestFiles:
         return self._commit(snapshot, ref, [added, *kept])
 
     def remove(self, *names: str) -> int:
-        """Commit a snapshot of main in which files are gone, data or deletes; return its id."""
+        """Commit a snapshot of main without these data or delete files; return its id."""
         snapshot = self._next_snapshot("main", "delete")
         statuses = [(REMOVED if e.file.name in names else EXISTING, e) for e in self._entries]
         self._entries = [e for e in self._entries if e.file.name not in names]
@@ -162,22 +163,22 @@ class ManifestFiles:
         return self._commit(snapshot, "main", [self._manifest(snapshot, p) for p in parts])
 
     def set_main(self, snapshot_id: int) -> None:
-        """Commit that main is at a snapshot that was there before, and goes on from it."""
+        """Commit that main is at an earlier snapshot, and continue from it."""
         self.commit(bodies.snapshot_ref(snapshot_id))
         self._manifests["main"], entries = self._content[snapshot_id]
         self._entries = [*entries]
 
     def commit(self, *updates: dict[str, Any]) -> None:
-        """Commit updates of the table that are no snapshots."""
+        """Commit updates of the table other than snapshots."""
         self.table = given_commit(self._catalog, self.table, updates)
 
     def spec(self, number: int) -> dict[str, Any]:
-        """Return one of the table's specs, counted from 0 in the order in which they came."""
+        """Return a spec of the table, counted from 0 in the order of addition."""
         specs: list[dict[str, Any]] = self.table.metadata["partition-specs"]
         return sorted(specs, key=lambda each: int(each["spec-id"]))[number]
 
     def forget(self) -> None:
-        """Remove every file that was written here."""
+        """Remove every file that this object wrote."""
         for path in self._written:
             path.unlink(missing_ok=True)
 
@@ -258,7 +259,7 @@ class ManifestFiles:
         }
 
     def _record(self, status: int, entry: _Entry, partition_names: Sequence[str]) -> dict[str, Any]:
-        """Return a manifest entry; what a snapshot adds inherits its sequence number."""
+        """Return a manifest entry; entries that a snapshot adds inherit its sequence number."""
         file = entry.file
         inherited = None if status == ADDED else entry.sequence_number
         offset, length = file.vector or (None, None)
@@ -286,7 +287,7 @@ class ManifestFiles:
         }
 
     def _statistics(self, file: PlannedFile) -> dict[str, Any]:
-        """Return what a manifest says of the values of a file's columns."""
+        """Return the column statistics of a file's manifest entry."""
         if file.by_bounds:
             path = self.path_bound(file.refers_to)
             return {"lower_bounds": path, "upper_bounds": path}
@@ -331,8 +332,8 @@ def given_files(
 ) -> Iterator[ManifestFiles]:
     """Yield a partitioned table of this format version, 2 or 3, to fill with manifests.
 
-    What was written is removed at the end. Raises NotOffered when the table's files are not on
-    this machine: they are, when the metadata file that the catalog wrote can be read here.
+    Written files are removed at the end. Raises NotOffered when the table's files are not on this
+    machine, that is when the metadata file that the catalog wrote cannot be read here.
     """
     table = given_table_of(
         catalog, format_version, table_schema=layout.table_schema, spec=layout.spec

@@ -1,4 +1,4 @@
-"""Avro schemas of manifests and manifest lists, as the table format has them from version 2 on.
+"""Avro schemas of manifests and manifest lists, of format version 2 and later.
 
 They have the members that the suite's own manifests need, and partitions of every type.
 """
@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["ADDED", "EXISTING", "REMOVED", "manifest_entry_schema", "manifest_list_schema"]
 
 EXISTING, ADDED, REMOVED = 0, 1, 2
-"""What the status of a manifest entry says of its file."""
+"""The values of a manifest entry's status."""
 
 Json = Any
 
@@ -17,7 +17,7 @@ Json = Any
 def manifest_entry_schema(partition_fields: Sequence[tuple[int, str, Json]]) -> Json:
     """Return the schema of a manifest's entries.
 
-    A partition has an optional value for each field: its id, its name, its Avro type.
+    A partition has an optional value for each field, given as (id, name, Avro type).
     """
     partition = [_optional(*field) for field in partition_fields]
     file_fields = [
@@ -97,7 +97,10 @@ def _optional(field_id: int, name: str, avro_type: Json) -> Json:
 
 
 def _by_column(key_id: int, value_id: int, value: str) -> Json:
-    """Return the schema of a map by column id, which Avro has no map for."""
+    """Return the schema of a map by column id.
+
+    It is an array of pairs, because Avro maps have string keys only.
+    """
     entry = {
         "type": "record",
         "name": f"k{key_id}_v{value_id}",

@@ -1,4 +1,4 @@
-"""Reads what checks need out of table metadata, without what a server may choose or change."""
+"""Reads table metadata without the parts that a server may choose or change."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ _UNORDERED = ("statistics", "partition-statistics", "encryption-keys")
 
 
 def metadata_in(reply: Reply) -> dict[str, Any]:
-    """Return the table metadata of an answer; a check is blocked when it is no object."""
+    """Return the table metadata of an answer; raise Blocked when it is no object."""
     metadata = reply.member("metadata")
     if not isinstance(metadata, dict):
         by = f"schema.{reply.exchange.operation}.{reply.status}"
@@ -46,10 +46,10 @@ def metadata_in(reply: Reply) -> dict[str, Any]:
 
 
 def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
-    """Return what only a commit may change, in a form in which equal tables are equal.
+    """Return the parts that only a commit may change; they are equal for equal tables.
 
-    Times, logs and properties other than the ones named are left out, and so is everything that
-    says nothing (null, an empty list): two loads of one version may differ in it.
+    Times, logs, properties that are not named and empty members (null, an empty list) are left out:
+    two loads of one version may differ in them.
     """
     properties = metadata.get("properties")
     kept: dict[str, Any] = {member: metadata.get(member) for member in _SCALARS}
@@ -69,12 +69,12 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
 
 
 def same_uuid(uuid: str) -> Matcher:
-    """Match a uuid, in small letters or capitals."""
+    """Match a uuid regardless of letter case."""
     return Matcher(f'"{uuid}"', lambda v: isinstance(v, str) and v.lower() == uuid.lower())
 
 
 def place(location: Any) -> str:
-    """Return where a location points: aliases of schemes and superfluous slashes do not matter."""
+    """Return a location with normalized scheme aliases and without superfluous slashes."""
     text = re.sub("/+", "/", str(location or "")).rstrip("/")
     scheme, colon, path = text.partition(":/")
     if not colon:
@@ -118,7 +118,7 @@ def _by_id(metadata: Json, members: str, id_member: str, pointer: str) -> Json:
 def shape(type_: Any) -> Any:
     """Return a type without its ids: names, types, required and doc, in order.
 
-    Primitive types are compared without spaces: ``decimal(9, 2)`` is ``decimal(9,2)``.
+    Spaces in primitive types are removed: ``decimal(9, 2)`` becomes ``decimal(9,2)``.
     """
     if not isinstance(type_, Mapping):
         return str(type_).replace(" ", "")
@@ -146,7 +146,7 @@ def shape(type_: Any) -> Any:
 
 
 def field_ids(type_: Any) -> Iterator[int]:
-    """Yield every field id in a type, those of list elements, map keys and values included."""
+    """Yield every field id in a type, including those of list elements, map keys and values."""
     if not isinstance(type_, Mapping):
         return
     match type_.get("type"):

@@ -1,4 +1,4 @@
-"""Metrics reports as clients send them: of a scan, and of a commit."""
+"""Metrics reports as clients send them, for a scan and for a commit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reads what the catalog says now: its listings, its properties, whether something is there."""
+"""Reads the current state from the catalog: listings, properties, existence."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -111,17 +111,17 @@ PAGE_TOO_LONG = declare(
 
 
 def refuses_place(reply: Reply) -> bool:
-    """Whether a free name may be refused for its place: where what was renamed still lies."""
+    """Return whether a name may be refused because a renamed object's files lie at its location."""
     return reply.status in {400, 403, 422}
 
 
 def not_applicable(reason: str) -> NotOffered:
-    """Return the ending of a check whose condition does not hold on this catalog."""
+    """Return the skip of a check whose condition does not hold on this catalog."""
     return NotOffered(reason, SkipKind.NOT_APPLICABLE)
 
 
 def object_in(reply: Reply) -> dict[str, Any]:
-    """Return the body as a JSON object; a check is blocked when it is something else."""
+    """Return the body as a JSON object; raise Blocked when it is something else."""
     body = reply.json()
     if not isinstance(body, dict):
         raise _unusable(reply, "the body is no JSON object")
@@ -129,7 +129,7 @@ def object_in(reply: Reply) -> dict[str, Any]:
 
 
 def namespaces_in(reply: Reply) -> list[Namespace]:
-    """Return the namespaces of a listing, sorted; a list left out counts as empty here."""
+    """Return the namespaces of a listing, sorted; a missing list counts as empty."""
     reply.expect(200)
     listed = object_in(reply).get("namespaces") or []
     if not isinstance(listed, list) or not all(_is_namespace(each) for each in listed):
@@ -138,7 +138,7 @@ def namespaces_in(reply: Reply) -> list[Namespace]:
 
 
 def tables_in(reply: Reply) -> list[tuple[Namespace, str]]:
-    """Return the (namespace, name) pairs of a listing, sorted; a list left out is empty."""
+    """Return the (namespace, name) pairs of a listing, sorted; a missing list counts as empty."""
     reply.expect(200)
     listed = object_in(reply).get("identifiers") or []
     if not isinstance(listed, list) or not all(_is_identifier(each) for each in listed):
@@ -147,7 +147,7 @@ def tables_in(reply: Reply) -> list[tuple[Namespace, str]]:
 
 
 def expect_json(reply: Reply) -> None:
-    """Judge that an answer with a body says that it is JSON."""
+    """Judge that an answer with a body has a JSON content type."""
     if not reply.exchange.response_body:
         return
     media = (reply.header("content-type") or "none").split(";")[0].strip().lower()
@@ -156,14 +156,14 @@ def expect_json(reply: Reply) -> None:
 
 
 def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: Symptom) -> None:
-    """Judge that a listing of tables has none of this name; a list left out has none."""
+    """Judge that a listing of tables does not contain this name; a missing list counts as empty."""
     if (tuple(namespace), name) in tables_in(reply):
         identifier = show({"namespace": [*namespace], "name": name})
         raise reply.violation(symptom, "a list without it", "it is listed", detail=identifier)
 
 
 def next_page_token(reply: Reply) -> str | None:
-    """Return the token of the next page; null and a missing one both end the listing."""
+    """Return the token of the next page; a null or missing token ends the listing."""
     token = object_in(reply).get("next-page-token")
     if token is not None and not isinstance(token, str):
         raise _unusable(reply, "next-page-token is no string")
@@ -171,12 +171,12 @@ def next_page_token(reply: Reply) -> str | None:
 
 
 def properties_of(catalog: Catalog, namespace: Namespace) -> dict[str, Any]:
-    """Load a namespace that must be there and return its properties; null counts as none."""
+    """Load a namespace that must exist and return its properties; null counts as none."""
     return _properties(catalog.load_namespace_metadata(namespace).expect(200))
 
 
 def expect_levels(reply: Reply, namespace: Namespace) -> None:
-    """Judge that an answer names this very namespace, level by level."""
+    """Judge that an answer names exactly this namespace, level by level."""
     found = reply.member("namespace")
     if found != [*namespace]:
         raise reply.violation(
@@ -191,7 +191,7 @@ def expect_levels(reply: Reply, namespace: Namespace) -> None:
 def expect_properties(
     catalog: Catalog, namespace: Namespace, wanted: Mapping[str, str | None]
 ) -> None:
-    """Judge the stored properties of these keys; None stands for one that must not be there."""
+    """Judge the stored properties of these keys; None stands for a key that must be absent."""
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     expect_properties_in(reply, wanted)
 
@@ -229,7 +229,7 @@ def expect_properties_unchanged(
 
 
 def expect_namespace_gone(catalog: Catalog, namespace: Namespace) -> None:
-    """Judge that a namespace whose drop was accepted cannot be loaded any more."""
+    """Judge that a namespace whose drop was accepted can no longer be loaded."""
     reply = catalog.load_namespace_metadata(namespace)
     if reply.ok:
         raise reply.violation(

@@ -1,4 +1,4 @@
-"""Judges by round trip and frame: a load shows what was sent, and all else as it was before."""
+"""Judges round trips: a load shows what was sent, and everything else is unchanged."""
 
 import json
 from collections import deque
@@ -39,11 +39,11 @@ __all__ = [
 Json = dict[str, Any]
 
 KEPT = {"icecheck.kept": "1", "icecheck.kept.too": "2"}
-"""Properties that a table has before, and that nothing names."""
+"""Properties that a table has before the changes and that no update names."""
 ODD_KEPT = {"icecheck.Kept": "3", "icecheck.kept.empty": "", "icecheck.kept.blank": " "}
-"""The same, where a catalog takes them."""
+"""Further such properties, for catalogs that accept them."""
 REQUESTS_MAX = 54
-"""After so many requests a check begins no further commit; what follows is at most a few loads."""
+"""After this many requests a check starts no further commit; at most a few loads follow."""
 
 _WATCHED = (*KEPT, *ODD_KEPT, *string_map())
 _KEYED = (
@@ -52,21 +52,21 @@ _KEYED = (
     ("encryption-keys", "key-id"),
 )
 _OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log", "snapshot-log"})
-"""Members of which nothing is expected."""
+"""Members that are not compared, because they change with time."""
 _MEANT_AS_LEFT_OUT = frozenset(
     {"identifier-field-ids", "doc", "initial-default", "parent-snapshot-id", "encrypted-by-id"}
 )
-"""Members that say something by not being there, so that nothing may be made up for them."""
+"""Members whose absence has a meaning, so that a catalog may not add them."""
 _SHOWN_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One update, alone in its commit, and what a load must show after it.
+    """One update, sent alone in its commit, and what a load must show after it.
 
-    ``named`` gets the metadata before and after, and returns the members that the update changes
-    as they must be then; from *after* it may only take what a server assigns. ``parts`` are sent
-    instead where the update is refused. What is ``plain`` names what is there, and nothing odd.
+    ``named`` gets the metadata before and after the commit and returns the changed members as they
+    must be; it may take only server-assigned values from *after*. ``parts`` are sent instead if the
+    update is refused. A ``plain`` update names only existing things and must be accepted.
     """
 
     what: str
@@ -77,11 +77,11 @@ class Change:
 
 
 Make = Callable[[Table], Change | None]
-"""Makes a change for the table as it then is; None where it has nothing to be about."""
+"""Makes a change for the current table, or returns None if the table has nothing to change."""
 
 
 def given_bystander(catalog: Catalog, table: Table) -> Table:
-    """Make a table beside another one, with a name that a pattern of the other's name matches."""
+    """Make a table beside another one; its name matches the other's name read as a LIKE pattern."""
     head, _, tail = table.name.rpartition("_")
     name = f"{head}x{tail}"
     properties = {key: f"not {value}" for key, value in KEPT.items()}
@@ -92,10 +92,10 @@ def given_bystander(catalog: Catalog, table: Table) -> Table:
 
 
 def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Table:
-    """Commit one update after the other, and judge what a load shows after each.
+    """Commit the updates one by one, and judge what a load shows after each.
 
-    A refusal is fine if nothing has changed; its parts are then sent. Raises NotOffered where all
-    were refused.
+    A refusal is fine if nothing has changed; the parts of the update are then sent. Raises
+    NotOffered if all updates were refused.
     """
     table = given_loaded(catalog, table)
     bystander = given_bystander(catalog, table)
@@ -108,7 +108,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
         if change.plain:
             reply.expect(200, detail=change.what)
         if refused(reply, change.what):
-            waiting.extend(change.parts)  # after all that is sent as a whole
+            waiting.extend(change.parts)  # sent after all whole updates
             expect_as_before(catalog, table, CHANGED_ALTHOUGH_REFUSED, change.what)
             continue
         taken += 1
@@ -120,7 +120,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
 
 
 def refused(reply: Reply, what: str) -> bool:
-    """Whether an odd request was refused; anything but a success or a refusal is a Violation."""
+    """Return whether an odd request was refused (4xx or 501); raise Violation for other errors."""
     if reply.ok:
         return False
     if 400 <= reply.status < 500 or reply.status == 501:
@@ -135,7 +135,7 @@ def expect_as_before(
     what: str,
     query: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Judge that a load, in this way, shows a table as an earlier one did."""
+    """Judge that a load with this query shows a table as an earlier load did."""
     reply = catalog.load_table(before.namespace, before.name, query=query).expect(200)
     after = view.metadata_in(reply)
     if _is_same(before.metadata, after):
@@ -148,7 +148,7 @@ def expect_as_before(
 
 
 def expect_bystander(catalog: Catalog, bystander: Table) -> None:
-    """Judge that the table beside the one that was changed is what it was."""
+    """Judge that the bystander table is unchanged."""
     what = "a table that no request named"
     expect_as_before(catalog, bystander, CHANGED_BESIDE.of("another-table"), what)
 
@@ -156,10 +156,10 @@ def expect_bystander(catalog: Catalog, bystander: Table) -> None:
 def expect_shown(
     reply: Reply, before: Table, named: Json, what: str, *, symptom: Symptom | None = None
 ) -> Json:
-    """Judge that an answer shows the members named as they are due, and all else as it was.
+    """Judge that an answer shows the named members as due, and all others unchanged.
 
-    Returns the metadata that it shows. ``symptom`` stands for whatever differs; without one a
-    Violation says whether it was named or is beside that.
+    Returns the metadata of the answer. ``symptom`` is used for any difference; without it the
+    symptom tells whether a named member or another one differs.
     """
     after = view.metadata_in(reply)
     whole = {**before.metadata, **named}
@@ -196,7 +196,8 @@ def _violation(reply: Reply, what: str, found: Sequence[_Difference]) -> Violati
     if first.beside:
         symptom, expected = CHANGED_BESIDE.of(first.member), "what was not named, as it was"
     else:
-        # As other checks call it: what is lost has one root, whatever showed it.
+        # The symptom that other checks use: a lost member has one cause, whatever request showed
+        # it.
         leaf = innermost(first.member, first.pointer)
         symptom, expected = EFFECT_MISSING.of(leaf), "what was sent"
     return reply.violation(
@@ -209,7 +210,7 @@ def _violation(reply: Reply, what: str, found: Sequence[_Difference]) -> Violati
 
 
 def innermost(member: str, pointer: str) -> str:
-    """Return the innermost member that a pointer below ``member`` names: numbers are no names."""
+    """Return the innermost member name in a pointer below ``member``; numbers are not names."""
     steps = [member, *pointer.split("/")]
     return next(step for step in reversed(steps) if step and not step.isdecimal())
 
@@ -224,7 +225,7 @@ def _told(what: str, found: Sequence[_Difference]) -> str:
 
 
 def _is_same(due: Json, seen: Json) -> bool:
-    """Whether metadata are letter by letter what is due: most are, and looking closer is dear."""
+    """Return whether metadata are literally as due, which saves a full comparison."""
     texts = [
         json.dumps({k: v for k, v in each.items() if k not in _OF_ITS_TIME}, sort_keys=True)
         for each in (due, seen)
@@ -233,7 +234,7 @@ def _is_same(due: Json, seen: Json) -> bool:
 
 
 def _shown(metadata: Any) -> Json:
-    """Return what a load shows: equal tables are equal in it, and lists of things are keyed."""
+    """Return metadata in which equal tables compare equal, with lists of objects keyed by id."""
     seen = view.settled(metadata, *_WATCHED)
     for member, id_member in _KEYED:
         seen[member] = {str(item.get(id_member)): item for item in seen[member]}
@@ -242,7 +243,7 @@ def _shown(metadata: Any) -> Json:
 
 
 def _spelled(type_: Any) -> Any:
-    """Return a type in one spelling: primitives without blanks, identifier fields in order."""
+    """Return a type in one spelling: primitives without blanks, identifier fields sorted."""
     if isinstance(type_, list):
         return [_spelled(each) for each in type_]
     if not isinstance(type_, dict):
@@ -257,7 +258,7 @@ def _spelled(type_: Any) -> Any:
 
 
 def _differences(due: Json, seen: Json, was: Json) -> Iterator[_Difference]:
-    """Yield what differs, item by item; what has not been there may have members beside."""
+    """Yield the differences item by item; items that are new may have further members."""
     for member, wanted in due.items():
         if not isinstance(wanted, dict):
             if found := difference(wanted, seen[member], exact=True):
@@ -273,7 +274,7 @@ def _differences(due: Json, seen: Json, was: Json) -> Iterator[_Difference]:
 
 
 def _made_up(due: Any, seen: Any, pointer: str = "") -> tuple[str, Any, Any] | None:
-    """Return the first member that nobody sent and that says something, as ``difference`` does."""
+    """Return the first added member whose absence has a meaning, as ``difference`` does."""
     if isinstance(due, list) and isinstance(seen, list):
         pairs = [(str(at), *each) for at, each in enumerate(zip(due, seen, strict=False))]
     elif isinstance(due, dict) and isinstance(seen, dict):

@@ -1,4 +1,4 @@
-"""Statistics files as clients commit them, and the updates that do."""
+"""Statistics files as clients commit them, and the updates that set them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
-    """Return a statistics file of a snapshot; files of other ordinals differ."""
+    """Return a statistics file of a snapshot; another ordinal gives another file."""
     blob = {
         "type": "apache-datasketches-theta-v1",
         "snapshot-id": snapshot_id,
@@ -33,7 +33,7 @@ def statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
 
 
 def partition_statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) -> Json:
-    """Return a partition statistics file of a snapshot; files of other ordinals differ."""
+    """Return a partition statistics file of a snapshot; another ordinal gives another file."""
     return {
         "snapshot-id": snapshot_id,
         "statistics-path": f"{table.metadata.get('location')}/metadata/{ordinal}.parquet",

@@ -1,4 +1,4 @@
-"""Views as clients send them: bodies, requests, arrange steps, and what a view is without times."""
+"""Views as clients send them: bodies, requests, arrange steps, and comparison without times."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,12 +63,12 @@ VIEW_VERSION_WITHOUT_SCHEMA = declare(
 Json = dict[str, Any]
 
 MARK = "icecheck.mark"
-"""The property by which checks tell one state of a view from another."""
+"""The property by which checks distinguish the states of a view."""
 FIRST_SQL = "SELECT 1 AS id, 'a' AS data"
 VIEW_SCHEMA: Json = bodies.schema(
     bodies.struct_field(0, "id", "int", required=True), bodies.struct_field(1, "data", "string")
 )
-_CREATED_MS = 1_767_225_600_000  # a fixed time: the same run sends the same bytes
+_CREATED_MS = 1_767_225_600_000  # a fixed time: equal runs send equal bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class View:
 
     @property
     def identifier(self) -> Json:
-        """The view's identifier as requests name it."""
+        """The view's identifier in the form that requests use."""
         return {"namespace": [*self.namespace], "name": self.name}
 
     @property
@@ -126,7 +126,7 @@ def create_view_body(
     schema: Json | None = None,
     properties: Mapping[str, str] | None = None,
 ) -> Json:
-    """Return a createView body; a location is left to the catalog, as Spark leaves it."""
+    """Return a createView body; without a location, as Spark sends it."""
     return {
         "name": name,
         "schema": schema or VIEW_SCHEMA,
@@ -136,7 +136,7 @@ def create_view_body(
 
 
 def add_version(view: View, sql: str, **members: Any) -> Json:
-    """Return the update that adds a version with this query, on the current schema, later."""
+    """Return the update that adds a later version with this query on the current schema."""
     versions = view.metadata["versions"]
     newest = max(versions, key=lambda version: int(version.get("version-id", 0)))
     sent = {
@@ -150,7 +150,7 @@ def add_version(view: View, sql: str, **members: Any) -> Json:
 
 
 def set_current_version(version_id: Any) -> Json:
-    """Return the update that makes a version current; -1 stands for the one added last."""
+    """Return the update that makes a version current; -1 stands for the version added last."""
     return {"action": "set-current-view-version", "view-version-id": version_id}
 
 
@@ -158,7 +158,7 @@ def set_current_version(version_id: Any) -> Json:
 
 
 def supported(reply: Reply) -> Reply:
-    """End the check where the catalog says with 406 that it does not do this."""
+    """End the check if the catalog answers 406, that is, does not offer the operation."""
     if reply.status == 406:
         why = f"the catalog answers {reply.exchange.operation} with 406: not supported"
         raise NotOffered(why, SkipKind.NOT_APPLICABLE)
@@ -168,7 +168,7 @@ def supported(reply: Reply) -> Reply:
 def replace_view(
     catalog: Catalog, view: View, updates: Sequence[Any], requirements: Sequence[Any] | None = None
 ) -> Reply:
-    """POST a commit to a view, under the requirement that it is the same one unless others are."""
+    """POST a commit to a view, with the requirement of the same uuid unless others are given."""
     required = [view.same] if requirements is None else requirements
     return catalog.replace_view(view.namespace, view.name, updates, required)
 
@@ -177,7 +177,7 @@ def replace_view(
 
 
 def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: Any) -> View:
-    """Create a view, in the run's home unless a namespace is given, and return it.
+    """Create a view in the given namespace or the run's shared one, and return it.
 
     ``members`` are those of ``create_view_body``.
     """
@@ -191,9 +191,9 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
 def in_dialects(
     catalog: Catalog, version: Json, send: Callable[[Json], Reply]
 ) -> tuple[Json, Reply]:
-    """Send a version in several dialects, or in the first where the catalog refuses more.
+    """Send a version in several dialects, or in the first only if the catalog refuses several.
 
-    Returns the version that was sent last, and the answer to it.
+    Returns the version that was sent last and the answer to it.
     """
     reply = send(version)
     if not is_refusal(reply):
@@ -208,9 +208,9 @@ def in_dialects(
 
 
 def shared_view(catalog: Catalog) -> View:
-    """Return a view that other checks have too: for who only reads it, or is refused.
+    """Return a view that checks share, for read-only or refused requests.
 
-    It is what a load has shown, where the catalog loads views.
+    It is as a load shows it, where the catalog claims loadView.
     """
 
     def make(lender: Catalog, namespace: Namespace) -> View:
@@ -221,7 +221,7 @@ def shared_view(catalog: Catalog) -> View:
 
 
 def some_view(catalog: Catalog) -> View:
-    """Return a view to look at: the one that checks share, or where it may only read, theirs."""
+    """Return a view to read: the shared one, or the given view under read-only safety."""
     if not catalog.target.read_only:
         return shared_view(catalog)
     if catalog.target.given.view is None:
@@ -236,7 +236,7 @@ def _given_loaded(catalog: Catalog, namespace: Namespace, name: str) -> View:
 
 
 def loaded_view(catalog: Catalog, view: View) -> View:
-    """Load a view that must be there, and return it as it is now (a Violation if not)."""
+    """Load a view that must exist (else a Violation), and return its current state."""
     reply = catalog.load_view(view.namespace, view.name).expect(200)
     location = reply.json().get("metadata-location")
     return replace(view, metadata=_usable(reply), metadata_location=location)
@@ -255,14 +255,14 @@ def _usable(reply: Reply) -> Json:
 
 
 def current_versions(metadata: Mapping[str, Any]) -> list[Json]:
-    """Return the versions that have the current id, as a catalog shows them: it has to be one."""
+    """Return the versions that have the current id; a correct catalog has exactly one."""
     current = metadata.get("current-version-id")
     versions = metadata.get("versions") or ()
     return [version for version in versions if version.get("version-id") == current]
 
 
 def version_with(metadata: Json, sql: str) -> Json:
-    """Return the version whose first query this is, or an empty one."""
+    """Return the version whose first query is this one, or an empty object."""
     for version in metadata.get("versions") or ():
         queries = [each.get("sql") for each in version.get("representations") or ()]
         if queries[:1] == [sql]:
@@ -271,7 +271,7 @@ def version_with(metadata: Json, sql: str) -> Json:
 
 
 def definition_of(version: Json) -> Json:
-    """Return what a view version defines: a later document's members are nobody's business."""
+    """Return what a view version defines, without members that later documents may add."""
     shown = [
         {member: each.get(member) for member in ("type", "sql", "dialect")}
         for each in version.get("representations") or ()
@@ -283,8 +283,8 @@ def definition_of(version: Json) -> Json:
 def settled_view(metadata: Json, *property_keys: str) -> Json:
     """Return what only a commit or a rename may change, without times, logs and other properties.
 
-    A catalog may move the files of a view with its name: who compares across a rename takes the
-    location out.
+    A catalog may move the files of a view when its name changes: remove the location to compare
+    across a rename.
     """
     properties = metadata.get("properties") or {}
     return {

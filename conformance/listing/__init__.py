@@ -1,1 +1,1 @@
-"""Checks of lists, in one answer and in pages."""
+"""Checks of lists, whole and in pages."""

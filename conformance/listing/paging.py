@@ -1,4 +1,4 @@
-"""Lists with some entries of a check's own, to be asked for in pages."""
+"""Lists with some entries of a check's own, to be requested in pages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from icecheck.target.target import Namespace
 __all__ = ["ODD", "Place", "namespaces_placed", "tables_placed", "views_placed"]
 
 ENTRIES = 2
-"""How many entries a listing has: enough for a page that is not the last one."""
+"""The number of entries in a list: enough for a page that is not the last one."""
 ENTRIES_OF_A_CATALOG = 3
-"""The same where a whole catalog is listed, whose pages hold two."""
+"""The number of entries if a whole catalog is listed, with pages of two entries."""
 ODD = "_ü東"
-"""The end of a name that is found as it was created, where a catalog takes it."""
+"""The ending of an odd name, where a catalog accepts it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A listing with some entries of the check's own.
+    """A list with some entries of the check's own.
 
-    ``size`` is the page size to ask for: 1 where nobody else has entries, so that there are as
-    many pages as entries; 2 where a whole catalog is listed. ``nested``: the entries are
-    namespaces that can hold others.
+    ``size`` is the page size to request: 1 where the list has no other entries, so that there is a
+    page for each entry; 2 where a whole catalog is listed. ``nested``: the entries are namespaces
+    that can hold others.
     """
 
     ask: Callable[[Query], Reply]
@@ -39,12 +39,12 @@ class Place:
     nested: bool = False
 
     def count(self, reply: Reply) -> int:
-        """Return how many entries an answer has."""
+        """Return the number of entries in an answer."""
         return len(self.read(reply))
 
 
 def namespaces_placed(catalog: Catalog, entries: int = ENTRIES) -> Place:
-    """Arrange namespaces below a parent of their own, or at the top where none can nest."""
+    """Create namespaces below a parent of their own, or at the top level where none can nest."""
     base = catalog.session.isolation.base
     nested = has_capability(catalog, "nested-namespaces")
     parent = given_namespace(catalog) if nested else base
@@ -63,7 +63,7 @@ def tables_placed(
     ending: str = "",
     namespace: Namespace | None = None,
 ) -> Place:
-    """Arrange tables in a namespace of their own, with this ending where the catalog takes it."""
+    """Create tables in a namespace of their own, with this ending where the catalog accepts it."""
     namespace = given_namespace(catalog) if namespace is None else namespace
     names = [catalog.new_name(ending)] if ending else []
     if names and not catalog.create_table(namespace, bodies.create_table_body(names[0])).ok:
@@ -80,7 +80,7 @@ def tables_placed(
 def views_placed(
     catalog: Catalog, entries: int = ENTRIES, namespace: Namespace | None = None
 ) -> Place:
-    """Arrange views in a namespace of their own."""
+    """Create views in a namespace of their own."""
     namespace = given_namespace(catalog) if namespace is None else namespace
     views = [given_view(catalog, namespace) for _ in range(entries)]
 

@@ -1,4 +1,4 @@
-"""Lists of namespaces and of tables, in one answer."""
+"""Checks of lists of namespaces and of tables in one answer."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
@@ -41,7 +41,7 @@ def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
     parent = given_namespace(catalog, hint="_a")
     children = sorted(given_namespace(catalog, under=parent) for _ in range(2))
     given_namespace(catalog, under=children[0])
-    # An underscore matches any character in a careless SQL pattern.
+    # In SQL's LIKE an underscore matches any character.
     lookalike = (*parent[:-1], f"{parent[-1].removesuffix('_a')}xa")
     given_namespace(catalog, under=given_namespace_at(catalog, lookalike))
     _expect_children(catalog.list_namespaces(parent), children)
@@ -128,7 +128,7 @@ def test_tables_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
 
 
 def _own_tree(catalog: Catalog) -> Namespace:
-    """Make sure that there is something of the run's own at the top level, and below it."""
+    """Create a namespace of the run, with a child where namespaces nest."""
     namespace = given_namespace(catalog)
     if has_capability(catalog, "nested-namespaces"):
         given_namespace(catalog, under=namespace)

@@ -1,4 +1,4 @@
-"""Lists in pages that somebody changes between two pages: what stays is still to come."""
+"""Checks of lists that change between two pages: remaining entries must still be listed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,12 +25,12 @@ Drop = Callable[[Any], Reply]
 
 
 def _expect_more(catalog: Catalog, place: Place, operation_id: str, drop: Drop) -> None:
-    """Judge that a list does not end while several are to come, whatever is dropped meanwhile.
+    """Judge that a list does not end while several entries remain, whatever is dropped meanwhile.
 
-    What the first page has shown is dropped, then most of what is to come: a token may be made of
-    the entry that was shown last, or of the one that comes next, and each of them is gone when it
-    comes back. A single entry may be lost: a token that counts entries does that, and the document
-    does not speak of lists that change.
+    Drops the entries of the first page, then most of the remaining ones: a token may be made from
+    the last entry shown or from the next one, and both are gone when the token is used. A single
+    entry may be missed: a token that counts entries does that, and the document does not speak of
+    lists that change.
     """
     reply = _page(place, "")
     listed = place.read(reply)

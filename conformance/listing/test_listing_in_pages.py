@@ -1,4 +1,4 @@
-"""Lists in pages: what is no part of a list is on none, and what is one is on one of any size."""
+"""Checks of lists in pages: only entries of the list, each on one page, at any page size."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ _PAGES_MAX = 10
 def _expect_pages(
     ask: Callable[[Query], Reply], read: Callable[[Reply], list[Any]], due: list[Any]
 ) -> None:
-    """Judge the pages of one entry that a list has; one that comes whole is judged as it is."""
+    """Judge the entries of a list in pages of one; a list in a single answer is judged too."""
     token: str | None = ""
     listed: list[Any] = []
     for _ in range(_PAGES_MAX):
@@ -117,21 +117,21 @@ def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
         raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)
 
 
-# ------------------------------------------------------- pages that are asked for in other sizes
+# ------------------------------------------------------- page sizes that change within a list
 
 _SIZES = (3, 1, 2)
-"""The first page is asked for with the greatest size; the smaller ones bind those after it."""
+"""The sizes of the pages in turn, starting with the largest; the last one is repeated."""
 _ENTRIES = 6
 
 
 def _expect_each_page(place: Place) -> None:
-    """Judge that no page holds more than it was asked to, and that each entry is on one page."""
+    """Judge that no page is longer than requested, and that each entry is on one page."""
     token: str | None = ""
     listed: list[Any] = []
     for page in range(_PAGES_MAX):
         size = _SIZES[min(page, len(_SIZES) - 1)]
         reply = place.ask([("pageToken", token or ""), ("pageSize", str(size))])
-        if token and reply.status == 400:  # whether a size may change is not said
+        if token and reply.status == 400:  # the document does not say whether a size may change
             return
         reply.expect(200)
         if place.count(reply) > size:
@@ -184,15 +184,15 @@ def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
     _expect_each_page(views_placed(catalog, _ENTRIES))
 
 
-# ----------------------------------------------------------- pages of less than a server likes
+# ----------------------------------------------------------- pages below a server's minimum
 
 _SMALL = 2
 _BEYOND_A_FLOOR = 26
-"""So many entries that a server which makes no small pages has to make a second one."""
+"""More entries than a likely minimum page size: a server with one needs a second page too."""
 
 
 def _expect_small(place: Place) -> None:
-    """Judge that a small page is small, where the list is too long for any one page."""
+    """Judge that a small page of a long list is no longer than requested."""
     reply = place.ask([("pageToken", ""), ("pageSize", str(_SMALL))])
     if not next_page_token(reply):
         raise not_applicable("the catalog does not paginate: all came in one answer")

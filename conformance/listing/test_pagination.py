@@ -1,4 +1,4 @@
-"""Pagination, where the catalog offers it: every entry once, in pages that come to an end."""
+"""Checks of pagination, where the catalog offers it: every entry once, in finitely many pages."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -64,9 +64,9 @@ _PAGINATION_WITHOUT_END = declare(
 
 _PAGES_MAX = 60
 _ROOM = 10
-"""A size of pages that holds all that a check has made, and more."""
+"""A page size that exceeds the number of entries that a check has made."""
 _MANY = 1_001
-"""More than the thousand that stores behind catalogs give at a time."""
+"""More than the 1000 entries that stores behind catalogs return at once."""
 
 # ----------------------------------------------------------------------- namespaces
 
@@ -79,7 +79,7 @@ def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
     """Following the tokens yields every namespace exactly once, and comes to an end."""
     place = namespaces_placed(catalog, 3)
     if place.nested:
-        # What is inside of one is no entry of this list, and must not take the place of one.
+        # A nested namespace is no entry of this list and must not take the place of one.
         given_namespace(catalog, under=place.own[0])
     _expect_each_once(place)
 
@@ -127,7 +127,7 @@ def test_a_bad_page_size_for_namespaces_is_refused(catalog: Catalog) -> None:
 )
 def test_pages_hold_every_table_once(catalog: Catalog) -> None:
     """Following the tokens yields every table exactly once, and comes to an end."""
-    # A token may be made from a name, and the next page may begin after any of them.
+    # A token may be made from a name, and any name may be the last one of a page.
     _expect_each_once(tables_placed(catalog, 3, ending=ODD))
 
 
@@ -207,14 +207,14 @@ def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
     _expect_bad_size_refused(views_placed(catalog))
 
 
-# ----------------------------------------------------------------- a page asked for twice
+# ----------------------------------------------------------------- repeated requests for a page
 
 
 @check(
     "listNamespaces.token-again",
     proves="listNamespaces.token-again",
     group=Group.GENERATED,
-    needs=("pagination", "nested-namespaces"),  # at the top others make namespaces meanwhile
+    needs=("pagination", "nested-namespaces"),  # others may create namespaces at the top level
 )
 def test_a_page_of_namespaces_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of namespaces again, or is refused."""
@@ -243,7 +243,7 @@ def test_a_page_of_views_can_be_asked_for_again(catalog: Catalog) -> None:
     _expect_the_same_again(views_placed(catalog, 3))
 
 
-# ---------------------------------------------------------------------- a great many
+# ---------------------------------------------------------------------- more than a thousand
 
 
 @check(
@@ -267,13 +267,13 @@ def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> Non
     _expect_everything(tables_placed(catalog, _MANY))
 
 
-# --------------------------------------------------------------------------- walking
+# --------------------------------------------------------------------------- following tokens
 
 
 def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
-    """Walk through the pages; a check that needs them is not applicable where there is only one.
+    """Yield the pages; end the check as not applicable if there is only one.
 
-    ``more`` entries than the place's own size are asked for with each page.
+    Requests ``more`` entries per page than the place's own size.
     """
     token: str | None = ""
     for number in range(_PAGES_MAX):
@@ -299,11 +299,11 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
     )
 
 
-# -------------------------------------------------------------------------- judging
+# -------------------------------------------------------------------------- judgement
 
 
 def _expect_each_once(place: Place) -> None:
-    for more in (0, 1):  # pages that come out even, and a last one that is not full
+    for more in (0, 1):  # full pages only, and a last page that is not full
         seen: list[Any] = []
         for reply in _pages(place, more):
             seen += place.read(reply)
@@ -360,14 +360,14 @@ def _expect_start(place: Place) -> None:
 
 
 def _expect_nothing(place: Place) -> None:
-    """Judge that a list which is empty comes as one when pages are asked for."""
+    """Judge that an empty list is empty when it is requested in pages too."""
     reply = place.ask([("pageToken", ""), ("pageSize", "1")])
     if place.read(reply):
         raise reply.violation(_PAGES_INCOMPLETE, "an empty list", "a list with entries")
 
 
 def _expect_the_same_again(place: Place) -> None:
-    """Judge that a page which is asked for again is not the next one; it may be refused."""
+    """Judge that a repeated request does not get the next page; it may be refused."""
     size = ("pageSize", str(place.size))
     token = next_page_token(place.ask([("pageToken", ""), size]))
     if token is None:
@@ -380,6 +380,6 @@ def _expect_the_same_again(place: Place) -> None:
 
 
 def _expect_bad_size_refused(place: Place) -> None:
-    next(_pages(place))  # says that there is no pagination, if there is none
+    next(_pages(place))  # ends the check if there is no pagination
     for size in ("0", "-1", "ten"):
         place.ask([("pageToken", ""), ("pageSize", size)]).expect(400, detail=f"pageSize={size}")

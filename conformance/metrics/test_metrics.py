@@ -1,4 +1,4 @@
-"""reportMetrics: reports are taken, and refused only when they are none."""
+"""Checks of reportMetrics: valid reports are accepted, invalid ones refused."""
 
 from typing import Any
 

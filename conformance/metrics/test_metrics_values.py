@@ -1,4 +1,4 @@
-"""reportMetrics with every kind of value that a report may have, about one table, one by one."""
+"""Checks of reportMetrics with every kind of value in a report about one table."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -52,7 +52,7 @@ _TRANSFORMS = ("identity", "year", "month", "day", "hour", "bucket[256]", "trunc
 
 
 def _filters() -> Iterator[Json]:
-    """Every kind of expression, alone and within others."""
+    """Yield every kind of expression, alone and inside others."""
     yield {"type": "true"}
     yield {"type": "false"}
     plain: list[Json] = [{"type": each, "term": "data", "value": "a"} for each in _COMPARISONS]
@@ -153,7 +153,7 @@ def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
 
 
 def _expect_of_each_schema(catalog: Catalog) -> None:
-    """Judge scan reports of an older schema and of the current one: a client may be behind."""
+    """Judge scan reports of an older and of the current schema: a client may use an older one."""
     table = given_table(catalog)
     updates = [
         {"action": "add-schema", "schema": wider_schema(table)},

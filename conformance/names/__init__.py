@@ -1,1 +1,1 @@
-"""Checks of names: alike, odd, renamed, freed and used again."""
+"""Checks of names: look-alike names, odd names, renames, freed names and name reuse."""

@@ -1,4 +1,4 @@
-"""How a name becomes free, how it is taken again, and whether it was the name that was refused."""
+"""Ways to free a name and to take it again, and the judgement of a refused name."""
 
 import contextlib
 from collections.abc import Callable
@@ -34,10 +34,10 @@ _VIEW = ("createView", "loadView", "dropView")
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """A name that stands for nothing, and how that came.
+    """A name that stands for nothing, and how it became free.
 
-    ``vacated``: what bore it is called otherwise now, and may still lie where the catalog would
-    put what is made next under the name.
+    ``vacated``: the former object was renamed, and its files may still lie where the catalog would
+    put the next object of the name.
     """
 
     namespace: Namespace
@@ -141,9 +141,9 @@ FREEINGS: tuple[Freeing, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """A way to give a name to something: what it needs, the request, and how it is seen then.
+    """A way to give a name to an object: the operations needed, the request, the read afterwards.
 
-    ``places``: the catalog says where that something lies.
+    ``places``: the catalog chooses the location of the object.
     """
 
     operations: tuple[str, ...]
@@ -228,25 +228,25 @@ TAKINGS = {
         (*_TABLE, "createNamespace", "loadNamespaceMetadata"), _create_namespace, _load_namespace
     ),
 }
-"""The ways to take a name, by the operation that does it in the end."""
+"""The ways to take a name, by the operation that finally takes it."""
 
 
 # ---------------------------------------------------------------------------- judging
 
 
 def judge_taking(catalog: Catalog, taking: Taking) -> None:
-    """Judge that a name can be taken in this way, in whatever way it has become free.
+    """Judge that a name can be taken in this way, however it became free.
 
-    A refusal counts when the same request succeeds under a name that nothing ever had: then it was
-    for the name. Raises Violation with all that the name was free by; NotOffered where the catalog
-    refuses the operation under every name.
+    A refusal counts only if the same request succeeds under a name that was never used: then the
+    name was the reason. Raises Violation with all the ways in which the name had become free, and
+    NotOffered if the catalog refuses the operation under every name.
     """
     home = given_home(catalog)
     refused: list[tuple[Freed, Reply]] = []
     judged = False
     for freeing in FREEINGS:
         freed: Freed | None = None
-        with contextlib.suppress(NotOffered):  # then it becomes free in other ways only
+        with contextlib.suppress(NotOffered):  # this way to free it is not offered
             freed = freeing(catalog, home)
         if freed is None:
             continue
@@ -255,11 +255,11 @@ def judge_taking(catalog: Catalog, taking: Taking) -> None:
             seen = taking.look(catalog, freed.namespace, freed.name)
             seen.expect(200, detail=f"the name was free: {freed.how}")
         elif freed.vacated and taking.places and refuses_place(reply):
-            continue  # refused for the place, not for the name
+            continue  # refused for the location, not for the name
         elif taking.take(catalog, freed.namespace, catalog.new_name()).ok:
             refused.append((freed, reply))
         else:
-            continue  # whatever the name
+            continue  # refused under every name
         judged = True
     if refused:
         _, first = refused[0]

@@ -1,7 +1,7 @@
-"""Names that a careless server takes for one another, and the objects that bear them.
+"""Names that a careless server confuses, and the objects that have them.
 
-Each object has a mark of its own, so that an answer tells which one was found. What the catalog
-refuses to make, or whose path it refuses, is left out: that is its right.
+Each object has its own mark, so that an answer tells which object was found. Names that the catalog
+refuses, in a body or in a path, are left out: a catalog may refuse them.
 """
 
 from collections.abc import Callable, Sequence
@@ -85,8 +85,8 @@ ANOTHER_OBJECT = declare(
 MARK = "icecheck.mark"
 PAGE_SIZE = 3
 
-# In an order in which a mangled name is made before the name that it becomes. No capitals: a
-# catalog may have one case only.
+# Ordered so that a mangled name is made before the name that it becomes. No capitals: a catalog may
+# be case-insensitive.
 FAMILIES: dict[str, tuple[Hostile, ...]] = {
     "address": (
         Hostile("a percent sign", "a%20b"),  # decoded twice
@@ -111,19 +111,19 @@ FAMILIES: dict[str, tuple[Hostile, ...]] = {
         Hostile("nothing odd", "a"),
     ),
 }
-"""What names end in, by where it hurts; in front stands a stem that is the same for all."""
+"""The endings of names, by where they cause errors; all names begin with the same stem."""
 
 BEGINNINGS: dict[str, tuple[Hostile, ...]] = {
     "address": (Hostile("a tilde in front", "~"), Hostile("a hyphen in front", "-")),
-    # Directories that stores and engines take for hidden ones.
+    # Names of directories that stores and engines treat as hidden.
     "store": (Hostile("an underscore in front", "_"), Hostile("a point in front", ".")),
 }
-"""What stands in front of the stem in further names, where the place is a check's own."""
+"""Beginnings before the stem of further names, for namespaces that a check has for itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """An object under a name, what is odd about the name, and the object's mark."""
+    """An object with a name, what is odd about the name, and the object's mark."""
 
     namespace: Namespace
     stem: str
@@ -134,28 +134,28 @@ class Bearer:
 
     @property
     def name(self) -> str:
-        """The whole name."""
+        """The full name."""
         return f"{self.beginning}{self.stem}{self.ending}"
 
     @property
     def path(self) -> Namespace:
-        """The path of the object, were it a namespace."""
+        """The path of the object if it is a namespace."""
         return (*self.namespace, self.name)
 
     @property
     def odd(self) -> bool:
-        """Whether there is anything odd about the name."""
+        """Whether the name is odd."""
         return self.what != "nothing odd"
 
     @property
     def identifier(self) -> dict[str, Any]:
-        """The object as the bodies of requests name it."""
+        """The object in the form that request bodies use."""
         return {"namespace": [*self.namespace], "name": self.name}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How objects of one kind are made, loaded, looked for, dropped and listed."""
+    """Functions that make, load, look for, drop and list objects of one kind."""
 
     word: str
     create: Callable[[Catalog, Bearer], Reply]
@@ -213,7 +213,7 @@ NAMESPACES = Kind(
 
 
 def lookalikes(catalog: Catalog, namespace: Namespace, family: str) -> list[Bearer]:
-    """Return the names of a family in a namespace; nothing is made yet."""
+    """Return the names of a family in a namespace; make no object."""
     stem = catalog.new_name("_")
     its_own = namespace != catalog.session.isolation.base
     begun = [
@@ -227,7 +227,7 @@ def lookalikes(catalog: Catalog, namespace: Namespace, family: str) -> list[Bear
 
 
 def given_bearers(catalog: Catalog, kind: Kind, namespace: Namespace, family: str) -> list[Bearer]:
-    """Make an object under each name of a family, and return those that the catalog takes."""
+    """Make an object under each name of a family, and return those that the catalog accepts."""
     made = [
         each
         for each in lookalikes(catalog, namespace, family)
@@ -238,20 +238,20 @@ def given_bearers(catalog: Catalog, kind: Kind, namespace: Namespace, family: st
 
 
 def is_free(catalog: Catalog, kind: Kind, it: Bearer) -> bool:
-    """Whether a name can be addressed; what could not be dropped afterwards is never made."""
+    """Return whether a name can be addressed: an object that could not be dropped is never made."""
     reply = kind.load(catalog, it)
     return reply.ok or is_refused_as(reply, it, 404)
 
 
 def is_made(reply: Reply, it: Bearer) -> bool:
-    """Whether an object was made, or moved, under a name, and not refused."""
+    """Return whether an object was made or moved under a name, and not refused."""
     return not is_refused_as(reply, it) and reply.ok
 
 
 def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
-    """Whether a request was refused, with one of the statuses if any are given.
+    """Return whether a request was refused, with one of the statuses if any are given.
 
-    Who breaks down over a name has not refused it: a Violation.
+    Raises Violation for a server error other than 501.
     """
     if reply.status >= 500 and reply.status != 501:
         raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=_named(it))
@@ -259,7 +259,7 @@ def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
 
 
 def raise_if_none(bearers: Sequence[Bearer]) -> None:
-    """End the check where the catalog has taken none of the odd names."""
+    """End the check if the catalog accepted none of the odd names."""
     if not any(each.odd for each in bearers):
         raise not_applicable("the catalog takes none of these names")
 
@@ -268,7 +268,7 @@ def raise_if_none(bearers: Sequence[Bearer]) -> None:
 
 
 def found(reply: Reply, it: Bearer) -> Reply:
-    """Judge that something is reached under the name under which it was made."""
+    """Judge that an object is reached under the name with which it was made."""
     if not reply.ok:
         raise reply.violation(
             NAME_NOT_FOUND,
@@ -280,7 +280,7 @@ def found(reply: Reply, it: Bearer) -> Reply:
 
 
 def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
-    """Judge that under a name is the very object that was made under it; return the answer."""
+    """Judge that a name leads to the object that was made under it; return the answer."""
     reply = found(kind.load(catalog, it), it)
     if kind.word == "namespace":
         expect_levels(reply, it.path)
@@ -298,7 +298,7 @@ def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
 
 
 def expect_bearers(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
-    """Judge that each of these objects is there, and is itself."""
+    """Judge that each of these objects exists under its name, with its own mark."""
     for each in bearers:
         expect_itself(catalog, kind, each)
 
@@ -306,13 +306,13 @@ def expect_bearers(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> N
 def expect_listed(
     catalog: Catalog, kind: Kind, family: Sequence[Bearer], present: Sequence[Bearer]
 ) -> None:
-    """Judge that of the names with this family's stem just those present are listed, verbatim."""
+    """Judge that exactly those present of the names with this stem are listed, verbatim."""
     reply = kind.list(catalog, family[0].namespace, ())
     _expect_these(reply, kind.listed(reply), family[0], present)
 
 
 def expect_paged(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
-    """Judge the same of a list in pages; one that comes whole is a page."""
+    """Judge the same of a list in pages; a whole list counts as one page."""
     listed: list[tuple[Namespace, str]] = []
     token: str | None = ""
     for _ in range(len(bearers) + 2):

@@ -1,4 +1,4 @@
-"""Where a table or a view is: what finds it under its name, and how it comes, moves and goes."""
+"""Name resolution: the operations that find a table or view by name, and its moves."""
 
 import contextlib
 from collections.abc import Callable, Mapping
@@ -23,16 +23,17 @@ __all__ = ["BESIDE", "TABLES", "VIEWS", "Ask", "Kind", "judge_whereabouts"]
 Json = dict[str, Any]
 Place = tuple[Namespace, str]
 Ask = Callable[[Catalog, Place, str], Reply]
-"""Asks for what has a name; the uuid is of what bore it, for requests that assert one."""
+"""Sends a request about a name; the uuid is for requests that assert one."""
 
 _DONE = (200, 202, 204)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Tables or views: what finds them, what else looks for them, and what gives and frees names.
+    """Tables or views: the operations that find, create, rename and drop them.
 
-    ``finding`` are asked wherever one may be, ``ending`` only where none is: they would end it.
+    ``finding`` operations are sent under every name, ``ending`` ones only where no object is,
+    because they would rename or drop it.
     """
 
     name: str
@@ -54,7 +55,7 @@ def _identifier(place: Place) -> Json:
 
 
 def _on(operation_id: str, body: Any = NO_BODY) -> Ask:
-    """Return what asks by the names in the path alone."""
+    """Return a request that names the object in its path only."""
 
     def ask(catalog: Catalog, place: Place, _uuid: str) -> Reply:
         kind = catalog.contract.operations[operation_id].facts.object
@@ -98,7 +99,7 @@ def _cancel(catalog: Catalog, place: Place, _uuid: str) -> Reply:
 
 
 def _renaming(operation_id: str) -> Ask:
-    """Return what asks for a name by renaming what has it."""
+    """Return a request that renames the object of a name."""
 
     def ask(catalog: Catalog, place: Place, _uuid: str) -> Reply:
         return _rename(catalog, operation_id, place, (place[0], catalog.new_name()))
@@ -124,7 +125,7 @@ def _create_view(catalog: Catalog, place: Place) -> Reply:
 
 
 def _moves(kind: Object) -> tuple[str, str, str]:
-    """Return what gives a name to a thing, another, and none."""
+    """Return the operations that create, rename and drop objects of a kind."""
     known = load()
     return (
         known.operation_that(Action.CREATE, kind),
@@ -138,7 +139,7 @@ BESIDE: Mapping[str, Ask] = {
     "planTableScan": _on("planTableScan", {}),
     "reportMetrics": _report,
 }
-"""What is often answered by another service than the one that keeps the tables."""
+"""Operations that are often served by another service than the one that stores the tables."""
 
 TABLES = Kind(
     "table",
@@ -177,11 +178,11 @@ VIEWS = Kind(
 
 
 def judge_whereabouts(catalog: Catalog, kind: Kind, other: Kind) -> None:
-    """Lead one thing from name to name, and judge after each step that all find it just there.
+    """Move one object from name to name, and judge after each step what every operation finds.
 
-    Who is not refused with 404 under a name that nothing ever had, or does not find what was just
-    made, is left out: that is other checks' business. So is every step that the catalog does not
-    take. ``other`` is what else can have a name.
+    Operations that do not answer 404 under an unused name, or do not find a new object, are left
+    out: other checks judge them. Steps that the catalog does not accept are left out too. ``other``
+    is the other kind of object that can have a name.
     """
     walk = _Walk(catalog, kind, other)
     walk.through()
@@ -190,10 +191,11 @@ def judge_whereabouts(catalog: Catalog, kind: Kind, other: Kind) -> None:
 
 
 class _Walk:
-    """``at`` is where it is, if anywhere; ``uuid`` is its own, or that of the last one there was.
+    """Moves one object through its names and judges the answers after each step.
 
-    ``refusing`` are those who say 404 where there never was anything, ``answering`` those who find
-    what was just made. ``holding``: its namespace cannot be dropped.
+    ``at`` is its current place, if any; ``uuid`` is its uuid, or that of the last object.
+    ``refusing`` are the operations that answer 404 for an unused name, ``answering`` those that
+    find a new object. ``holding``: a namespace that holds the object cannot be dropped.
     """
 
     def __init__(self, catalog: Catalog, kind: Kind, other: Kind) -> None:
@@ -212,7 +214,7 @@ class _Walk:
         self.holding = False
 
     def through(self) -> None:
-        """Go from name to name."""
+        """Run all steps."""
         if self.far is not None and self._create(self.far):
             self._begin_in(self.far)
         self.create(self.one, "it was made")
@@ -229,12 +231,12 @@ class _Walk:
         self.drop("it was dropped at last")
 
     def _begin_in(self, place: Place) -> None:
-        """See who finds it when it was just made, and whether that keeps its namespace."""
+        """Record which operations find a new object, and whether its namespace can be dropped."""
         self.answering = self._finding(place)
         dropped = self.catalog.drop_namespace(place[0])
         self.holding = dropped.status == 409
         if dropped.ok:
-            self.at = self.far = None  # with all that was in it, which is for other checks
+            self.at = self.far = None  # dropped with its contents; other checks judge that
         self.rename(self.two, "it was moved out of the namespace that it was made in")
         if self.leave(place[0]) and not self.catalog.create_namespace(place[0]).ok:
             self.far = None
@@ -249,7 +251,7 @@ class _Walk:
         return [each for each in finding if self._ask(each, place).ok]
 
     def look(self, after: str) -> None:
-        """Judge that everything finds it where it is, and nothing where it is not."""
+        """Judge that every operation finds the object under its name and under no other."""
         for place in (self.one, self.two, self.far):
             if place is None:
                 continue
@@ -263,7 +265,7 @@ class _Walk:
             detail = f"after {after}: its namespace"
             self.catalog.drop_namespace(self.at[0]).expect(409, detail=detail)
 
-    # ---- steps; what the catalog does not take is left out
+    # ---- steps; those that the catalog does not accept are left out
 
     def _create(self, place: Place) -> bool:
         if self.at is not None:
@@ -276,7 +278,7 @@ class _Walk:
         return True
 
     def create(self, place: Place, after: str) -> None:
-        """Make it; who finds it at first has to find it ever after."""
+        """Make the object; operations that find it the first time must find it from then on."""
         if not self._create(place):
             return
         if not self.answering:
@@ -284,7 +286,7 @@ class _Walk:
         self.look(after)
 
     def drop(self, after: str) -> None:
-        """Drop it where it is."""
+        """Drop the object under its current name."""
         operation_id = self.kind.drops
         if self.at is None or operation_id not in self.claimed:
             return
@@ -293,7 +295,7 @@ class _Walk:
         self.look(after)
 
     def rename(self, target: Place, after: str) -> None:
-        """Rename it, perhaps into another namespace."""
+        """Rename the object, perhaps into another namespace."""
         if self.at is None or self.kind.renames not in self.claimed:
             return
         if _rename(self.catalog, self.kind.renames, self.at, target).ok:
@@ -301,7 +303,7 @@ class _Walk:
             self.look(after)
 
     def meet_another(self, place: Place) -> None:
-        """Give the name that it had to something of the other kind, and free it again."""
+        """Give its former name to an object of the other kind, and free the name again."""
         catalog, other = self.catalog, self.other
         if self.at == place or not all(map(catalog.claims, (other.creates, other.drops))):
             return
@@ -312,7 +314,7 @@ class _Walk:
         self.look(f"the {other.name} with its first name was dropped")
 
     def stage(self, place: Place) -> None:
-        """Stage something under its first name, which is nothing yet."""
+        """Stage an object under the first name; a staged object is not found."""
         if not (self.kind.stages and has_capability(self.catalog, "stage-create")):
             return
         body = bodies.create_table_body(place[1], stage_create=True)
@@ -320,7 +322,7 @@ class _Walk:
             self.look(f"a {self.kind.name} was staged under its first name")
 
     def leave(self, namespace: Namespace) -> bool:
-        """Drop the namespace that it was moved out of; whether that was to be done."""
+        """Drop the namespace that the object left; return whether the drop was due and was sent."""
         if not self.holding or self.at is None or self.at[0] == namespace:
             return False
         reply = self.catalog.drop_namespace(namespace)

@@ -1,4 +1,4 @@
-"""What bears a name in its first life and in its second, and how the two are told apart."""
+"""The first and second objects of a reused name, and how a check tells them apart."""
 
 import contextlib
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ Json = dict[str, Any]
 
 MARK = "icecheck.life"
 FIRST = "icecheck.first"
-"""A property of the first life only."""
+"""A property that only the first object has."""
 FIRST_LIFE = {MARK: "first", FIRST: "yes"}
 SECOND_LIFE = {MARK: "second"}
 _OTHER_SCHEMA = bodies.schema(
@@ -83,9 +83,9 @@ _OTHER_SQL = "SELECT 'b' AS other, 2 AS n"
 
 
 def warm(catalog: Catalog, namespace: Namespace, name: str) -> dict[str, Query]:
-    """Ask for whatever a server may keep of a table.
+    """Send all requests about a table whose answers a server may cache.
 
-    Returns the entity tags that it gives, each with the query of the load that was given it.
+    Returns the entity tags of the loads, each with the query of the load.
     """
     tags: dict[str, Query] = {}
     for query in ((), _REFS):
@@ -106,16 +106,16 @@ def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
 
 
 def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
-    """Make a table with a history, in a namespace of its own, and fill every cache with it.
+    """Make a table with a history in its own namespace, and have the server cache it.
 
-    Returns it with the entity tags of all its versions, from its creation on: a second table of
-    the name is as young as the first one was, at one time or another.
+    Returns the table with the entity tags of all its versions since its creation, because the
+    second table has as many commits as the first one had at some time.
     """
     table = given_table(catalog, given_namespace(catalog), properties=FIRST_LIFE)
     made = catalog.exchanges[-1].header("etag")
     tags: dict[str, Query] = {} if made is None else {made: ()}
     tags |= warm(catalog, table.namespace, table.name)
-    with contextlib.suppress(Blocked, NotOffered):  # one without snapshots has caches too
+    with contextlib.suppress(Blocked, NotOffered):  # a table without snapshots is cached too
         table = given_snapshot(catalog, table)
     if catalog.claims("updateTable"):
         _furnish(catalog, table)
@@ -123,10 +123,10 @@ def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
 
 
 def _furnish(catalog: Catalog, table: Table) -> None:
-    """Give a table of all that it may have, as far as the catalog takes it."""
+    """Give a table files, layouts and keys, as far as the catalog accepts them."""
     table = given_loaded(catalog, table)
     rooms: list[list[Json]] = [_files(table)]
-    with contextlib.suppress(Blocked):  # where ids of columns are not told
+    with contextlib.suppress(Blocked):  # the answer shows no column ids
         rooms.append(_layout(table))
     if has_capability(catalog, "format-version-3"):
         key = {"key-id": "first", "encrypted-key-metadata": "aWNl"}
@@ -165,19 +165,19 @@ def _files(table: Table) -> list[Json]:
 def expect_no_first_tag(
     catalog: Catalog, namespace: Namespace, name: str, uuid: str, tags: Mapping[str, Query]
 ) -> None:
-    """Judge that no entity tag of the first table is current for the second one of its name."""
+    """Judge that no entity tag of the first table is current for the second table of its name."""
     for tag, query in tags.items():
         headers = {"If-None-Match": tag}
         expect_second_table(catalog.load_table(namespace, name, query, headers), uuid)
 
 
 def second_table(name: str) -> Json:
-    """Return the body that makes the second table of a name."""
+    """Return the body that creates the second table of a name."""
     return bodies.create_table_body(name, table_schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
 
 
 def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
-    """Judge that nothing answers to a table's name any more, or yet."""
+    """Judge that no operation finds a table under this name."""
     asked = [catalog.load_table(namespace, name)]
     if catalog.claims("tableExists"):
         asked.append(catalog.table_exists(namespace, name))
@@ -191,7 +191,7 @@ def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
 
 
 def expect_nothing(reply: Reply, kind: str) -> None:
-    """Judge that an answer says that nothing has this name."""
+    """Judge that an answer says that this name does not exist."""
     if reply.ok or reply.status == 304:
         raise reply.violation(
             EFFECT_MISSING.of(f"drop-{kind}"), "404", reply.status, detail="after it was gone"
@@ -199,7 +199,7 @@ def expect_nothing(reply: Reply, kind: str) -> None:
 
 
 def expect_second_table(reply: Reply, uuid: str) -> None:
-    """Judge that an answer describes the second table of a name, and nothing of the first."""
+    """Judge that an answer describes the second table of a name and shows nothing of the first."""
     metadata = metadata_view.metadata_in(there_again(reply))
     properties = metadata.get("properties") or {}
     wrong = {
@@ -218,7 +218,7 @@ def expect_second_table(reply: Reply, uuid: str) -> None:
 
 
 def expect_nothing_of_first(reply: Reply, wrong: dict[str, bool]) -> None:
-    """Judge that none of these things of the first life, each by what it is, is true."""
+    """Judge that none of these conditions is true; the keys describe data of the first object."""
     if seen := [what for what, is_so in wrong.items() if is_so]:
         raise reply.violation(
             _FIRST_LIFE_SHOWS,
@@ -229,7 +229,7 @@ def expect_nothing_of_first(reply: Reply, wrong: dict[str, bool]) -> None:
 
 
 def there_again(reply: Reply) -> Reply:
-    """Judge that what was created again is answered: neither missing, nor said to be unchanged."""
+    """Judge that the re-created object is answered, and neither as missing nor as unchanged."""
     if reply.status == 304:
         raise reply.violation(
             _FIRST_LIFE_SHOWS,
@@ -241,7 +241,7 @@ def there_again(reply: Reply) -> Reply:
 
 
 def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
-    """Judge that a list has a table or view just once."""
+    """Judge that a list has a table or view exactly once."""
     count = tables_in(reply).count((namespace, name))
     if count != 1:
         raise reply.violation(
@@ -253,7 +253,7 @@ def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
 
 
 def reused(reply: Reply, detail: str = "") -> Reply:
-    """End the check where what was renamed still lies where the catalog would put the next one."""
+    """End the check if the catalog refuses the location, where renamed files may still lie."""
     if refuses_place(reply):
         why = f"the catalog refuses the old name's default location with {reply.status}"
         raise not_applicable(why)
@@ -261,13 +261,13 @@ def reused(reply: Reply, detail: str = "") -> Reply:
 
 
 def second_view(name: str) -> Json:
-    """Return the body that makes the second view of a name."""
+    """Return the body that creates the second view of a name."""
     version = view_version(_OTHER_SQL, dialects=("trino",))
     return create_view_body(name, version=version, schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
 
 
 def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:
-    """Judge that nothing answers to a view's name any more, or yet."""
+    """Judge that no operation finds a view under this name."""
     asked = [catalog.load_view(namespace, name)]
     if catalog.claims("viewExists"):
         asked.append(catalog.view_exists(namespace, name))
@@ -279,7 +279,7 @@ def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:
 
 
 def expect_second_view(reply: Reply, uuid: str) -> None:
-    """Judge that an answer describes the second view of a name, and nothing of the first."""
+    """Judge that an answer describes the second view of a name and shows nothing of the first."""
     metadata = metadata_view.metadata_in(there_again(reply))
     properties = metadata.get("properties") or {}
     shapes = [metadata_view.shape(each) for each in metadata.get("schemas") or ()]

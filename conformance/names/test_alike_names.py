@@ -1,4 +1,4 @@
-"""Names that begin alike or are the same elsewhere: what is asked of one concerns no other one."""
+"""Checks of names that share a beginning, or are equal in different namespaces."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,24 +31,24 @@ from icecheck.target.target import Namespace
 
 SHORT = "a_b"
 LONGER = ("a_bc", "a_b_1", "axb")
-"""What begins with the short name, and what it matches as a pattern."""
+"""Names that begin with the short name, or that it matches as a pattern."""
 SIBLINGS = (SHORT, *LONGER, "a", "ab")
 PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
-"""Names that each order of text puts elsewhere; no two differ in case only."""
+"""Names that different collations sort differently; no two differ in case only."""
 _PAGES_MAX = 60
 
 Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
 
 
 def _home(catalog: Catalog) -> Namespace:
-    """Return where namespaces are made: in one of their own, where they nest."""
+    """Return the parent of the namespaces to make: a new one where namespaces nest."""
     if has_capability(catalog, "nested-namespaces"):
         return given_namespace(catalog)
     return catalog.session.isolation.base
 
 
 def _kinds(catalog: Catalog) -> list[Kind]:
-    """Return the kinds of things that the catalog makes and loads in namespaces."""
+    """Return the kinds of objects that the catalog makes and loads in namespaces."""
     return [
         kind
         for kind in (TABLES, VIEWS)
@@ -57,7 +57,7 @@ def _kinds(catalog: Catalog) -> list[Kind]:
 
 
 def _absent(catalog: Catalog, kind: Kind, it: Bearer) -> None:
-    """Judge that nothing is found under a name that only others are like."""
+    """Judge that nothing is found under an unused name that is similar to used ones."""
     kind.load(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
     if catalog.claims(f"{kind.word}Exists"):
         kind.exists(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
@@ -67,7 +67,7 @@ def _absent(catalog: Catalog, kind: Kind, it: Bearer) -> None:
 
 
 def _given_full(catalog: Catalog, paths: Sequence[Namespace]) -> dict[str, list[Bearer]]:
-    """Make namespaces with a table and a view in each, and return those by kind."""
+    """Make namespaces with a table and a view in each, and return these objects by kind."""
     stem = catalog.new_name("_")
     inside: dict[str, list[Bearer]] = {}
     for path in paths:
@@ -80,7 +80,7 @@ def _given_full(catalog: Catalog, paths: Sequence[Namespace]) -> dict[str, list[
 
 
 def _expect_empty(catalog: Catalog, short: Namespace, inside: dict[str, list[Bearer]]) -> None:
-    """Judge that nothing of what the others hold is listed or found in a namespace."""
+    """Judge that a namespace lists and finds none of the objects in the others."""
     for kind in _kinds(catalog):
         if not inside.get(kind.word):
             continue
@@ -108,7 +108,7 @@ def test_an_empty_namespace_beside_full_ones(catalog: Catalog) -> None:
     short = (*home, f"{stem}{SHORT}")
     full = [(*home, f"{stem}{ending}") for ending in LONGER]
     if has_capability(catalog, "nested-namespaces"):
-        # One of the same name further down, and the way to it.
+        # A namespace of the same name further down, and its parent.
         full += [(*home, f"{stem}z"), (*home, f"{stem}z", f"{stem}{SHORT}")]
     given_namespace_at(catalog, short)
     inside = _given_full(catalog, full)
@@ -138,7 +138,7 @@ def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
 
 
 def _is_renamed(reply: Reply) -> bool:
-    """Whether a rename was done; a catalog may say with 406 that it does none."""
+    """Return whether a rename was done; a catalog may answer 406 if it does not rename."""
     return reply.status != 406 and reply.expect(200, 204).ok
 
 
@@ -153,7 +153,7 @@ def _expect_siblings(
 
 
 def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
-    """Judge that each of names that begin alike is dropped, made anew and moved by itself."""
+    """Judge that objects whose names begin alike are dropped, made again and renamed separately."""
     stem, namespace = catalog.new_name("_"), given_namespace(catalog)
     every = [Bearer(namespace, stem, ending, "a beginning", ending) for ending in SIBLINGS]
     made = [it for it in every if is_made(supported(kind.create(catalog, it)), it)]
@@ -204,7 +204,7 @@ def _changed(catalog: Catalog, kind: Kind, it: Bearer, mark: str) -> Bearer:
 
 
 def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
-    """Make an object of one name in two namespaces, and in one in the first if they nest."""
+    """Make objects of one name in two namespaces, and in a nested one if namespaces nest."""
     spaces = [given_namespace(catalog), given_namespace(catalog)]
     if has_capability(catalog, "nested-namespaces"):
         spaces.append(given_namespace(catalog, under=spaces[0]))
@@ -225,14 +225,14 @@ def _expect_namesakes(catalog: Catalog, kind: Kind, *present: Bearer) -> None:
 def _moved(
     catalog: Catalog, kind: Kind, rename: Rename, made: Sequence[Bearer], number: int
 ) -> Bearer:
-    """Rename one of several namesakes, there and back if that can be; return it as it is then."""
+    """Rename one of several objects of equal name and back if possible; return where it is then."""
     there, others = made[number], [*made[:number], *made[number + 1 :]]
     moved = replace(there, ending="b")
     if not _is_renamed(rename(catalog, there, moved)):
         return there
     _absent(catalog, kind, there)
     _expect_namesakes(catalog, kind, moved, *others)
-    # Nobody need move anything across namespaces.
+    # A catalog need not move objects across namespaces.
     elsewhere = replace(moved, namespace=others[0].namespace)
     if no_breakdown(rename(catalog, moved, elsewhere)).ok:
         _absent(catalog, kind, moved)
@@ -245,7 +245,7 @@ def _moved(
 
 
 def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
-    """Judge that a commit, a rename and a drop concern the one that they name."""
+    """Judge that a commit, a rename and a drop affect only the object that they name."""
     made = _namesakes(catalog, kind)
     _expect_namesakes(catalog, kind, *made)
     for number, each in enumerate(made):
@@ -300,7 +300,7 @@ def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
         made = due
         expect_bearers(catalog, TABLES, made)
     for wrong, other in ((0, last), (last, 0)):
-        # What is asserted of one table is true of its namesake.
+        # The asserted values of one table are those of the other table of this name.
         changes = [
             {**_marking(it, "unwanted"), "requirements": [_same(uuids[other if n == wrong else n])]}
             for n, it in enumerate(made)
@@ -317,7 +317,7 @@ def _same(uuid: str) -> dict[str, str]:
 
 
 def _expect_pages(stem: str, listing: Listing, size: int) -> None:
-    """Judge that pages of a size hold each name with a stem once that the whole list has."""
+    """Judge that pages of this size hold each name of the whole list with this stem once."""
     ask, read = listing
     reply = ask(())
     due = [each for each in read(reply) if each[-1].startswith(stem)]
@@ -341,7 +341,7 @@ def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> 
     stem = catalog.new_name("_")
     for ending in PAGED:
         reply = supported(make(f"{stem}{ending}"))
-        if not reply.ok:  # a catalog may have one case, or only letters
+        if not reply.ok:  # it may be case-insensitive, or take letters only
             reply.expect(400, 403, 409, 422, detail=f"a name that ends in {ending}")
     for size in (1, 2):
         _expect_pages(stem, listing, size)

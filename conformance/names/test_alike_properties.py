@@ -1,4 +1,4 @@
-"""Properties whose keys are alike, or are well known: each is kept apart from all the others."""
+"""Checks of properties whose keys are similar or well known: each is stored separately."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from icecheck.judging.check import check
 from icecheck.replies.expect import ABSENT, Reply
 
 WELL_KNOWN = (
-    "owner",  # columns of their own, in this and that store
+    "owner",  # own columns in some stores
     "Owner",
     "comment",
     "description",
@@ -35,27 +35,27 @@ WELL_KNOWN = (
     "provider",
     "tags",
 )
-"""Keys that stores, engines and servers have members or columns for; Iceberg reserves none."""
+"""Keys for which stores, engines and servers have members or columns; Iceberg reserves none."""
 ALIKE = (
-    "Owner",  # which "owner" is taken for: a collation without case
+    "Owner",  # equal to "owner" in a collation without case
     "owner",
     "icecheck.alike",
     "icecheck.Alike",
-    "icecheck.alike.one",  # dots taken for nesting, beginnings for the whole
-    "icecheck.alike_one",  # LIKE; a hyphen and an underscore for one another
+    "icecheck.alike.one",  # dots read as nesting, prefixes as keys
+    "icecheck.alike_one",  # LIKE; a hyphen confused with an underscore
     "icecheck.alike-one",
     "icecheck.alike one",
     "icecheck.alikeone",
     "icecheck.alike.one.two",
 )
-"""Keys in an order in which each comes beside others that a careless comparison takes it for."""
+"""Similar keys, in an order in which each follows or precedes keys that it may be confused with."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """An object with properties: how they are set, removed and loaded."""
+    """An object with properties: functions to set, remove and load them."""
 
     assign: Callable[[Mapping[str, str]], Reply]
     remove: Callable[[Sequence[str]], Reply]
@@ -96,7 +96,7 @@ def _view(catalog: Catalog) -> _Holder:
 
 
 def _expect(holder: _Holder, keys: Sequence[str], due: Mapping[str, str], what: str) -> None:
-    """Judge that of these keys a load shows those that are due, and no other one."""
+    """Judge that a load shows exactly those of these keys that are due."""
     reply = holder.load().expect(200)
     found = properties_in(reply)
     wanted = {key: due.get(key, ABSENT) for key in keys}
@@ -105,9 +105,9 @@ def _expect(holder: _Holder, keys: Sequence[str], due: Mapping[str, str], what: 
 
 
 def _one_by_one(holder: _Holder) -> None:
-    """Set, set anew and remove each key by itself, and judge all of them after each request."""
+    """Set, replace and remove the keys one by one, and judge all of them after each request."""
     before = properties_in(holder.load().expect(200))
-    # What a server has set of its own accord, it may set again.
+    # Keys that a server has set by itself are left out: it may set them again.
     keys = [key for key in ALIKE if key not in before]
     due: dict[str, str] = {}
     for turn in ("first", "second"):
@@ -128,8 +128,8 @@ def _one_by_one(holder: _Holder) -> None:
 def _well_known(
     holder: _Holder, create: Callable[[Mapping[str, str]], tuple[Reply, Callable[[], Reply]]]
 ) -> None:
-    """Judge that well-known keys are kept, given at the creation and set later."""
-    # What a server has set of its own accord, it may set again, whatever a client says.
+    """Judge that well-known keys are kept when set at the creation and when set later."""
+    # Keys that a server has set by itself are left out: it may set them again at any time.
     before = properties_in(holder.load().expect(200))
     items = [(key, f"the {key} of it") for key in WELL_KNOWN if key not in before]
 

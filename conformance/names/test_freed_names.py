@@ -1,7 +1,7 @@
-"""A name that stands for nothing is free: for whoever takes it, however it became so.
+"""Checks that a freed name can be taken again, whatever freed it and whatever takes it.
 
-The functions differ in the way to take a name only, so they are made in a loop; each is a check and
-a test of its own name.
+The functions differ only in the way to take a name, so a loop makes them; each one is a check and a
+test with its own name.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A table or a view is where its name is: all operations find it there, and none elsewhere."""
+"""Checks that all operations find a table or view under its current name and no other."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.kit.arranging import require

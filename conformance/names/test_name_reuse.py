@@ -1,4 +1,4 @@
-"""A name used again: nothing of what bore it before shows, however often that was read."""
+"""Checks of name reuse: nothing of the former object shows, however often it was read."""
 
 from collections.abc import Callable, Mapping
 
@@ -50,10 +50,10 @@ _VIEW = ("createView", "loadView", "dropView")
 def _expect_second_everywhere(
     catalog: Catalog, namespace: Namespace, name: str, uuid: str, tags: Mapping[str, Query]
 ) -> None:
-    """Judge every way to look at the second table of a name.
+    """Judge every way to read the second table of a name.
 
-    The tags of the first one are sent while the second is as new as that was, and once more when
-    it has as many commits: a server may count them.
+    The tags of the first table are sent while the second is new, and again when it has as many
+    commits as the first: a server may derive tags from the number of commits.
     """
     expect_no_first_tag(catalog, namespace, name, uuid, tags)
     expect_second_table(catalog.load_table(namespace, name), uuid)
@@ -68,7 +68,7 @@ def _expect_second_everywhere(
 
 
 def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str) -> None:
-    """Judge that commits go to the second table, and those meant for the first one nowhere."""
+    """Judge that commits reach the second table, and that commits for the first are refused."""
     added = {"action": "set-properties", "updates": {"icecheck.late": "1"}}
     same = {"type": "assert-table-uuid", "uuid": uuid}
     reply = catalog.update_table(namespace, name, [added], [same])
@@ -129,7 +129,7 @@ def _expect_moved(catalog: Catalog, before: Table, name: str) -> None:
     was = metadata_view.settled(before.metadata, *FIRST_LIFE)
     now = metadata_view.settled(metadata_view.metadata_in(reply), *FIRST_LIFE)
     for each in (was, now):
-        del each["location"]  # a catalog may move the files with the name
+        del each["location"]  # a catalog may move the files with the rename
     if was != now:
         symptom, due = RENAME_CHANGED_THE_TABLE, "the table as it was before its rename"
         raise reply.violation(symptom, due, "another one")
@@ -173,7 +173,7 @@ def test_name_of_a_dropped_namespace(catalog: Catalog) -> None:
     _look_around(catalog, namespace)
     catalog.drop_namespace(namespace).expect(200, 202, 204)
     for reply in _look_around(catalog, namespace):
-        # That a missing namespace has no list at all is for the checks of listing to judge.
+        # The checks of listing judge that a missing namespace has no list.
         lists = reply.exchange.operation in catalog.contract.by_object(Action.LIST).values()
         if not lists or (reply.ok and tables_in(reply)):
             expect_nothing(reply, "namespace")
@@ -184,7 +184,7 @@ def test_name_of_a_dropped_namespace(catalog: Catalog) -> None:
 
 
 def _look_around(catalog: Catalog, namespace: Namespace) -> list[Reply]:
-    """Ask for a namespace in every way that says 404 when it is not there."""
+    """Send every request that answers 404 if the namespace does not exist."""
     asked = [catalog.load_namespace_metadata(namespace)]
     if catalog.claims("namespaceExists"):
         asked.append(catalog.namespace_exists(namespace))
@@ -196,7 +196,7 @@ def _look_around(catalog: Catalog, namespace: Namespace) -> list[Reply]:
 
 
 def _expect_fresh(catalog: Catalog, namespace: Namespace) -> None:
-    """Judge that a namespace that was made again is there once, and as if for the first time."""
+    """Judge that a re-created namespace exists exactly once and is empty."""
     for reply in _look_around(catalog, namespace):
         there_again(reply) if reply.exchange.operation != "namespaceExists" else reply.expect(
             200, 204

@@ -1,4 +1,4 @@
-"""The names of views used again, by another view or by a table."""
+"""Checks of the reuse of view names, by another view or by a table."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_dropped, given_namespace
@@ -49,7 +49,7 @@ def _given_first_view(catalog: Catalog) -> View:
 
 def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
     where = (first.namespace, first.name)
-    for _ in range(2):  # the first one to ask may fill a cache with the wrong one
+    for _ in range(2):  # the first request may cache the wrong view
         reply = catalog.load_view(*where)
         expect_second_view(reply, first.uuid)
     if catalog.claims("viewExists"):

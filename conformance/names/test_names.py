@@ -1,4 +1,4 @@
-"""Names on their way through paths, bodies and lists: encoding, separators, case."""
+"""Checks of names in paths, bodies and lists: encoding, separators, letter case."""
 
 from collections.abc import Sequence
 from urllib.parse import unquote
@@ -30,12 +30,12 @@ from icecheck.replies.expect import Reply, show
 from icecheck.target.target import Namespace
 
 _NESTED = ("nested-namespaces",)
-# Web servers refuse paths in which these are encoded, before the catalog has seen them.
+# Web servers refuse paths with these characters encoded, before the catalog sees them.
 _STOPPED_ON_THE_WAY = ("%", "/")
 _ROUND_TRIP = ("createTable", "loadTable", "listTables", "dropTable")
-# More than many a database column holds, and less than a directory's name may have.
+# Longer than many database columns allow, shorter than the limit of a directory name.
 _LONG = 140
-# How Java clients introduce themselves; some catalogs decode paths accordingly.
+# The user agent of Java clients; some catalogs decode paths depending on it.
 _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
 
 
@@ -175,7 +175,7 @@ def test_levels_are_not_joined(catalog: Catalog) -> None:
 
 
 def _require_no_separator(catalog: Catalog, character: str) -> None:
-    """End the check where no path can tell this character from the end of a level."""
+    """End the check if this character separates the levels of namespaces in paths."""
     if unquote(catalog.session.offer.separator) == character:
         raise not_applicable(f"the catalog announces {character!r} as the end of a level")
 
@@ -197,7 +197,7 @@ def _expect_round_trip(catalog: Catalog, ending: str, what: str, capability: str
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
     namespace = catalog.new_namespace_name(ending)
     if ending.startswith(_STOPPED_ON_THE_WAY):
-        # Made through a body and then not to be addressed, it could never be dropped.
+        # An object that was made by a body and cannot be addressed in a path could not be dropped.
         offered(catalog, capability, catalog.load_namespace_metadata(namespace))
     reply = offered(catalog, capability, catalog.create_namespace(namespace)).expect(200)
     if capability == "mixed-case-names":
@@ -235,7 +235,7 @@ def _expect_table_round_trip(
 
 
 def _expect_case_kept(catalog: Catalog, reply: Reply, namespace: Namespace) -> None:
-    """End the check where the catalog says that it has made the name in lower case."""
+    """End the check if the catalog's answer shows the name in lower case."""
     made = object_in(offered(catalog, "mixed-case-names", reply).expect(200)).get("namespace")
     if made == [*_lowered(namespace)]:
         saw(catalog, "mixed-case-names", present=False)
@@ -247,14 +247,14 @@ def _lowered(namespace: Namespace) -> Namespace:
 
 
 def _accepted(reply: Reply, what: str) -> Reply:
-    """Return the answer to a creation; a catalog is free to refuse the name."""
+    """Return the answer to a creation; a catalog may refuse the name."""
     if 400 <= reply.status < 500:
         raise not_applicable(f"the catalog refuses {what} ({reply.status})")
     return reply.expect(200)
 
 
 def _found(reply: Reply, what: str) -> Reply:
-    """Judge that something that was created under a name is reached under it."""
+    """Judge that an object is reached under the name with which it was created."""
     if not reply.ok:
         raise reply.violation(
             NAME_NOT_FOUND,

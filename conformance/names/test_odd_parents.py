@@ -1,7 +1,7 @@
-"""Namespaces below others with odd names: each lists its own children, as a parent and above one.
+"""Checks that parents with odd names list their own children.
 
-A name that looks like a path to somebody who splits it at another character than the unit
-separator stands beside that very path, so that such a server lists the children of another.
+Beside each name that looks like a path stands the namespace of that path, so that a server that
+splits names at another character than the unit separator lists the other's children.
 """
 
 from urllib.parse import unquote
@@ -31,7 +31,7 @@ _ENDINGS = (
     Hostile("a space", "a b"),
     Hostile("a plus sign", "a+b"),  # a space in a form
     Hostile("a percent sign", "a%b"),
-    # Decoded twice. No capitals: a catalog may have one case only.
+    # Decoded twice. No capitals: a catalog may be case-insensitive.
     Hostile("the separator's code", "a%1fb"),
     Hostile("a slash", "a/b"),  # how stores write a path
     Hostile("a colon", "a:b"),
@@ -45,9 +45,9 @@ _ENDINGS = (
 
 
 def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]:
-    """Make the namespaces that the catalog takes, and return the child in each with its parent."""
+    """Make the accepted namespaces with a child each; return them by the child's path."""
     stem = catalog.new_name("_")
-    # A newer catalog may announce a separator that is in a name: there it does split.
+    # A newer catalog may announce a separator that a name contains; such names are left out.
     separator = unquote(catalog.session.offer.separator)
     endings = [each for each in _ENDINGS if separator not in each.value]
     inside: dict[Namespace, Bearer] = {}
@@ -55,7 +55,7 @@ def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]
         it = Bearer(home, stem, each.value, each.what, str(number))
         if not (is_free(catalog, NAMESPACES, it) and is_made(NAMESPACES.create(catalog, it), it)):
             continue
-        # Who splits a name finds the plain namespace and this child of it.
+        # A server that splits the odd name finds the plain namespace and this child of it.
         child = Bearer(it.path, stem, str(number), each.what, "")
         child = child if it.odd else Bearer(it.path, "", "b", each.what, "")
         if is_made(NAMESPACES.create(catalog, child), child):
@@ -65,7 +65,7 @@ def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]
 
 
 def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
-    """Judge that a namespace has one child, in a list that comes whole and on its first page."""
+    """Judge that a namespace lists exactly one child, in the whole list and on its first page."""
     asked = [(), (("pageToken", ""), ("pageSize", "2"))]
     for query in asked if has_capability(catalog, "pagination") else asked[:1]:
         reply = found(catalog.list_namespaces(it.path, query), it)

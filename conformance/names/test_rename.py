@@ -1,4 +1,4 @@
-"""renameTable: the same table under another name."""
+"""Checks of renameTable: the same table under another name."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,7 @@ MARK = "icecheck.mark"
 
 
 def _offered(reply: Reply) -> Reply:
-    """End the check when the catalog says that it does not rename: 406 is its right (L1271)."""
+    """End the check if the catalog answers 406, which says that it does not rename (L1271)."""
     if reply.status == 406:
         why = "the catalog answers renameTable with 406: not supported"
         raise NotOffered(why, SkipKind.NOT_APPLICABLE)
@@ -39,7 +39,7 @@ def _renamed(
     prepare: Callable[[Table], Table] | None = None,
     namespace: Namespace | None = None,
 ) -> tuple[Table, str]:
-    """Make a table, rename it within its namespace, and return it as it was with its new name."""
+    """Make a table, rename it in its namespace, and return its former state with the new name."""
     table = given_table(catalog, namespace, properties={MARK: "first"})
     if prepare is not None:
         table = prepare(table)
@@ -55,7 +55,7 @@ def test_rename_table(catalog: Catalog) -> None:
     table = given_table(catalog)
     target = (table.namespace, catalog.new_name())
     _rename(catalog, (table.namespace, table.name), target).expect(204)
-    # A name in a body is as it is: nothing in it stands for something else, as in a path.
+    # Names in a body are literal; no character has a special meaning as it has in a path.
     odd = (table.namespace, catalog.new_name("%41"))
     if catalog.load_table(*odd).status == 404 and _rename(catalog, target, odd).ok:
         found = catalog.load_table(*odd)
@@ -143,7 +143,7 @@ def test_renamed_table_is_the_same(catalog: Catalog) -> None:
     before = view.settled(table.metadata, MARK)
     after = view.settled(view.metadata_in(reply), MARK)
     for kept in (before, after):
-        del kept["location"]  # a catalog may move the files with the name
+        del kept["location"]  # a catalog may move the files with the rename
     equal(after, before, symptom=RENAME_CHANGED_THE_TABLE)
 
 

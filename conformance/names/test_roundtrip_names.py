@@ -1,7 +1,7 @@
-"""Names that look alike, through every operation that names something in path, query or body.
+"""Checks of look-alike names in every operation that names objects in path, query or body.
 
-Each check is made twice, for names that go wrong in addresses and for those that go wrong in
-stores (``lookalike_names.FAMILIES``); its objects are each other's bystanders.
+Each check is made twice: for names that cause errors in addresses and for names that cause errors
+in stores (``lookalike_names.FAMILIES``). Its objects are each other's bystanders.
 """
 
 import re
@@ -46,7 +46,7 @@ _WORDS = {"address": "with a meaning in addresses", "store": "that stores alter"
 
 
 def _home(catalog: Catalog, kind: Kind) -> Namespace:
-    """Return where objects of a kind are made: nothing else is listed there, if it can be."""
+    """Return the namespace for objects of a kind: a new one where possible."""
     if kind.word == "namespace" and not has_capability(catalog, "nested-namespaces"):
         return catalog.session.isolation.base
     return given_namespace(catalog)
@@ -56,7 +56,7 @@ def _home(catalog: Catalog, kind: Kind) -> Namespace:
 
 
 def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
-    """Judge that each is found and listed by its name, and that a drop takes that one alone."""
+    """Judge that each object is found and listed by its name, and that a drop removes only it."""
     home = _home(catalog, kind)
     made = given_bearers(catalog, kind, home, family)
     expect_bearers(catalog, kind, made)
@@ -78,7 +78,7 @@ def _kept(catalog: Catalog, kind: Kind, family: str) -> None:
 
 
 def _found_beside(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> list[Ask]:
-    """Return the requests beside loads by which a name with nothing odd in it is found."""
+    """Return the requests other than loads that find a table with a plain name."""
     plain = next((each for each in made if not each.odd), None)
     if kind is not TABLES or plain is None:
         return []
@@ -88,7 +88,7 @@ def _found_beside(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> list[
 
 
 def _expect_beside(catalog: Catalog, asks: Sequence[Ask], left: Sequence[Bearer]) -> None:
-    """Judge that these requests find what is left, when what it was taken for is there no more."""
+    """Judge that these requests find the remaining objects after similar names were dropped."""
     for ask in asks:
         for each in left:
             found(ask(catalog, (each.namespace, each.name), ""), each)
@@ -111,7 +111,7 @@ def views_kept(catalog: Catalog, family: str) -> None:
 
 
 def offered_views(catalog: Catalog) -> None:
-    """End the check where the catalog says with 406 that it has no views."""
+    """End the check if the catalog answers 406, which says that it has no views."""
     name = Bearer(given_home(catalog), catalog.new_name("_"), "a", "nothing odd", "0")
     supported(VIEWS.create(catalog, name))
 
@@ -136,7 +136,7 @@ def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
 
 
 def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
-    """Judge that what gets such a name by a rename has it, and leaves it by another one."""
+    """Judge that an object renamed to and from such a name is found under its new name only."""
     namespace = given_namespace(catalog)
     there: list[Bearer] = []
     for each in lookalikes(catalog, namespace, family):
@@ -183,7 +183,7 @@ def _marking(it: Bearer) -> dict[str, object]:
 
 
 def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
-    """Judge that each has got its own change."""
+    """Judge that each object shows its own change."""
     for each in bearers:
         reply = expect_itself(catalog, kind, each)
         seen = properties_in(reply).get(SECOND, ABSENT)
@@ -197,7 +197,7 @@ def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> 
 
 
 def _committed(catalog: Catalog, kind: Kind, family: str) -> None:
-    """Judge that a commit to each reaches it, and no other one."""
+    """Judge that a commit to each object changes only that object."""
     made = given_bearers(catalog, kind, given_namespace(catalog), family)
     operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
     for each in made:

@@ -1,4 +1,4 @@
-"""The names of views: renamed, and shared with tables."""
+"""Checks of view names: renames, and the name space shared with tables."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,7 +41,7 @@ _ASSERT_CREATE = {"type": "assert-create"}
 
 
 def _renamed(catalog: Catalog, namespace: Namespace | None = None) -> tuple[View, str]:
-    """Make a view, rename it within its namespace, and return it as it was with its new name."""
+    """Make a view, rename it in its namespace, and return its former state with the new name."""
     view = loaded_view(catalog, given_view(catalog, namespace, properties={MARK: "first"}))
     name = catalog.new_name()
     supported(catalog.rename_view((view.namespace, view.name), (view.namespace, name))).expect(
@@ -148,7 +148,7 @@ def test_renamed_view_is_the_same(catalog: Catalog) -> None:
     before = settled_view(view.metadata, MARK)
     after = settled_view(metadata_view.metadata_in(reply), MARK)
     for kept in (before, after):
-        del kept["location"]  # a catalog may move the files with the name
+        del kept["location"]  # a catalog may move the files with the rename
     equal(after, before, symptom=RENAME_CHANGED_THE_VIEW)
 
 
@@ -178,7 +178,7 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom=RENAME_CHANGED_THE_VIEW)
     after = metadata_view.metadata_in(moved)
     definitions = [settled_view(each, MARK)["versions"] for each in (after, view.metadata)]
-    equal(*definitions, symptom=RENAME_CHANGED_THE_VIEW)  # names in it mean what they meant
+    equal(*definitions, symptom=RENAME_CHANGED_THE_VIEW)  # unqualified names keep their meaning
     catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
 
 

@@ -1,4 +1,4 @@
-"""Namespace properties: set, removed, left alone, and reported by what changed."""
+"""Checks of namespace properties: set, removed, unchanged, and reported in answers."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _MISSING_NO_LIST = declare(
 )
 
 _NEEDS = ("namespace-properties",)
-# The keys are nobody's: owner, comment and location mean something to some catalogs.
+# No catalog gives these keys a meaning; some give one to owner, comment and location.
 
 
 @check(
@@ -54,7 +54,7 @@ def test_removals_are_removed(catalog: Catalog) -> None:
     expect_properties(catalog, namespace, short_lived)
     catalog.update_properties(namespace, removals=[*short_lived]).expect(200)
     expect_properties(catalog, namespace, dict.fromkeys(short_lived))
-    # The last one goes too: what is empty then is no reason to store nothing.
+    # Remove the last property too: an empty map must also be stored.
     catalog.update_properties(namespace, removals=["team"]).expect(200)
     expect_properties(catalog, namespace, {"team": None})
 
@@ -212,7 +212,7 @@ def test_every_stored_property_is_returned(catalog: Catalog) -> None:
     namespace = given_namespace(catalog, stored)
     later = {"note": "added later"}
     catalog.update_properties(namespace, updates=later).expect(200)
-    # A catalog may refuse what is too long, or too little, for it, but not keep something else.
+    # A catalog may refuse a value as too long or as empty, but may not store another one.
     for unusual in ({"long": "x" * 300}, {"empty": ""}):
         if catalog.update_properties(namespace, updates=unusual).ok:
             stored |= unusual
@@ -229,7 +229,7 @@ def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     found = object_in(reply).get("properties", ABSENT)
     if not catalog.claims("updateProperties"):
-        # Nothing tells whether properties are supported: either answer is a lawful one, and so are
+        # Nothing tells whether properties are supported: both answers are lawful, and so are
         # properties that the server added (L304-L305).
         equal(found, one_of(ANY_OBJECT, None), symptom=NO_PROPERTIES)
         return

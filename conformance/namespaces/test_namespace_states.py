@@ -1,4 +1,4 @@
-"""Namespaces in one another: what happens to one of them changes no property of any other."""
+"""Checks that a change of one of several nested namespaces changes no property of the others."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,21 +16,21 @@ from icecheck.target.target import Namespace
 
 Properties = Mapping[str, str]
 Family = Mapping[str, Properties]
-"""Each namespace that there is, under the name it has here, with all that was set of it.
+"""The existing namespaces by their name in this check, with the properties set on each.
 
-A table in one of them is a member too, without properties.
+A table in a namespace is a member too, without properties.
 """
 
 _KEYS = ("icecheck.of", "icecheck.both", "icecheck.turn")
 _MEMBERS = ("a", "a.b", "a.b.a", "a.c", "ab")
 _TABLE = ".table"
 _REFUSALS = (400, 403, 422)
-"""How a catalog refuses what it does not take; a family goes on without it."""
+"""The statuses of a lawful refusal; the following steps then assume no change."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A request about one namespace, where the family is such that it has that status."""
+    """A request about one namespace, with the condition under which it must have the statuses."""
 
     what: str
     member: str
@@ -112,7 +112,7 @@ def _without_the_table(member: str) -> _Step:
 
 
 def _refused(step: _Step, status: int, possible: Callable[[Family], bool]) -> _Step:
-    """Return a step that is refused, and changes nothing, where the family is such."""
+    """Return the step as one that must be refused and change nothing, under this condition."""
     what = f"the refused try of {step.what}"
     return replace(
         step, what=what, statuses=(status,), possible=possible, due=lambda family: family
@@ -151,7 +151,7 @@ _STEPS = (
 
 
 class _Household:
-    """A family of namespaces, and where each of its members is."""
+    """The namespaces of the check, their paths and their expected properties."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -161,7 +161,7 @@ class _Household:
         self.paths: Mapping[str, Namespace] = {
             "a": head,
             "a.b": (*head, "b"),
-            "a.b.a": (*head, "b", name),  # as its grandparent is called
+            "a.b.a": (*head, "b", name),  # has its grandparent's name
             "a.c": (*head, "c"),
             "ab": (*root, f"{name}b"),
         }
@@ -169,7 +169,7 @@ class _Household:
         self.taken = 0
 
     def take(self, step: _Step) -> None:
-        """Take a step where it can be, and judge that each namespace is as it has to be then."""
+        """Send a step if it is possible, and judge every namespace after it."""
         if not step.possible(self.family):
             return
         reply = step.send(self.catalog, self.paths[step.member])

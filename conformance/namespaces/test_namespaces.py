@@ -1,4 +1,4 @@
-"""Namespaces: created, loaded, found by HEAD, dropped."""
+"""Checks of namespaces: create, load, exists and drop."""
 
 import json
 
@@ -202,7 +202,7 @@ def test_head_and_get_agree(catalog: Catalog) -> None:
 
 
 def _head_and_get(catalog: Catalog, namespace: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether HEAD finds the namespace, and whether GET does."""
+    """Return whether HEAD finds the namespace, and whether GET does."""
     head = catalog.namespace_exists(namespace).expect(200, 204, 404)
     get = catalog.load_namespace_metadata(namespace).expect(200, 404)
     return head.ok, get.ok
@@ -222,7 +222,7 @@ def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
     """A dropped namespace neither loads nor is listed."""
     namespace = given_namespace(catalog)
     beside = catalog.session.isolation.base or None
-    # What this leaves in a cache is no answer once the namespace is dropped.
+    # The list before the drop may be cached and must not be answered afterwards.
     catalog.list_namespaces(beside)
     catalog.drop_namespace(namespace).expect(200, 202, 204)
     expect_namespace_gone(catalog, namespace)
@@ -296,7 +296,7 @@ def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
 def test_a_drop_touches_no_other_namespace(catalog: Catalog) -> None:
     """A drop removes the namespace it names, and none whose name merely looks alike."""
     dropped = given_namespace(catalog)
-    # An underscore is any character to SQL's LIKE, and names are often compared by prefix.
+    # In SQL's LIKE an underscore matches any character, and some servers compare names by prefix.
     lookalikes = [_sibling(dropped, "x"), _sibling(dropped, underscore_as="x")]
     for other in lookalikes:
         given_namespace_at(catalog, other)
@@ -314,7 +314,7 @@ def test_a_drop_touches_no_other_namespace(catalog: Catalog) -> None:
 def _sibling(
     namespace: tuple[str, ...], ending: str = "", *, underscore_as: str = "_"
 ) -> tuple[str, ...]:
-    """Return a neighbour with another ending, or with another character as last underscore."""
+    """Return a sibling with another ending, or with another character for its last underscore."""
     head, _, tail = namespace[-1].rpartition("_")
     return (*namespace[:-1], f"{head}{underscore_as}{tail}{ending}")
 

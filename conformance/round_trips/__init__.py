@@ -1,1 +1,1 @@
-"""Checks that whatever was accepted is what the next load shows."""
+"""Checks that the next load shows exactly what was accepted."""

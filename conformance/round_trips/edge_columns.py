@@ -1,4 +1,4 @@
-"""Columns, legal and odd, that a careless server keeps as something else."""
+"""Legal columns, usual and unusual, that a careless server stores as something else."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = [
 Json = dict[str, Any]
 Ids = Iterator[int]
 Column = Callable[[Ids], Json]
-"""Makes a column of ids that are not taken yet."""
+"""Makes a column from ids that are not used yet."""
 
 STRUCT = bodies.struct_field
 
@@ -29,19 +29,19 @@ TABLE_SCHEMA = bodies.schema(
     STRUCT(5, "price", "decimal(9,2)"),
     identifier_field_ids=[1, 4],
 )
-"""What tables have whose layout is changed; two columns identify a row."""
+"""The schema of tables whose layout is changed; two columns form the identifier."""
 
 _PRIMITIVES = (
     "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz",
     "string", "uuid", "binary",
-    "decimal(38,0)",  # a scale of 0 left out
+    "decimal(38,0)",  # some omit a scale of 0
     "decimal(38,38)", "decimal(1,1)",
-    "fixed[1]", "fixed[16]",  # a uuid for some
+    "fixed[1]", "fixed[16]",  # some read a uuid
     "fixed[65536]",
 )  # fmt: skip
 _PRIMITIVES_OF_VERSION_3 = ("timestamp_ns", "timestamptz_ns")
 
-# Defaults that are easily taken for none, or written in another way.
+# Defaults that servers easily take for a missing one, or write in another form.
 _DEFAULTS: tuple[tuple[str, Any], ...] = (
     ("boolean", False),
     ("int", 0),
@@ -149,7 +149,7 @@ def _typed(type_: str) -> Column:
 
 
 def _with_default(at: int, type_: str, value: Any) -> Column:
-    """Rows that are there already have this value, new ones the next of its type."""
+    """Return a column with this initial default and the next value of its type as write default."""
     values = [each for other, each in _DEFAULTS if other == type_]
     following = values[(values.index(value) + 1) % len(values)]
     defaults = {"initial_default": value, "write_default": following}
@@ -162,7 +162,7 @@ def _with_one_default(member: str) -> Column:
 
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
-    # An empty doc says no more than none.
+    # An empty doc has the meaning of a missing one.
     "docs of columns": tuple(_documented(at, s.value) for at, s in enumerate(STRINGS) if s.value),
     "names of columns": tuple(
         _named(name, required=False)
@@ -173,7 +173,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "nested columns": (*_nested(required=True), *_nested(required=False)),
     "one column": (_named("only", required=False),),
 }
-"""What is odd about them -> columns that a table of any format version may have."""
+"""Description of the group -> columns that a table of any format version may have."""
 
 COLUMNS_OF_VERSION_3: dict[str, tuple[Column, ...]] = {
     "types of version 3": tuple(_typed(type_) for type_ in _PRIMITIVES_OF_VERSION_3),
@@ -186,6 +186,6 @@ COLUMNS_OF_VERSION_3: dict[str, tuple[Column, ...]] = {
 
 
 def numbered(columns: Sequence[Column], first_id: int) -> list[Json]:
-    """Return columns with ids from ``first_id`` on, which no two fields share."""
+    """Return columns with ids from ``first_id`` on; no two fields share an id."""
     ids = iter(range(first_id, first_id + 100_000))
     return [column(ids) for column in columns]

@@ -1,6 +1,6 @@
 """Updates of snapshots, refs, statistics and keys with values that a careless server changes.
 
-Each function returns what ``kept.judge_changes`` sends, one update after the other.
+Each function returns the changes that ``round_trip.judge_changes`` sends one by one.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _REF_NAME_LENGTH_MAX = 250
 
 
 def add_snapshot(catalog: Catalog) -> list[Make]:
-    """Add snapshots with odd ids, summaries, places and sequence numbers."""
+    """Add snapshots with odd ids, summaries, locations and sequence numbers."""
     summary = shuffled([*string_map().items()], catalog.session.seed, "add-snapshot")
     return [
         _summarised(summary),
@@ -86,7 +86,7 @@ def _snapshot(what: str, ordinal: int = 21, parts: tuple[Make, ...] = (), **memb
 
 def _summarised(items: Sequence[tuple[str, str]], ordinal: int = 101) -> Make:
     halves = in_halves(items) if len(items) > 1 else ()
-    # Halves of halves have ids of their own.
+    # Each half, and each half of a half, has another ordinal and so another snapshot id.
     parts = tuple(_summarised(half, 2 * ordinal + at) for at, half in enumerate(halves))
     return _snapshot(
         "values and keys of a summary",
@@ -97,7 +97,7 @@ def _summarised(items: Sequence[tuple[str, str]], ordinal: int = 101) -> Make:
 
 
 def remove_snapshots(table: Table) -> list[Make]:
-    """Remove snapshots that no ref names: from the middle, then the first, then two at once."""
+    """Remove snapshots without refs: one from the middle, then the first, then two at once."""
     named_by_refs = {r.get("snapshot-id") for r in (table.metadata.get("refs") or {}).values()}
     ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
     free = [each for each in ids if each not in named_by_refs]
@@ -105,7 +105,7 @@ def remove_snapshots(table: Table) -> list[Make]:
     def make(*gone: int) -> Make:
         def named(before: Json, after: Json) -> Json:
             def left(member: str) -> list[Json]:
-                # A file of a snapshot that is gone may go with it.
+                # The catalog may remove the statistics of a removed snapshot too.
                 now = after.get(member) or []
                 return [
                     each
@@ -127,7 +127,7 @@ def remove_snapshots(table: Table) -> list[Make]:
 
 
 def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
-    """Set refs with odd names and ages; those of one name differ in its case only."""
+    """Set refs with odd names and ages; some names differ in case only."""
     ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
     first, last = ids[0], ids[-1]
     members = ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
@@ -135,7 +135,7 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
     for at, each in enumerate(_POSITIVE):
         kind = kinds[at % len(kinds)]
         retention = members if kind == "branch" else members[2:]
-        # The number of snapshots to keep has 32 bits.
+        # The number of snapshots to keep is a 32-bit integer.
         values = {
             m: min(each.value, 2**31 - 1) if m == members[0] else each.value for m in retention
         }
@@ -168,7 +168,7 @@ def _ref(what: str, name: str, kind: str, snapshot_id: int, **retention: int) ->
 
 
 def remove_refs(table: Table) -> list[Make]:
-    """Remove the refs but main one by one; others name the same snapshots."""
+    """Remove all refs but main one by one; others point at the same snapshots."""
 
     def make(name: str) -> Make:
         def named(before: Json, _after: Json) -> Json:
@@ -194,7 +194,7 @@ def _in_place(member: str, update: Json, file: Json, what: str) -> Make:
 
 
 def set_statistics_of(table: Table) -> list[Make]:
-    """Set statistics of odd sizes, places and blobs, in place of others and beside them."""
+    """Set statistics with odd sizes, paths and blobs, both replacing and adding to others."""
     ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
 
     def make(what: str, at: int, blobs: Sequence[Json] = (), **members: Any) -> Make:
@@ -226,7 +226,7 @@ def set_statistics_of(table: Table) -> list[Make]:
 
 
 def set_partition_statistics_of(table: Table) -> list[Make]:
-    """Set partition statistics of odd sizes and places, in place of others and beside them."""
+    """Set partition statistics with odd sizes and paths, both replacing and adding to others."""
     ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
 
     def make(what: str, at: int, **members: Any) -> Make:
@@ -244,12 +244,12 @@ def set_partition_statistics_of(table: Table) -> list[Make]:
 
 
 def remove_statistics(table: Table) -> list[Make]:
-    """Remove the statistics of one snapshot after the other."""
+    """Remove the statistics of the snapshots one by one."""
     return _without(table, "statistics", "remove-statistics")
 
 
 def remove_partition_statistics(table: Table) -> list[Make]:
-    """Remove the partition statistics of one snapshot after the other."""
+    """Remove the partition statistics of the snapshots one by one."""
     return _without(table, "partition-statistics", "remove-partition-statistics")
 
 
@@ -300,7 +300,7 @@ _ODD_KEYS_MAX = 9
 
 
 def remove_encryption_key(table: Table) -> list[Make]:
-    """Remove keys one by one, with others there that are equal but for case and blanks."""
+    """Remove keys one by one; other keys differ from them in case and blanks only."""
 
     def make(gone: str) -> Make:
         def named(before: Json, _after: Json) -> Json:

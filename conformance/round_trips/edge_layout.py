@@ -1,6 +1,6 @@
 """Updates of schemas, partition specs and sort orders that a careless server changes.
 
-Each function returns what ``kept.judge_changes`` sends, one update after the other.
+Each function returns the changes that ``round_trip.judge_changes`` sends one by one.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,9 +35,9 @@ Json = dict[str, Any]
 
 
 def _added(member: str, id_member: str, sent: Json, before: Json, after: Json) -> list[Json]:
-    """Return a list of definitions with one more, under whichever new id a server gave it.
+    """Return a list of definitions with one more, under the new id that the server assigned.
 
-    One that is there already need not be added again.
+    A definition that exists already need not be added again.
     """
     known = [*(before.get(member) or [])]
     ids = {item.get(id_member, 0) for item in known}
@@ -52,7 +52,7 @@ def _added(member: str, id_member: str, sent: Json, before: Json, after: Json) -
 
 
 def add_schema(_table: Table) -> list[Make]:
-    """Add schemas of odd columns, then of those that are there but for one thing."""
+    """Add schemas with odd columns, then schemas that differ from the current one in one thing."""
     groups = {**COLUMNS, **COLUMNS_OF_VERSION_3}
     makes = [_columns(what, columns, _since(what)) for what, columns in groups.items()]
 
@@ -125,7 +125,7 @@ def _next_id(table: Table, members: str, id_member: str) -> int:
 
 
 def add_spec(_table: Table) -> list[Make]:
-    """Add specs whose fields have odd names, come in an order of their own, or are very many."""
+    """Add specs whose fields have odd names or an unusual order, or are very many."""
     names = [each.value for each in STRINGS if each.value]
     return [
         _spec(
@@ -187,17 +187,17 @@ def _spec(
 
 
 def set_default_spec(table: Table) -> list[Make]:
-    """Make every spec the default one, the first of them again too."""
+    """Make each spec the default one in turn, then the first and the last again."""
     return _pointed_at(table, "partition-specs", "spec-id", "set-default-spec", "default-spec-id")
 
 
 def set_current_schema(table: Table) -> list[Make]:
-    """Make every schema the current one, the first of them again too."""
+    """Make each schema the current one in turn, then the first and the last again."""
     return _pointed_at(table, "schemas", "schema-id", "set-current-schema", "current-schema-id")
 
 
 def set_default_order(table: Table) -> list[Make]:
-    """Make every sort order the default one, the first of them again too."""
+    """Make each sort order the default one in turn, then the first and the last again."""
     return _pointed_at(
         table,
         "sort-orders",
@@ -223,7 +223,7 @@ def _pointed_at(
 
 
 def remove_schemas(table: Table) -> list[Make]:
-    """Remove schemas one by one and two at once, but for the current one; then make one current."""
+    """Remove the schemas but the current, singly and two at once; make one of the rest current."""
     listed, pointer = ("schemas", "schema-id"), "current-schema-id"
     return [
         *_removed(table, listed, ("remove-schemas", "schema-ids"), pointer),
@@ -232,7 +232,7 @@ def remove_schemas(table: Table) -> list[Make]:
 
 
 def remove_specs(table: Table) -> list[Make]:
-    """Remove specs one by one and two at once, but for the default one; then make one that."""
+    """Remove the specs but the default, singly and two at once; make one of the rest default."""
     listed, pointer = ("partition-specs", "spec-id"), "default-spec-id"
     return [
         *_removed(table, listed, ("remove-partition-specs", "spec-ids"), pointer),
@@ -241,7 +241,7 @@ def remove_specs(table: Table) -> list[Make]:
 
 
 def _last_of_the_rest(listed: tuple[str, str], action: str, pointer: str) -> Make:
-    """Point at the last one that is left, whose id is not its place in the list."""
+    """Point at the highest remaining id, which differs from its index in the list."""
     members, id_member = listed
 
     def make(table: Table) -> Change | None:
@@ -271,7 +271,7 @@ def _removed(
         update = {"action": name, sent: [*gone]}
         return lambda _table: Change(f"{len(gone)} of many", update, named)
 
-    # From the middle, then two, the later one first; what is left is neither first nor last.
+    # One from the middle, then two with the later one first, then the first and the last.
     return [make(*part) for part in (ids[1:2], [*ids[3:5]][::-1], ids[:1], [*ids[-1:]]) if part]
 
 
@@ -279,7 +279,7 @@ def _removed(
 
 
 def add_sort_order(_table: Table) -> list[Make]:
-    """Add orders of every direction and place of nulls, and of several fields."""
+    """Add sort orders of every direction and null order, and of several fields."""
 
     def make(what: str, *fields: tuple[str, str, str, str]) -> Make:
         def adding(table: Table) -> Change:

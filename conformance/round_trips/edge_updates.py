@@ -1,6 +1,6 @@
 """Updates of a table's identity, location and properties that a careless server changes.
 
-Each function returns what ``kept.judge_changes`` sends, one update after the other.
+Each function returns the changes that ``round_trip.judge_changes`` sends one by one.
 """
 
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ Json = dict[str, Any]
 
 
 def assign_uuid(table: Table) -> list[Make]:
-    """Assign the uuid that the table has, twice."""
+    """Assign the uuid that the table already has, twice."""
     update = {"action": "assign-uuid", "uuid": table.uuid}
     change = Change("the table's own uuid", update, lambda _before, _after: {})
     return [lambda _table: change] * 2
 
 
 def upgrade(versions: Sequence[int]) -> list[Make]:
-    """Raise the format version step by step, and to the one that it has."""
+    """Raise the format version step by step, and set it to the current one."""
 
     def make(version: int) -> Make:
         def named(_before: Json, after: Json) -> Json:
-            # What a version has that the one before lacks begins as the server says.
+            # The server chooses the first values of members that are new in a version.
             own = {m: after.get(m) for m in ("last-sequence-number", "next-row-id")}
             return {"format-version": version, **own}
 
@@ -41,7 +41,7 @@ def upgrade(versions: Sequence[int]) -> list[Make]:
 
 
 def set_location(table: Table) -> list[Make]:
-    """Move the table to places that are spelled like something else."""
+    """Move the table to locations that look like another spelling."""
     root = str(table.metadata.get("location", "")).rstrip("/")
 
     def make(what: str, end: str) -> Make:
@@ -63,7 +63,7 @@ def set_location(table: Table) -> list[Make]:
 
 
 def set_properties(catalog: Catalog) -> list[Make]:
-    """Set every hostile value, then others under the same keys, then a few of them alone."""
+    """Set every edge value, then other values for the same keys, then a few of them alone."""
     every = string_map()
     turned = dict(zip(every, [*reversed(every.values())], strict=True))
     orders = [
@@ -90,7 +90,7 @@ def _properties(items: Sequence[tuple[str, str]]) -> Make:
 
 
 def remove_properties(catalog: Catalog) -> list[Make]:
-    """Remove keys one by one, with others there that are equal for whoever is careless."""
+    """Remove keys one by one, then five at once, beside keys that are easily taken for equal."""
     keys = [key for key in string_map() if not key.startswith("icecheck.value.")]
     order = shuffled(keys, catalog.session.seed, "remove-properties")
 

@@ -1,4 +1,4 @@
-"""Properties of namespaces: whatever key and value was accepted is what the next load shows."""
+"""Checks that the next load shows the properties of namespaces that were accepted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -53,7 +53,7 @@ def _properties(reply: Reply) -> dict[str, Any]:
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A namespace has every property that its creation gave it, key and value as sent."""
     require(catalog, "createNamespace", "loadNamespaceMetadata")
-    given_namespace(catalog)  # who makes none at all does not refuse values
+    given_namespace(catalog)  # a catalog without namespaces refuses more than values
 
     def send(pairs: Pieces) -> Reply:
         namespace = catalog.new_namespace_name()
@@ -88,7 +88,7 @@ def test_properties_of_an_update(catalog: Catalog) -> None:
 
     send_in_pieces([*string_map().items()], send)
     _expect_as_before(catalog, namespace, due, "what was set, refused and left alone")
-    # The same keys once more: a value that is there is replaced, whatever it was.
+    # The same keys again: the new value replaces the old one.
     values = [each.value for each in STRINGS]
     known = [key for key in string_map() if key in due]
     again = {key: values[(n + 7) % len(values)] for n, key in enumerate(known)}

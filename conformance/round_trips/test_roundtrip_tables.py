@@ -1,4 +1,4 @@
-"""createTable and loadTable with hostile values: what was accepted is kept, and is one's own."""
+"""Checks of createTable and loadTable with edge values: accepted values are kept per table."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -48,12 +48,12 @@ _IDS = frozenset({"id", "element-id", "key-id", "value-id", "schema-id", "identi
 _FIRST_ID = 1
 
 
-# ---- creations, and their halves where they are refused
+# ---- creations; groups that are refused are halved
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is odd, things that have it, and the arguments of a creation with some of them."""
+    """What is odd, the members with it, and a function from members to a creation's arguments."""
 
     what: str
     members: Sequence[Any]
@@ -65,10 +65,10 @@ def _create(
     groups: Iterable[_Group],
     shown: Callable[[Json, Json], Sequence[tuple[str, Any, Any]]],
 ) -> None:
-    """Create a table of each group, and tables of the halves of those that are refused.
+    """Create a table of each group; halve the groups that are refused.
 
-    ``shown`` gets the arguments of a creation and the metadata of a load, and returns (member,
-    due, seen) for each thing that is to come back. A table beside them is to stay as it is.
+    ``shown`` gets the arguments of a creation and the metadata of an answer, and returns (member,
+    due, seen) for each sent part. A bystander table must stay unchanged.
     """
     namespace = given_home(catalog)
     bystander = given_bystander(catalog, given_table(catalog, namespace))
@@ -125,7 +125,7 @@ def _expect_shown(answer: Reply, what: str, shown: Sequence[tuple[str, Any, Any]
 
 
 def _content(type_: Any) -> Any:
-    """Return a type without its ids, primitives in one spelling."""
+    """Return a type without its ids, with primitives in one spelling."""
     if isinstance(type_, list):
         return [_content(each) for each in type_]
     if not isinstance(type_, dict):
@@ -266,7 +266,7 @@ def test_properties_of_a_new_table(catalog: Catalog) -> None:
 def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
     """Loads of two tables with nearly one name show each as it is, in whichever turn and way."""
     table = given_table(catalog, properties=dict(KEPT), table_schema=TABLE_SCHEMA)
-    table = given_loaded(catalog, table)  # while there is no other one
+    table = given_loaded(catalog, table)  # while it is the only one
     bystander = given_bystander(catalog, table)
     what = "loaded in turn with a table of nearly its name"
     ways: tuple[tuple[tuple[str, str], ...], ...]

@@ -1,8 +1,8 @@
-"""Every update of a table, alone and with hostile values: what it sets is kept, all else stays.
+"""Checks of every update of a table with edge values: it is kept, and nothing else changes.
 
-A check for each action. The table has several of everything, so that there is something which must
-stay; a table beside it has nearly its name. The values are in ``hostile_*.py``, the judging in
-``kept.py``.
+There is a check for each action. The table has several of everything, so that there is something
+that must stay; the bystander has nearly its name. The values are in ``edge_*.py``, the judgement in
+``round_trip.py``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,11 +55,11 @@ LOGS = ("snapshot-log", "metadata-log")
 HISTORY = ("metadata-only-snapshots", "snapshot-history")
 
 
-# ---- a table with several of everything
+# ---- a table with several objects of each kind
 
 
 def given_rich_table(catalog: Catalog, version: int = 2) -> Table:
-    """Make a table of at least this format version that has several of all it may have."""
+    """Make a table of at least this format version with several objects of each kind."""
     of_version = given_table_of if version > 2 else given_table_since
     table = given_loaded(catalog, of_version(catalog, version, table_schema=TABLE_SCHEMA))
     kept = [{"action": "set-properties", "updates": each} for each in (KEPT, ODD_KEPT)]
@@ -75,7 +75,7 @@ def given_rich_table(catalog: Catalog, version: int = 2) -> Table:
 
 
 def _grown(catalog: Catalog, table: Table, updates: Sequence[Json]) -> Table:
-    """Commit what makes a table richer; it stays as it is where that is refused."""
+    """Commit updates that add to a table; return it unchanged if they are refused."""
     with catalog.arranging():
         taken = bool(updates) and commit(catalog, table, updates).ok
     return given_loaded(catalog, table) if taken else table

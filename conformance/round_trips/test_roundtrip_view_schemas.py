@@ -1,4 +1,4 @@
-"""Schemas of views: the columns that were accepted are those that the next load shows."""
+"""Checks that the next load shows the columns of views that were accepted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ _PRIMITIVES = (
 
 
 def _columns() -> list[tuple[str, Json]]:
-    """Return columns, each hostile in one way; their ids are unique, also of what is inside."""
+    """Return columns with one odd property each; all ids are unique, including nested ones."""
     plain = [(kind, _FIELD(n, f"c{n}", kind)) for n, kind in enumerate(_PRIMITIVES)]
     docs = [
         (f"a doc: {each.what}", _FIELD(100 + n, f"d{n}", "int", doc=each.value))
@@ -56,7 +56,7 @@ def _columns() -> list[tuple[str, Json]]:
 
 
 def _nested() -> list[tuple[str, Json]]:
-    """Return columns with structs in lists in maps, required and not at every level."""
+    """Return columns with structs in lists in maps; "required" differs between the levels."""
     made = []
     for n, required in enumerate((True, False)):
         first = 300 + 10 * n
@@ -91,7 +91,7 @@ def _schema(some: Sequence[tuple[str, Json]], schema_id: int = 0) -> Json:
 
 
 def _expect_schema(reply: Reply, metadata: Mapping[str, Any], sent: Json) -> None:
-    """Judge that the current version's schema has the columns that were sent, in order."""
+    """Judge that the current version's schema has the sent columns, in order."""
     schema_id = current_version(metadata).get("schema-id")
     schemas = metadata.get("schemas") or ()
     found = [metadata_view.shape(s) for s in schemas if s.get("schema-id", 0) == schema_id]

@@ -1,4 +1,4 @@
-"""Views: whatever a creation or a commit was accepted with is what the next load shows."""
+"""Checks that the next load shows what the creation of a view, or a commit, has sent."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ from icecheck.replies.expect import Reply
 Json = dict[str, Any]
 
 _VIEW = "createView", "loadView"
-# Catalogs that run Iceberg's own code refuse a version without a dialect of the one before it.
+# Catalogs on Iceberg's own code refuse a version that lacks a dialect of the version before.
 _DIALECTS_MAY_GO = {"replace.drop-dialect.allowed": "true"}
 
 
@@ -60,7 +60,7 @@ def _representations(items: Sequence[tuple[str, str]]) -> list[Json]:
 
 
 def _queries() -> list[tuple[str, str]]:
-    """Return a query of every hostile kind, in a dialect each, in an order that sorting changes."""
+    """Return a query with each edge string, each in its own dialect; sorting reorders them."""
     made = [
         (f"dialect{(n * 7) % 101}", f"SELECT '{n}' -- {each.value}")
         for n, each in enumerate(STRINGS)
@@ -70,7 +70,7 @@ def _queries() -> list[tuple[str, str]]:
 
 
 def _dialects() -> list[tuple[str, str]]:
-    """Return hostile names of dialects; those that differ in case only count as one for some."""
+    """Return odd names of dialects; none differ in case only, as some catalogs ignore case."""
     names = {each.value.lower(): each.value for each in KEYS}
     return [(name, f"SELECT {n} AS id") for n, name in enumerate(names.values())]
 
@@ -123,11 +123,11 @@ def test_queries_of_a_commit(catalog: Catalog) -> None:
     expect_view_unchanged(catalog, beside)
 
 
-# ------------------------------------------------------------- what the names in it mean
+# ------------------------------------------------- default catalog and namespace
 
 
 def _contexts(view: View) -> list[tuple[str, Json]]:
-    """Return what versions may say of catalog and namespace, one hostile member at a time."""
+    """Return default catalogs and namespaces for versions, with one odd member at a time."""
     namespaces = [
         (each.what, {"default-namespace": each.value, "default-catalog": "Prod"})
         for each in STRING_LISTS
@@ -149,7 +149,7 @@ def test_default_catalog_and_namespace(catalog: Catalog) -> None:
     view, beside = given_two(catalog)
     accepted = 0
     for number, (what, members) in enumerate(_contexts(view), 2):
-        # All versions have one query: what tells them apart is what its names mean.
+        # All versions have the same query and differ only in their default catalog and namespace.
         version = next_version(view, number, **members)
         version["representations"] = view_version(FIRST_SQL)["representations"]
         if no_breakdown(commit_version(catalog, view, version)).ok:

@@ -1,4 +1,4 @@
-"""Views to send hostile values to, each with a bystander, and what must stay as it was."""
+"""A view for edge values with a bystander, and the judgement of what must stay unchanged."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 
 def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
-    """Make a view to change and a bystander, whose name begins with the name of the first."""
+    """Make a view to change, and a bystander whose name begins with the first one's name."""
     view = loaded_view(catalog, given_view(catalog, properties={MARK: "first", **properties}))
     body = create_view_body(f"{view.name}x", properties={MARK: "beside"})
     names = {"namespace": view.namespace}
@@ -46,28 +46,28 @@ def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
 
 
 def metadata_of(catalog: Catalog, view: View) -> tuple[Reply, Json]:
-    """Load a view that must be there, and return the answer and the metadata in it."""
+    """Load a view that must exist, and return the answer and its metadata."""
     reply = catalog.load_view(view.namespace, view.name).expect(200)
     return reply, metadata_view.metadata_in(reply)
 
 
 def current_version(metadata: Mapping[str, Any]) -> Json:
-    """Return the current version of a view, or an empty one."""
+    """Return the current version of a view, or an empty object."""
     return next((dict(each) for each in current_versions(metadata)), {})
 
 
 def view_properties(metadata: Mapping[str, Any]) -> Json:
-    """Return the properties of a view, or none."""
+    """Return the properties of a view, or an empty object."""
     properties = metadata.get("properties")
     return properties if isinstance(properties, dict) else {}
 
 
 def expect_frame(catalog: Catalog, before: View, *changed: str) -> None:
-    """Judge that nothing of a view is another than before, but for these members."""
+    """Judge that only these members of a view have changed."""
     reply, metadata = metadata_of(catalog, before)
     was, now = settled_view(before.metadata, MARK), settled_view(metadata, MARK)
     if "versions" in changed:
-        # A version that is still kept is what it was; older ones may have expired.
+        # Versions that are still there must be unchanged; older ones may have expired.
         kept = {key: value for key, value in was["versions"].items() if key in now["versions"]}
         now["versions"] = {key: now["versions"][key] for key in kept}
         was["versions"] = kept
@@ -78,7 +78,7 @@ def expect_frame(catalog: Catalog, before: View, *changed: str) -> None:
 
 
 def commit_version(catalog: Catalog, view: View, version: Json) -> Reply:
-    """Add a version to a view and make it current; a catalog that refuses it says so."""
+    """Add a version to a view and make it current; end the check if the catalog answers 406."""
     updates = [
         {"action": "add-view-version", "view-version": version},
         {"action": "set-current-view-version", "view-version-id": -1},
@@ -87,7 +87,7 @@ def commit_version(catalog: Catalog, view: View, version: Json) -> Reply:
 
 
 def next_version(view: View, number: int, **members: Any) -> Json:
-    """Return a version that no other one equals, with ids and times that follow the last."""
+    """Return a version that differs from all others, with the next version id."""
     made = view_version(f"SELECT {number} AS id, 'a' AS data", namespace=view.namespace)
     made["version-id"] = number + 1
     made["schema-id"] = current_version(view.metadata).get("schema-id", 0)

@@ -1,4 +1,4 @@
-"""Partition fields of every transform and column type: what is in a partition, and how it is told.
+"""Partition fields of every transform and column type, with partition values and their forms.
 
 The values are those of the table format's own examples where it has some (Partition Transforms,
 Appendix B); a test computes all of them again with another library.
@@ -28,7 +28,7 @@ __all__ = [
 
 Json = Any
 
-_DECIMAL_BYTES = 4  # as few as hold nine digits
+_DECIMAL_BYTES = 4  # the fewest bytes that hold nine digits
 _AVRO_TYPES: dict[str, Json] = {
     "decimal(9, 2)": {
         "type": "fixed", "name": "decimal_9_2", "size": _DECIMAL_BYTES,
@@ -50,10 +50,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One partition field's share of a partition, as the document writes values.
+    """The values of one partition field in one partition, as the document writes them.
 
-    ``first`` and ``last`` are values of the column that belong to it, and the least and the
-    greatest one where the transform keeps order. ``value`` is that of the partition.
+    ``value`` is the value in the partition tuple. ``first`` and ``last`` are column values that
+    belong to it; they are the least and the greatest one if the transform keeps the order.
     """
 
     value: Json
@@ -62,17 +62,17 @@ class Part:
 
     @property
     def told(self) -> tuple[Json, Json, Json]:
-        """Its value, and the first and last one of the column."""
+        """The partition value, and the first and last column value."""
         return self.value, self.first, self.last
 
 
 def _one(value: Json) -> Part:
-    """A partition of one value only, its own."""
+    """Return a partition with a single value, which is also its partition value."""
     return Part(value, value, value)
 
 
 def _in(bucket: int, value: Json) -> Part:
-    """A partition of many values, in no order, of which one is this."""
+    """Return a partition with many values in no order; one of them is given."""
     return Part(bucket, value, value)
 
 
@@ -85,14 +85,14 @@ def _days(value: int, first: str, last: str) -> Part:
 
 
 def _in_utc(part: Part) -> Part:
-    """The same with times that say where they are; days are told without."""
+    """Return the same part with the UTC offset in times; days have none."""
     told = [f"{each}+00:00" if "T" in str(each) else each for each in part.told]
     return Part(*told)
 
 
 _UUID, _LOW_UUID = "f79c3e09-677c-4bbd-a479-3f349cb785e7", "00000000-0000-0000-0000-000000000001"
 _MOMENT, _EARLY = "2000-02-29T22:31:08.123456", "1968-02-29T22:31:08.123456"
-_ODD = "\u00e4\u20ac\U0001f600"  # three characters of two, three and four bytes
+_ODD = "\u00e4\u20ac\U0001f600"  # characters of two, three and four bytes
 _BEYOND_DOUBLE = 2**53 + 1
 _TOO_WIDE = frozenset({-_BEYOND_DOUBLE})
 
@@ -109,7 +109,7 @@ _TIMES: dict[str, tuple[Part, Part]] = {
         Part(-1, "1969-12-31T23:00:00.000000", "1969-12-31T23:59:59.999999"),
     ),
 }
-# Column type, transform, and two partitions: the second is of earlier or lesser values.
+# Column type, transform, and two partitions; the second one has earlier or lesser values.
 _ROWS: tuple[_Row, ...] = (
     ("boolean", "identity", _one(True), _one(False)),
     ("int", "identity", _one(34), _one(-34)),
@@ -165,7 +165,7 @@ _ROWS: tuple[_Row, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class PartitionField:
-    """A column that is a partition field's source: by whose transform, and two partitions."""
+    """A column that is the source of a partition field, its transform, and two partitions."""
 
     column: str
     type: str
@@ -175,17 +175,18 @@ class PartitionField:
 
     @property
     def result_type(self) -> str:
-        """The type of the partition's values; of a day, which may be told as a number, a date."""
+        """The type of the partition's values; "date" for days, which may be answered as numbers."""
         return _RESULTS.get(self.transform, self.type)
 
     def avro_value(self, part: Part) -> Any:
-        """Return the value of a partition as a manifest has it."""
+        """Return the value of a partition as manifests have it."""
         return avro_value(self.result_type, part.value)
 
     def bounds(self, part: Part) -> tuple[bytes, bytes] | None:
-        """Return the column's bounds as a manifest has them; none where there is no order.
+        """Return the column's bounds as manifests have them; None if the transform keeps no order.
 
-        Those of the earlier part are from before the column was widened, where they fit.
+        The bounds of the earlier part are in the narrower type from before the column was widened,
+        if they fit.
         """
         if self.transform.startswith("bucket"):
             return None
@@ -197,7 +198,7 @@ class PartitionField:
 
 
 def _bound(type_: str, value: Any) -> bytes:
-    """Return a value as bounds have it (table format, Appendix D)."""
+    """Return a value in the form of bounds (table format, Appendix D)."""
     match value:
         case bytes():
             return value
@@ -220,7 +221,10 @@ def _avro_type(field: PartitionField) -> Json:
     avro_type = _AVRO_TYPES.get(field.result_type, field.result_type)
     if isinstance(avro_type, str) or "name" not in avro_type:
         return avro_type
-    return {**avro_type, "name": f"{avro_type['name']}_{field.column}"}  # each but once in a file
+    return {
+        **avro_type,
+        "name": f"{avro_type['name']}_{field.column}",
+    }  # names are unique in a file
 
 
 def _summary(field: PartitionField) -> tuple[bytes, bytes]:
@@ -230,7 +234,7 @@ def _summary(field: PartitionField) -> tuple[bytes, bytes]:
 
 
 def avro_value(result_type: str, told: Json) -> Any:
-    """Return what Avro has for a value that the document would write so."""
+    """Return the Avro value for a value in the document's form."""
     match result_type:
         case "decimal(9, 2)":
             return Decimal(told)
@@ -251,15 +255,15 @@ def avro_value(result_type: str, told: Json) -> Any:
 
 
 def fields_of(rows: Iterable[_Row]) -> tuple[PartitionField, ...]:
-    """Return a partition field with a column of its own for each row."""
-    # One column has one field, for a spec with two of one column may be refused.
+    """Return one partition field for each row, each with its own column."""
+    # Each column has one field, because a spec with two fields of one column may be refused.
     return tuple(PartitionField(f"c{at}", *row) for at, row in enumerate(rows, start=1))
 
 
 def layout_of(fields: Sequence[PartitionField]) -> Layout:
     """Return the layout of a table with these fields.
 
-    A manifest of it has both partitions of each field, so that its summary is known.
+    A manifest has both partitions of each field, so that its summary is known.
     """
     columns = (bodies.struct_field(int(f.column[1:]), f.column, f.type) for f in fields)
     return Layout(
@@ -276,7 +280,7 @@ def layout_of(fields: Sequence[PartitionField]) -> Layout:
 
 
 def same(type_: str, after: Json, before: Json) -> _Row:
-    """Return the row of an identity: two values of a column that are partitions."""
+    """Return the row of an identity transform with two values of a column."""
     return type_, "identity", _one(after), _one(before)
 
 

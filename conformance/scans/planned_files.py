@@ -1,4 +1,4 @@
-"""Which files a plan has to have, judged by their names; what such checks have in common."""
+"""Judgement of the files in a plan by their names, and what checks of planning share."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -75,9 +75,9 @@ PLAN_OF_NOTHING = declare(
 V2 = ("format-version-2",)
 HISTORY = (*V2, "snapshot-history")
 IN_A = ("a",)
-"""A partition, of files that differ in other things."""
+"""The partition of files that differ in other properties."""
 MANY = 150
-"""So many files that a catalog with plan tasks has a reason to use them."""
+"""Enough files for a catalog with plan tasks to use them."""
 
 
 def expect_planned(
@@ -91,16 +91,16 @@ def expect_planned(
 def expect_among(
     files: ManifestFiles, found: Planned, names: Iterable[str], detail: str = ""
 ) -> None:
-    """Judge that these are planned, each once; a planner that prunes less plans others too."""
+    """Judge that these files are planned, each once; others may be planned too."""
     due = sorted(names)
     of_these = [name for name in files.names_of(found.locations) if name in due]
     equal(of_these, due, symptom=PLANNED_FILES, detail=detail)
 
 
 def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
-    """Judge that something is left to test in a file, some of whose rows match the filter.
+    """Judge that the residual filter of a file with some matching rows is neither true nor false.
 
-    A task that does not tell what is left leaves the filter as it is.
+    Without a residual filter the whole filter remains.
     """
     residual = task.get("residual-filter")
     kind = residual.get("type") if isinstance(residual, dict) else residual
@@ -109,10 +109,10 @@ def expect_undecided(task: Mapping[str, Any], detail: str) -> None:
 
 
 def expect_no_snapshot(catalog: Catalog, table: Table, snapshot_id: int, **members: Any) -> None:
-    """Judge that a scan of a snapshot that the table does not have is refused, or fails."""
+    """Judge that a scan of a snapshot that the table does not have is refused or fails."""
     reply = catalog.plan_table_scan(table, snapshot_id=snapshot_id, **members)
     if reply.status == 200 and reply.json().get("status") == "submitted":
-        # A server that plans in the background may notice it there.
+        # A server that plans in the background may fail later.
         reply = catalog.fetch_planning_result(table, str(reply.json().get("plan-id")))
     if reply.status == 200 and reply.json().get("status") in {"failed", "submitted"}:
         expect_state(reply, "failed", "submitted")
@@ -121,13 +121,13 @@ def expect_no_snapshot(catalog: Catalog, table: Table, snapshot_id: int, **membe
 
 
 def lost(files: ManifestFiles, found: Planned, names: Iterable[str]) -> list[str]:
-    """Return which of these files are not planned, or not once, however many others are."""
+    """Return which of these files are not planned exactly once, whatever else is planned."""
     planned_names = files.names_of(found.locations)
     return [name for name in names if planned_names.count(name) != 1]
 
 
 def takes(catalog: Catalog, table: Table, **members: Any) -> bool:
-    """Whether a scan that a catalog may refuse is planned, be it at once or in the background."""
+    """Return whether an optional scan is planned, at once or in the background."""
     try:
         planned(catalog, table, **members)
     except Violation:

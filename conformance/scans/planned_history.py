@@ -1,6 +1,6 @@
-"""Tables with a history that scans can name points and ranges of, and the ways to ask for them.
+"""Tables with a known history, and the forms of scans of its snapshots and ranges.
 
-What a history has made is known at every moment: each snapshot by a word, with its files.
+Each snapshot has a name here, and its files are known after every step.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ __all__ = ["ALL_OF", "DRESSES", "SOME_OF", "WALK", "Dress", "History", "Range", 
 Json = Any
 Dress = Mapping[str, Json]
 
-# Filters that every row of every file matches: who loses a file by them has lost the snapshot.
+# Every row of every file matches these filters: a file that they exclude is a wrong result.
 ALL_OF: Json = {"type": "gt-eq", "term": "id", "value": 0}
 # Some rows of every file match it, and some do not.
 SOME_OF: Json = {"type": "gt-eq", "term": "id", "value": 5}
@@ -39,17 +39,17 @@ DRESSES: dict[str, Dress] = {
         "stats_fields": ["id"],
     },
 }
-"""What a scan asks for besides its snapshots: none of it takes a file away."""
+"""Forms of a scan besides its snapshots; none of them excludes a file."""
 
 
 def dress(number: int) -> tuple[str, Dress]:
-    """Return one of the dresses, in turn."""
+    """Return one of the forms, in rotation."""
     return [*DRESSES.items()][number % len(DRESSES)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A snapshot: its id, its files, and the word for its parent."""
+    """A snapshot: its id, its files, and the name of its parent."""
 
     snapshot_id: int
     files: tuple[str, ...]
@@ -57,7 +57,7 @@ class _Point:
 
 
 class History:
-    """A table's snapshots by the words for them, and which of them main is at."""
+    """Holds a table's snapshots by name, and the name of main's snapshot."""
 
     def __init__(self, files: ManifestFiles) -> None:
         self.files = files
@@ -65,7 +65,7 @@ class History:
         self.main: str | None = None
 
     def append(self, word: str, *names: str, ref: str = "main", after: str | None = None) -> None:
-        """Commit a snapshot that adds files; ``after`` is its parent, if that is not main's."""
+        """Commit a snapshot that adds files; ``after`` is its parent (default: main's snapshot)."""
         parent = after or self.main
         snapshot_id = self.files.append(*(PlannedFile(f"{n}.parquet") for n in names), ref=ref)
         self._enter(word, snapshot_id, (*self._files(parent), *names), parent, ref)
@@ -82,7 +82,7 @@ class History:
         self.main = word
 
     def due(self, word: str | None) -> list[str]:
-        """Return the names of the files of a snapshot; none for a table without any."""
+        """Return the names of the files of a snapshot; none for None."""
         return sorted(f"{name}.parquet" for name in self._files(word))
 
     def _files(self, word: str | None) -> tuple[str, ...]:
@@ -111,12 +111,12 @@ WALK: dict[str, Step] = {
     "main was set to the branch": lambda h: h.roll_back("branch-2"),
     "main was set back": lambda h: h.roll_back("after"),
 }
-"""What happens to a table, in words; each step leaves a snapshot, or moves main."""
+"""Description -> step; each step adds a snapshot or moves main."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The snapshots after one up to another, in words, and the files that they appended."""
+    """The snapshots after ``start`` up to ``end``, by name, and the files that they appended."""
 
     start: str
     end: str
@@ -125,9 +125,9 @@ class Range:
 
 
 def ranges(history: History) -> Iterator[Range]:
-    """Yield every range of the history, of main, of branches, and of what was rolled back.
+    """Yield every range of the history, on main, on branches and on rolled back snapshots.
 
-    The first of each end is that after the end itself, which a catalog may refuse.
+    The first range of each end is empty and starts at the end itself; a catalog may refuse it.
     """
     for end in history.points:
         yield Range(end, end, (), appends_only=False)

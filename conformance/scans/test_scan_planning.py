@@ -1,6 +1,6 @@
-"""Scan planning as any catalog can show it: what is taken, what is refused, on tables without data.
+"""Checks of scan planning on tables without data, which any catalog can run.
 
-What a plan has to contain is judged in test_scan_planning_files.py.
+test_scan_planning_files.py judges the content of plans.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 
 
 def _missing(catalog: Catalog) -> list[tuple[Namespace, str]]:
-    """Return a table that does not exist, and one in a namespace that does not exist."""
+    """Return a missing table in an existing namespace, and one in a missing namespace."""
     namespace = given_home(catalog)
     return [
         (namespace, catalog.new_name()),

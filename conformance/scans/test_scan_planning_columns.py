@@ -1,7 +1,7 @@
-"""Scans of a table whose columns change names, come and go.
+"""Checks of scans of a table whose columns are renamed, added and dropped.
 
-The names of two columns change places: who finds a name in the wrong schema finds another column,
-and with its bounds leaves out files that have what was asked for.
+Two columns exchange names: a planner that looks up a name in the wrong schema finds another column,
+and by its bounds excludes files that have matching rows.
 """
 
 import struct
@@ -54,7 +54,7 @@ def _struct(*fields: Json) -> Json:
     return {"type": "struct", "fields": [*fields]}
 
 
-# Parents before their children, as createTable's own ids have them.
+# Parents before their children, as createTable numbers columns.
 SCHEMA = bodies.schema(
     FIELD(1, "id", "long", required=True),
     FIELD(2, "category", "string"),
@@ -64,7 +64,7 @@ SCHEMA = bodies.schema(
     FIELD(6, "place", _struct(FIELD(7, "lat", "double"), FIELD(8, "lon", "double"))),
 )
 COLUMNS = Layout(SCHEMA, SPEC, ("string",))
-# Whatever their names are: what is in columns of these ids, in every file that has them.
+# The bounds by column id, in every file with the column, whatever its name is.
 BOUNDS: dict[int, tuple[bytes, bytes]] = {
     3: (_long(0), _long(9)),
     4: (_long(100), _long(109)),
@@ -77,7 +77,7 @@ _WITHIN: dict[int, Json] = {3: 5, 4: 105, 5: "k", 7: 5.5, 8: 105.5}
 
 
 def _renamed(schema: Schema, names: Mapping[int, str]) -> Schema:
-    """Return a schema with other names for columns of these ids, also within structs."""
+    """Return a schema with these names for columns of these ids, also inside structs."""
 
     def field(each: Json) -> Json:
         type_ = each["type"]
@@ -119,7 +119,7 @@ def _ids_by_name(fields: list[Json], prefix: str = "") -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A scan of a snapshot, the names that its schema has, and why it is that schema."""
+    """A scan of a snapshot, the column ids by name in its schema, and why that schema applies."""
 
     members: Mapping[str, Json]
     ids: Mapping[str, int]
@@ -128,7 +128,7 @@ class _Asked:
 
 
 def _walk(files: ManifestFiles) -> Iterator[_Asked]:
-    """Change the table's schema and add a file, by turns; yield what is to be asked each time."""
+    """Change the table's schema and add a file, in turn; yield the scans after each change."""
     written: list[tuple[int, Schema, tuple[str, ...], str]] = []
     names: tuple[str, ...] = ()
     for number, (when, schema) in enumerate(SCHEMAS):

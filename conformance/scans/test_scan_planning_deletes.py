@@ -1,7 +1,7 @@
-"""Deletes of one table at every point of its history, and all that is told in large plans.
+"""Checks of delete files in plans of every snapshot, and of the details in large plans.
 
-Equality deletes and the data files that they leave out decide what is read: they are judged
-exactly. Position deletes name their rows: one too many changes nothing, one too few does.
+Equality deletes and the data files to which they apply decide what is read: they are judged
+exactly. Position deletes name their rows: an additional one changes nothing, a missing one does.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +42,7 @@ Tasks = list[dict[str, Json]]
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What a snapshot has: data file -> its equality and its position deletes, by their names."""
+    """The content of a snapshot: data file -> its equality and its position deletes, by name."""
 
     equality: dict[str, set[str]] = field(default_factory=dict)
     position: dict[str, set[str]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class _Content:
         return _Content({**self.equality, name: set()}, {**self.position, name: set()})
 
     def deleting(self, name: str, data: Iterable[str], kind: int) -> "_Content":
-        """The same once a delete file applies to these data files."""
+        """Return the content after a delete file that applies to these data files."""
         of_kind = self.equality if kind == EQUALITY_DELETES else self.position
         more = {each: {*of_kind[each], name} for each in data}
         if kind == EQUALITY_DELETES:
@@ -59,7 +59,7 @@ class _Content:
         return _Content(self.equality, {**self.position, **more})
 
     def without(self, name: str) -> "_Content":
-        """The same once a file is gone, be it data or deletes."""
+        """Return the content without a data or delete file."""
 
         def left(of_kind: dict[str, set[str]]) -> dict[str, set[str]]:
             return {data: deletes - {name} for data, deletes in of_kind.items() if data != name}
@@ -167,7 +167,7 @@ def test_deletes_after_every_step(catalog: Catalog) -> None:
 
 
 def _given_many(files: ManifestFiles) -> tuple[int, _Content]:
-    """Give a table many files, each with position deletes of its own; return its snapshot."""
+    """Add many files, each with its own position deletes; return the snapshot and its content."""
     content = _Content()
     names = [f"{number:03}" for number in range(MANY)]
     files.append(*(_data(name, "ab"[at % 2]) for at, name in enumerate(names)))
@@ -213,7 +213,7 @@ def test_deletes_of_plan_tasks(catalog: Catalog) -> None:
 
 
 def _given_sizes(files: ManifestFiles) -> tuple[int, dict[str, Json]]:
-    """Give a table many files of many sizes; return its snapshot, and what is due of each."""
+    """Add many files of many sizes; return the snapshot and the due members of each file."""
     made = [
         PlannedFile(f"{at:03}.parquet", "ab"[at % 2], size_bytes=2**32 + at) for at in range(MANY)
     ]
@@ -311,6 +311,6 @@ def test_plans_beside_each_other(catalog: Catalog) -> None:
 
 
 def _in_turns(one: Iterator[Reply], other: Iterator[Reply]) -> tuple[Tasks, Tasks]:
-    """Fetch two plans in turns, an answer of each at a time."""
+    """Fetch two plans alternately, one answer at a time."""
     pairs = [*zip_longest(one, other)]
     return _tasks(a for a, _ in pairs if a), _tasks(b for _, b in pairs if b)

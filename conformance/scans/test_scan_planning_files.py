@@ -1,7 +1,7 @@
-"""What a plan contains, judged on tables whose manifests the suite has written itself.
+"""Checks of the content of plans, on tables whose manifests the suite has written.
 
-Pruning is a planner's own business: a file that a filter excludes may be planned all the same.
-A file that may have matching rows must be, once, with every delete file that applies to it.
+A planner may prune as much as it likes: a file that a filter excludes may be planned anyway. A file
+that may have matching rows must be planned once, with every delete file that applies to it.
 """
 
 from typing import Any
@@ -119,7 +119,7 @@ def _predicate(operation: str, column: str, **members: Json) -> Json:
 
 _A = _predicate("eq", "category", value="a")
 _B = _predicate("eq", "category", value="b")
-# At the very bound that a file has: what it asks for is there, and nothing more.
+# The exact upper bound of a file: only a row with that value matches.
 _HIGH = _predicate("gt-eq", "id", value=109)
 _FIRST_LETTER = {"type": "transform", "transform": "truncate[1]", "term": "category"}
 _TRUNCATED_B = {"type": "eq", "term": _FIRST_LETTER, "value": "b"}
@@ -227,7 +227,7 @@ def test_position_deletes(catalog: Catalog) -> None:
             PlannedFile(
                 "bound.parquet", content=POSITION_DELETES, refers_to="a.parquet", by_bounds=True
             ),
-            # Of several files, the last of which is this one.
+            # The bounds include several files; the last one is a.parquet.
             PlannedFile(
                 "range.parquet",
                 content=POSITION_DELETES,
@@ -235,7 +235,7 @@ def test_position_deletes(catalog: Catalog) -> None:
                 by_bounds=True,
                 facts={"lower_bounds": files.path_bound("0.parquet")},
             ),
-            # Not told whose rows these are: they may be of any file in the partition.
+            # Without bounds its rows may belong to any file in the partition.
             PlannedFile("anywhere.parquet", content=POSITION_DELETES),
         )
         found = planned(catalog, files.table)
@@ -250,7 +250,7 @@ def test_equality_deletes(catalog: Catalog) -> None:
     """Equality deletes go with the older files of their partition, and with no others."""
     with given_files(catalog) as files:
         files.append(PlannedFile("old.parquet", "a"), PlannedFile("elsewhere.parquet", "b"))
-        # The greatest number of the older file is the least one that is deleted.
+        # The older file's greatest id is the least id that is deleted.
         files.append(
             PlannedFile("deletes.parquet", "a", (9, 20), content=EQUALITY_DELETES),
             PlannedFile("bare.parquet", "a", content=EQUALITY_DELETES, measured=False),
@@ -310,7 +310,7 @@ def _given_many(files: ManifestFiles) -> list[str]:
 
 
 def _held_plan(catalog: Catalog, files: ManifestFiles) -> tuple[Json, str]:
-    """Return the answer to a scan, and the id of its plan, of which nothing was fetched yet."""
+    """Return the answer to a scan and the id of its plan; nothing of the plan was fetched yet."""
     _given_many(files)
     answer = catalog.plan_table_scan(files.table).expect(200).json()
     plan_id = answer.get("plan-id")

@@ -1,7 +1,7 @@
-"""Scans of one table at every point of its history, asked again after every step.
+"""Checks of scans of every snapshot and range of a table, repeated after every commit.
 
-A history has branches, a removal and a rollback. Whatever else a scan asks for, the snapshot that
-it names decides which files are planned; names of tables are freed and taken again at last.
+The history has branches, a removal and a rollback. The named snapshot decides which files are
+planned, whatever else a scan asks for. At the end the names of tables are freed and reused.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ HISTORY = (*V2, "branches", "snapshot-history")
 
 
 def _expect_point(catalog: Catalog, history: History, word: str, asked: str, why: str) -> None:
-    """Judge the scan of a snapshot in one of the dresses."""
+    """Judge the scan of a snapshot in one of the forms."""
     snapshot_id = history.points[word].snapshot_id
     found = planned(catalog, history.files.table, snapshot_id=snapshot_id, **DRESSES[asked])
     detail = f"{why}, scan of the snapshot “{word}” with {asked}"
@@ -62,7 +62,7 @@ def _expect_point(catalog: Catalog, history: History, word: str, asked: str, why
 def _expect_dressed(
     files: ManifestFiles, found: Planned, due: list[str], asked: Dress, detail: str
 ) -> None:
-    """Judge which files are planned, and that they are still to be filtered where rows differ."""
+    """Judge which files are planned, and that a filter remains where only some rows match."""
     expect_planned(files, found, due, detail)
     if asked.get("filter") == SOME_OF:
         for task in found.tasks:
@@ -128,7 +128,7 @@ def test_every_range(catalog: Catalog) -> None:
                     "end_snapshot_id": history.points[each.end].snapshot_id,
                 }
                 if not each.appends_only and not takes(catalog, files.table, **ends):
-                    continue  # with a removal, or of nothing: what that is, is left to the catalog
+                    continue  # a catalog may refuse an empty range or one with a removal
                 found = planned(catalog, files.table, **ends, **members)
                 due = [f"{name}.parquet" for name in each.files]
                 detail = f"after “{each.start}” up to “{each.end}” with {asked}"
@@ -155,7 +155,7 @@ def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
             expect_no_snapshot(catalog, files.table, first, **members)
 
 
-# ---- what is neither a point nor a range
+# ---- neither a point nor a range
 
 
 @check(
@@ -184,7 +184,7 @@ def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
             reply.expect(400, detail=f"sent {what} with {asked}")
 
 
-# ---- names that other tables had before
+# ---- reused names
 
 
 @check(
@@ -212,7 +212,7 @@ def test_tables_that_take_names(catalog: Catalog) -> None:
 
 
 def _expect_at(catalog: Catalog, files: ManifestFiles, place: Table, why: str) -> None:
-    """Judge that a table is planned with its own file under the name that it has."""
+    """Judge that a table is planned with its own file under its current name."""
     for asked, members in DRESSES.items():
         found = files.names_of(planned(catalog, place, **members).locations)
         equal(
@@ -224,7 +224,7 @@ def _expect_at(catalog: Catalog, files: ManifestFiles, place: Table, why: str) -
 
 
 def _exchanged(catalog: Catalog, one: Table, other: Table) -> bool:
-    """Exchange the names of two tables; whether the catalog renames tables at all."""
+    """Exchange the names of two tables; return whether the catalog renames tables."""
     first, second = (one.namespace, one.name), (other.namespace, other.name)
     between = (one.namespace, catalog.new_name())
     if not catalog.rename_table(first, between).ok:
@@ -262,7 +262,7 @@ def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
 
 
 def _of_former(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str]) -> Iterator[Reply]:
-    """Ask for what is left of a plan, as far as it has an id and plan tasks."""
+    """Request the rest of a plan, if it has an id or plan tasks."""
     if isinstance(plan_id, str):
         yield catalog.fetch_planning_result(table, plan_id)
     for task in tasks[:1]:
@@ -270,7 +270,7 @@ def _of_former(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str]) -
 
 
 def _expect_gone(catalog: Catalog, table: Table, plan_id: Any, tasks: list[str], how: str) -> None:
-    """Judge that there is no planning under a name that no table has."""
+    """Judge that planning under a name without a table is answered 404."""
     detail = f"the table was {how}"
     catalog.plan_table_scan(table).expect(404, detail=detail)
     for found in _of_former(catalog, table, plan_id, tasks):

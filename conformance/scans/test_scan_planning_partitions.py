@@ -1,9 +1,9 @@
-"""Scan planning on a table with partitions of every kind: what is told of them, what is left out.
+"""Checks of scan planning on partitions of every kind: their values, and what filters exclude.
 
-One table has a field for every transform of every type, and two files: of later values and of
-earlier ones. A partition of null is not among them: the document has no form in which it could be
-told. Of the later values nothing but the partition is known; the earlier file has bounds of its
-columns too, from before they were widened, where a transform keeps order.
+One table has a field for every transform of every type and two files, of later and of earlier
+values. No partition is null: the document has no form for it. Of the later values only the
+partition is known; the earlier file also has column bounds, from before the columns were widened,
+where a transform keeps the order.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ from icecheck.judging.check import check
 from icecheck.replies.expect import Blocked, equal
 
 _AFTER, _BEFORE = "after.parquet", "before.parquet"
-_WITHOUT_ORDER = frozenset({"boolean", "uuid"})  # engines do not agree how UUIDs are ordered
+_WITHOUT_ORDER = frozenset({"boolean", "uuid"})  # engines order UUIDs differently
 
 Json = Any
 Predicates = Callable[[PartitionField, Part], list[Json]]
@@ -29,7 +29,7 @@ Predicates = Callable[[PartitionField, Part], list[Json]]
 
 @contextmanager
 def _given_partitions(catalog: Catalog) -> Iterator[ManifestFiles]:
-    """Yield a table with its two files; NotOffered where no such table can be made."""
+    """Yield a table with its two files; raise NotOffered if the catalog refuses such a table."""
     with ExitStack() as stack:
         try:
             files = stack.enter_context(given_files(catalog, layout=LAYOUT))
@@ -47,7 +47,7 @@ def _given_partitions(catalog: Catalog) -> Iterator[ManifestFiles]:
         yield files
 
 
-# ---- what is told of a partition
+# ---- partition values
 
 
 @check(
@@ -71,7 +71,7 @@ def test_values_of_partitions(catalog: Catalog) -> None:
                     equal(value, part.value, symptom=PLANNED_FILE.of("partition"), detail=what)
 
 
-# ---- what a filter leaves out
+# ---- filters
 
 
 def _predicate(operation: str, field: PartitionField, *values: Json) -> Json:
@@ -108,7 +108,7 @@ def _of_the_last(field: PartitionField, part: Part) -> list[Json]:
 
 
 def _between(field: PartitionField, part: Part) -> list[Json]:
-    """Neither the first nor the last value, where there are others."""
+    """Return predicates that exclude the first and last value, if the partition has others."""
     if field.transform.startswith("bucket"):
         return [_predicate("not-in", field, part.first)]
     if not _has_order(field, part):
@@ -122,8 +122,8 @@ def _between(field: PartitionField, part: Part) -> list[Json]:
 
 
 def _transformed(field: PartitionField, part: Part) -> list[Json]:
-    """The partition's own value, of the column's transform."""
-    if field.transform in {"identity", "day"}:  # a day may be a number or a date
+    """Return a predicate on the transform's result, which is the partition value."""
+    if field.transform in {"identity", "day"}:  # a day may be written as a number or a date
         return [_predicate("not-null", field)]
     term = {"type": "transform", "transform": field.transform, "term": field.column}
     return [{"type": "eq", "term": term, "value": part.value}]
@@ -138,7 +138,7 @@ _FILTERS: dict[str, Predicates] = {
 
 
 def _joined(connective: str, terms: Sequence[Json]) -> Json:
-    """Join expressions by "and" or "or", in a tree that is no deeper than it must be."""
+    """Join expressions by "and" or "or" in a tree of the least depth."""
     if len(terms) == 1:
         return terms[0]
     half = len(terms) // 2
@@ -147,7 +147,7 @@ def _joined(connective: str, terms: Sequence[Json]) -> Json:
 
 
 def _filter(predicates: Predicates, fields: Sequence[PartitionField]) -> Json:
-    """Return what rows of each of the two files match, as far as their partitions tell."""
+    """Return a filter that rows of both files match, as far as their partitions tell."""
     return _joined(
         "or",
         [
@@ -187,7 +187,7 @@ def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
 
 
 def _expect_beyond(catalog: Catalog, files: ManifestFiles) -> None:
-    """Judge filters with numbers that no value of their column reaches, where they are taken."""
+    """Judge filters with numbers beyond the range of their column, if the catalog accepts them."""
     for field in FIELDS:
         if field.type != "int":
             continue

@@ -1,7 +1,7 @@
-"""Scans of a table that was partitioned anew, twice: files of three specs, and deletes of each.
+"""Checks of scans of a table with files and deletes of three partition specs.
 
-A delete by value goes with the older files of its own spec and partition; one of an unpartitioned
-spec goes with every older file (table format, Scan Planning).
+An equality delete applies to the older files of its own spec and partition; one of an unpartitioned
+spec applies to every older file (table format, Scan Planning).
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ BY_BOTH = bodies.partition_spec(
 LAYOUT = Layout(SCHEMA, SPEC, ("string",), later_avro_types=(("string", "long"), ()))
 NEW_SPECS = (BY_BOTH, bodies.partition_spec(spec_id=2))
 
-# Data files: of which spec, in which partition.
+# Data file -> the number of its spec and its partition.
 DATA: dict[str, tuple[int, tuple[Json, ...]]] = {
     "a0": (0, ("a",)),
     "b0": (0, ("b",)),
@@ -53,13 +53,13 @@ DATA: dict[str, tuple[int, tuple[Json, ...]]] = {
     "none2": (2, ()),
     "late2": (2, ()),
 }
-# Deletes by value: of which spec, in which partition, and for which data files.
+# Equality delete file -> the number of its spec, its partition, and its data files.
 DELETES: dict[str, tuple[int, tuple[Json, ...], tuple[str, ...]]] = {
     "of-a0": (0, ("a",), ("a0",)),
     "of-a1": (1, ("a", 0), ("a1",)),
     "of-all": (2, (), ("a0", "b0", "a1", "b1", "none2")),
 }
-# What is added after what; files of one step are of one spec.
+# The files in the order of their addition; the files of one step have the same spec.
 STEPS = (("a0", "b0"), ("a1", "b1"), ("of-a0",), ("none2",), ("of-a1",), ("of-all",), ("late2",))
 _FILTERS: dict[str, tuple[str, ...]] = {
     "a": ("a0", "a1", "none2", "late2"),
@@ -79,7 +79,7 @@ def _file(name: str) -> PlannedFile:
 
 
 def _given_steps(files: ManifestFiles) -> dict[int, list[str]]:
-    """Add everything, step by step; return each snapshot with the names of all that is in it."""
+    """Add all files step by step; return snapshot id -> names of all files in the snapshot."""
     found: dict[int, list[str]] = {}
     names: list[str] = []
     specs = 1
@@ -98,7 +98,7 @@ def _given_steps(files: ManifestFiles) -> dict[int, list[str]]:
 
 
 def _due_deletes(names: list[str]) -> dict[str, list[str]]:
-    """Return the deletes of each data file among what is in a snapshot."""
+    """Return the deletes of each data file in a snapshot with these files."""
     data = [name for name in names if name in DATA]
     return {
         name: sorted(delete for delete in names if delete in DELETES and name in DELETES[delete][2])
@@ -122,7 +122,7 @@ def _expect_specs(
 
 
 def _expect_place(files: ManifestFiles, told: Mapping[str, Json], why: str) -> None:
-    """Judge the spec and the partition that are told of a file."""
+    """Judge the spec and the partition of a planned file."""
     (name,) = files.names_of([str(told["file-path"])])
     file = _file(name.removesuffix(".parquet"))
     detail = f"{why}: of {name}"
@@ -160,7 +160,7 @@ def test_files_of_every_spec(catalog: Catalog) -> None:
 
 
 def _expect_some_of(files: ManifestFiles, found: Planned, names: list[str], asked: str) -> None:
-    """Judge that files are planned some of whose rows match, with something left to test."""
+    """Judge that these files are planned, and that a filter remains for their rows."""
     equal(lost(files, found, names), [], symptom=PLANNED_FILES, detail=asked)
     for task in found.tasks:
         (name,) = files.names_of([task["data-file"]["file-path"]])

@@ -1,4 +1,4 @@
-"""Scan planning as it reads requests and tells of files: names, values, residuals, statistics."""
+"""Checks of terms in scans and plans: names, values, residual filters, statistics."""
 
 from functools import reduce
 from typing import Any
@@ -27,7 +27,7 @@ from icecheck.replies.expect import equal
 
 STRUCT = bodies.struct_field
 ID = 1
-"""The column of the suite's manifests that has bounds of numbers."""
+"""The id of the column for which the suite's manifests have numeric bounds."""
 
 Json = Any
 
@@ -36,7 +36,7 @@ def _struct(*fields: Json) -> Json:
     return {"type": "struct", "fields": [*fields]}
 
 
-# Parents before their children, as createTable's own ids have them.
+# Parents before their children, as createTable numbers columns.
 NESTED = bodies.schema(
     STRUCT(1, "place", _struct(STRUCT(4, "spot", _struct(STRUCT(5, "lat", "double"))))),
     STRUCT(2, "people", {
@@ -56,7 +56,7 @@ NAMES = (
     "scores.value.points",
 )
 
-# Of ten numbers from 3 to 9; Java tells a bound in the bytes that it has in the manifest.
+# The statistics of ten numbers from 3 to 9; Java answers bounds as the bytes in the manifest.
 STATISTICS: dict[str, tuple[Json, ...]] = {
     "value-counts": (10,),
     "null-value-counts": (0,),
@@ -64,7 +64,7 @@ STATISTICS: dict[str, tuple[Json, ...]] = {
     "upper-bounds": (9, "0900000000000000"),
 }
 
-# A value of each type of format version 2, in the form that the document gives it.
+# A value of each type of format version 2, in the document's form.
 LITERALS: dict[str, Json] = {
     "boolean": True,
     "int": 42,
@@ -83,7 +83,7 @@ LITERALS: dict[str, Json] = {
 }
 
 
-# ---- how requests name things
+# ---- names and values in requests
 
 
 @check("planTableScan.field-names", proves="planTableScan.field-names")
@@ -109,7 +109,7 @@ def test_literals_of_every_type(catalog: Catalog) -> None:
     equal(planned(catalog, table, filter=all_of).locations, [], symptom=PLAN_OF_NOTHING)
 
 
-# ---- what is told of a file
+# ---- members of planned files
 
 
 def _matches_everything_or_nothing(expression: Json) -> bool:
@@ -189,6 +189,6 @@ def test_size_of_a_deletion_vector(catalog: Catalog) -> None:
         equal(deletes, ["d.puffin"], symptom=PLANNED_DELETES)
         [vector] = found.tasks[0]["delete-files"]
         if vector.get("content-offset") is None:
-            return  # then nothing is due of its length
+            return  # without an offset the length need not be there
         for member, due in (("content-offset", offset), ("content-size-in-bytes", length)):
             equal(vector.get(member), due, symptom=PLANNED_FILE.of(member))

@@ -1,4 +1,4 @@
-"""Planned values of times at full seconds: midnight, 1970, before it, zeros at the end."""
+"""Checks of planned times at full seconds: midnight, 1970, before 1970, and zeros at the end."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def _bounds(name: str) -> dict[int, tuple[bytes, bytes]]:
 
 
 def _expect_told(told: Any, due: Any, field: PartitionField, where: str, raw: bytes = b"") -> None:
-    """Judge a value; bounds may be told in the bytes that the manifest has, too."""
+    """Judge a value; a bound may also be given as the bytes in the manifest."""
     if not raw or told not in {raw.hex(), raw.hex().upper()}:
         equal(told, due, symptom=PLANNED_FILE_TIMES, detail=f"{where}, {field.type}")
 

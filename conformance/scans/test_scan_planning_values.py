@@ -1,7 +1,7 @@
-"""Scans of files of which manifests say much: nulls, NaN, bounds, sizes, keys, and nothing at all.
+"""Checks of scans of files with and without column statistics: nulls, NaN, bounds and sizes.
 
-Many filters are asked of one table, each as it is, negated and joined with another. What is told
-of a file may be left out; where it is told it is what the manifest says, column by column.
+Many filters are sent for one table, each plain, negated and joined with another. A plan may leave
+out members of a file; a member that it has must have the value in the manifest, column by column.
 """
 
 import struct
@@ -49,7 +49,7 @@ def _double(number: float) -> bytes:
     return struct.pack("<d", number)
 
 
-# ---- what manifests say of empty columns
+# ---- filters on columns with nulls and NaN
 
 
 NOTES = Layout(
@@ -72,7 +72,7 @@ def _map(values: Mapping[int, Json]) -> list[Json]:
 
 
 def _noted(name: str, nulls: int, nans: int, bounds: Mapping[int, tuple[bytes, bytes]]) -> Json:
-    """A file with so many nulls in its texts, NaN among its numbers, and bounds for the rest."""
+    """Return a file with this many nulls in its texts and NaN in its numbers, and with bounds."""
     columns = (_NOTE, _SCORE, _SPOT)
     facts = {
         "value_counts": _map(dict.fromkeys(columns, _ROWS)),
@@ -106,9 +106,10 @@ def _term(operation: str, column: str, *values: Json) -> Json:
 
 
 def _pairs(column: str, due: frozenset[str], tests: Sequence[Sequence[Json]]) -> list[Pair]:
-    """Predicates that may match the same files as their contraries do: operation, contrary, value.
+    """Return pairs of a predicate and its negation that the same files may match.
 
-    Rows with null or NaN are of neither, as far as it is told here.
+    ``tests`` are (operation, negated operation, values ...). Rows with null or NaN match neither of
+    the two.
     """
     return [
         ((_term(one, column, *values), due), (_term(contrary, column, *values), due))
@@ -117,7 +118,7 @@ def _pairs(column: str, due: frozenset[str], tests: Sequence[Sequence[Json]]) ->
 
 
 def _of_texts(column: str) -> list[Pair]:
-    """Predicates of a column of texts with what may match them, each with its contrary."""
+    """Return the predicates on a text column with the files that may match, and their negations."""
     nulls = ((_term("is-null", column), _WITH_NULL), (_term("not-null", column), _WITH_VALUE))
     tests = (
         ("eq", "not-eq", "ca"),
@@ -134,7 +135,7 @@ def _of_texts(column: str) -> list[Pair]:
 
 
 def _of_numbers(column: str) -> list[Pair]:
-    """The same of a column of numbers, of which some are none."""
+    """Return the same for a column of numbers, some of which are NaN."""
     nans = ((_term("is-nan", column), _WITH_NULL), (_term("not-nan", column), _WITH_VALUE))
     tests = (
         ("eq", "not-eq", 1.0),
@@ -151,7 +152,7 @@ def _of_numbers(column: str) -> list[Pair]:
 def _of_two(
     notes: list[Pair], scores: list[Pair], spots: list[Pair]
 ) -> Iterator[tuple[Pair, Pair]]:
-    """Pairs of predicates of different columns: what two rows match, one could."""
+    """Yield pairs of predicates on different columns, so that one row could match both."""
     yield from zip(notes[: len(scores)], scores, strict=True)
     contraries = [(contrary, one) for one, contrary in notes]
     yield from zip(spots, contraries[::-1], strict=True)
@@ -163,7 +164,7 @@ _COMPARISONS = frozenset({
 
 
 def _filters() -> Iterator[Due]:
-    """Every predicate and its negation; then two of different columns, joined and negated."""
+    """Yield every predicate and its negation, then pairs of them joined and negated."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
     every = [*notes, *spots, *scores]
     for one, contrary in every:
@@ -200,18 +201,18 @@ def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
 
 
 def _expect_residual(task: Json, filter_: Json, is_due: bool, asked: str) -> None:
-    """Judge what is left to test in a file, where it is told: never nothing of what may match."""
+    """Judge a residual filter: not false if rows may match, not true if some rows do not match."""
     residual = task.get("residual-filter")
     told = residual.get("type") if isinstance(residual, dict) else residual
     if is_due and told in (False, "false"):
         equal(told, "not false", symptom=_RESIDUAL_FORGETS_ROWS, detail=asked)
     inner = filter_["child"] if filter_["type"] == "not" else filter_
-    # Of these, each file that is due has rows that match, and rows that do not.
+    # Every due file has both matching and other rows for these operations.
     if is_due and inner["type"] in _COMPARISONS and told in (True, "true"):
         equal(told, "not true", symptom=RESIDUAL_FORGETS_THE_FILTER, detail=asked)
 
 
-# ---- what is told of files
+# ---- members of planned files
 
 
 BIG = 2**31 + 5
@@ -258,7 +259,10 @@ _DELETE_TOLD = {
 
 
 def _counts_due(member: str) -> Mapping[int, tuple[int, ...]]:
-    """What may be told of columns in a map; the document names two of these maps for others."""
+    """Return the allowed values by column id.
+
+    The document describes two of these maps as other ones, so both readings are allowed.
+    """
     name = member.replace("-", "_")
     others = {"column_sizes": "value_counts", "value_counts": "null_value_counts"}
     read_as = [_COUNTS[name], _COUNTS[others.get(name, name)]]
@@ -266,7 +270,7 @@ def _counts_due(member: str) -> Mapping[int, tuple[int, ...]]:
 
 
 def _bounds_due(member: str) -> Mapping[int, tuple[Json, ...]]:
-    """The bound of each column; Java tells it in the bytes that the manifest has."""
+    """Return the allowed forms of each bound; Java answers the bytes in the manifest."""
     return {
         at: (value, raw.hex(), raw.hex().upper())
         for at, (raw, value) in _TOLD_BOUNDS[member].items()
@@ -274,7 +278,7 @@ def _bounds_due(member: str) -> Mapping[int, tuple[Json, ...]]:
 
 
 def _expect_map(told: Json, due: Mapping[int, tuple[Json, ...]], member: str, why: str) -> None:
-    """Judge a map of columns, as far as it is told."""
+    """Judge the values in a map by column id, for the columns that it has."""
     by_column = told.get(member) or {}
     keys, values = by_column.get("keys") or [], by_column.get("values") or []
     symptom = PLANNED_FILE.of(member)
@@ -287,11 +291,11 @@ def _expect_map(told: Json, due: Mapping[int, tuple[Json, ...]], member: str, wh
 
 
 def _expect_members(told: Json, due: Mapping[str, Json], why: str) -> None:
-    """Judge the members of a file: required ones, and others where they are told."""
+    """Judge the members of a file: required ones, and others if they are present."""
     for member, value in due.items():
         found = told.get(member)
         if member == "file-format":
-            found = str(found).lower()  # in which case it is written, the schema's check says
+            found = str(found).lower()  # the check of the schema judges its letter case
         if member in _REQUIRED or found is not None:
             equal(found, value, symptom=PLANNED_FILE.of(member), detail=why)
 

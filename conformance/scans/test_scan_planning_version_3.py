@@ -1,4 +1,4 @@
-"""Scans of tables of format version 3: times to the nanosecond, and many vectors in one file."""
+"""Checks of scans in format version 3: nanosecond times, and several vectors in one file."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,7 +48,7 @@ MOMENTS = Layout(
 _SECOND = "2007-12-03T10:15:30"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _IN_SECONDS = (datetime.fromisoformat(f"{_SECOND}+00:00") - _EPOCH) // timedelta(seconds=1)
-# First and last nanosecond of each file, all within one microsecond but for the last.
+# The first and last nanosecond of each file; all but the last file lie in one microsecond.
 FILES: dict[str, tuple[int, int]] = {
     "exact": (123_456_789, 123_456_789),
     "early": (123_456_001, 123_456_788),
@@ -116,7 +116,7 @@ def test_times_to_the_nanosecond(catalog: Catalog) -> None:
 
 
 def _expect_bound(file: Json, member: str, field_id: int, column: str, due: int) -> None:
-    """Judge the bound of a column, where it is told; Java tells it in the bytes it is stored in."""
+    """Judge the bound of a column, if it is present; Java answers its stored bytes."""
     told = file.get(member) or {}
     by_column = dict(zip(told.get("keys") or (), told.get("values") or (), strict=False))
     raw = _stored(due).hex()
@@ -128,7 +128,7 @@ def _expect_bound(file: Json, member: str, field_id: int, column: str, due: int)
 # ---- deletion vectors
 
 
-# Data file -> the offset and the length of its vector; two are in the same Puffin file.
+# Data file -> Puffin file, offset and length of its vector; two are in the same Puffin file.
 VECTORS: dict[str, tuple[str, tuple[int, int]]] = {
     "a.parquet": ("many.puffin", (4, 40)),
     "b.parquet": ("many.puffin", (44, 51)),
@@ -172,7 +172,9 @@ def test_vectors_in_one_file(catalog: Catalog) -> None:
                 equal(deletes, [puffin] if puffin else [], symptom=PLANNED_DELETES, detail=detail)
                 for delete in task["delete-files"]:
                     place = (delete.get("content-offset"), delete.get("content-size-in-bytes"))
-                    if place[0] is not None:  # else nobody is told where in the file it is
+                    if (
+                        place[0] is not None
+                    ):  # without an offset the answer does not locate the vector
                         told = [*place]
                         due = [*(vector or ())]
                         equal(told, due, symptom=PLANNED_FILE.of("content-offset"), detail=detail)

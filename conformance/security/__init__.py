@@ -1,1 +1,1 @@
-"""Checks of credentials, tokens and principals without a right."""
+"""Checks of credentials, tokens and principals without permission."""

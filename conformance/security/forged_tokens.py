@@ -1,4 +1,4 @@
-"""Credentials that nobody has given: made up, out of date, or forged from the run's own token."""
+"""Invalid credentials: made up, expired, or forged from the run's own token."""
 
 import base64
 import json
@@ -18,12 +18,12 @@ _FALSE_SIGNATURE = "aWNlY2hlY2sgZGlkIG5vdCBzaWduIHRoaXMgdG9rZW4h"
 
 
 def bearer(token: str) -> dict[str, str]:
-    """The header that a token is sent in."""
+    """Return the header that carries a token."""
     return {"Authorization": f"Bearer {token}"}
 
 
 def own_token(catalog: Catalog) -> str | None:
-    """Return a token that the catalog takes, or None where the run does not get at one."""
+    """Return a token that the catalog accepts, or None if the run cannot get one."""
     if catalog.target.token:
         return catalog.target.token
     if not asks_here(catalog):
@@ -36,9 +36,9 @@ def own_token(catalog: Catalog) -> str | None:
 
 
 def strangers(catalog: Catalog) -> Mapping[str, Mapping[str, str]]:
-    """Return what a caller without credentials may send instead: words -> headers.
+    """Return invalid credentials that a caller may send: description -> headers.
 
-    There is none where requests are signed: whatever a check sends goes with the run's signature.
+    Empty if requests are signed: then every request of a check has the run's signature.
     """
     if catalog.target.sigv4:
         return {}
@@ -49,7 +49,7 @@ def strangers(catalog: Catalog) -> Mapping[str, Mapping[str, str]]:
 
 
 def forged_tokens(catalog: Catalog) -> dict[str, str]:
-    """Return tokens that are not valid: words -> token; none of them is shown in a report."""
+    """Return tokens that are not valid: description -> token. Reports redact all of them."""
     now_over = {"sub": "icecheck", "client_id": "icecheck", "iat": 1, "exp": 2}
     lasting = {"sub": "icecheck", "client_id": "icecheck", "iat": 1, "exp": _FAR_SECONDS}
     made = {
@@ -58,7 +58,7 @@ def forged_tokens(catalog: Catalog) -> dict[str, str]:
     }
     token = own_token(catalog)
     if token is not None:
-        # It is known.
+        # Use the token first, so that the catalog may cache it.
         catalog.call("getConfig", query=catalog.target.warehouse_query, headers=bearer(token))
         made |= _forged(token)
     for forged in made.values():
@@ -69,7 +69,7 @@ def forged_tokens(catalog: Catalog) -> dict[str, str]:
 def _forged(token: str) -> dict[str, str]:
     head, *rest = token.split(".")
     claims = claims_of(token)
-    # What is left of a short one may be a word that stands in many places of a report.
+    # The rest of a short token may be a word that occurs in a report and would be redacted there.
     cut = {"its own token, cut short": token[:-_CUT]} if len(token) >= _LONG else {}
     if claims is None or len(rest) != _PARTS - 1:
         other = {"its own token, in other letters": token.swapcase()}
@@ -86,7 +86,7 @@ def _forged(token: str) -> dict[str, str]:
 
 
 def claims_of(token: str) -> dict[str, Any] | None:
-    """Return the claims of a JWT, unverified; None for a token that is none."""
+    """Return the claims of a JWT, unverified; None if the token is not a JWT."""
     parts = token.split(".")
     if len(parts) != _PARTS:
         return None
@@ -99,7 +99,7 @@ def claims_of(token: str) -> dict[str, Any] | None:
 
 
 def unsigned_jwt(claims: Mapping[str, Any]) -> str:
-    """Return a token that says something and proves nothing (RFC 7519, section 6)."""
+    """Return an unsigned token with these claims (RFC 7519, section 6)."""
     return f"{_jwt_head('none')}.{_encoded(claims)}."
 
 

@@ -1,4 +1,4 @@
-"""One request of each operation, arranged: what is sent without credentials, or with false ones."""
+"""One request of each operation, with setup, to be sent without or with false credentials."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -43,7 +43,7 @@ Send = Callable[[Catalog, Mapping[str, str]], Reply]
 
 
 def _named(operation_id: str, body: Any = None) -> Send:
-    """Return what asks an operation about a namespace or table of the check's own."""
+    """Return a function that sends an operation for a namespace, table or view of the check."""
 
     def send(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
         path = catalog.session.contract.operations[operation_id].path
@@ -64,7 +64,7 @@ def _named(operation_id: str, body: Any = None) -> Send:
 
 
 def _table_for(catalog: Catalog, operation_id: str) -> Table:
-    # What an open catalog drops is not there for the next request.
+    # The drop of an open catalog succeeds, and the next request would miss a shared table.
     return given_table(catalog) if operation_id == "dropTable" else some_table(catalog)
 
 
@@ -75,7 +75,7 @@ def of_table(
     headers: Mapping[str, str],
     body: Any = None,
 ) -> Reply:
-    """Ask an operation about a table; where it wants a plan too, about one that is not there."""
+    """Send an operation for a table; where its path has a plan id, with an unknown one."""
     names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
     if "{plan-id}" in catalog.session.contract.operations[operation_id].path:
         names["plan-id"] = catalog.new_name()
@@ -170,7 +170,7 @@ REQUESTS: Mapping[str, Send] = {
     "renameView": _rename_view,
 }
 
-# Which page is answered, and what a table comes with for its reader, is the catalog's business.
+# Members that a catalog may answer differently: the page, and the config for the reader.
 _READERS_OWN = {
     "listNamespaces": ("next-page-token",),
     "listTables": ("next-page-token",),
@@ -181,17 +181,17 @@ _READERS_OWN = {
 
 
 def refused(reply: Reply) -> bool:
-    """Whether an answer keeps what was asked for from the caller; some catalogs hide it."""
+    """Return whether an answer denies access; some catalogs deny it with 404."""
     return reply.status in {401, 403, 404}
 
 
 def is_altered(reply: Reply, authorized: Reply) -> bool:
-    """Whether a success says less than the same request with credentials is answered."""
+    """Return whether a success has other members than the answer with credentials."""
     return _told(reply) != _told(authorized) if reply.ok and authorized.ok else False
 
 
 def _told(reply: Reply) -> frozenset[str]:
-    """Return the members that say something, whatever it is: others may change it meanwhile."""
+    """Return the members that are not empty; values are ignored, as others may change them."""
     if not reply.exchange.response_body:
         return frozenset()
     body = object_in(reply)

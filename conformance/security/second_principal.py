@@ -1,4 +1,4 @@
-"""The principal that a run is given beside its own, to be somebody without a right."""
+"""The second principal of a run, who has no permission for the run's objects."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ __all__ = ["second_principal"]
 
 
 def second_principal(catalog: Catalog) -> Mapping[str, str]:
-    """Return the headers of the second principal, who must be somebody to the catalog."""
+    """Return the headers of the second principal, whose credentials the catalog must accept."""
     token = catalog.session.connection.second_token()
     if token is None:
         raise NotOffered(

@@ -1,4 +1,4 @@
-"""Credentials: what a catalog that wants them answers to requests without, or with false ones."""
+"""Checks of a catalog that needs credentials: requests without any, or with false ones."""
 
 from collections.abc import Callable
 
@@ -41,7 +41,7 @@ def _require_credentials(catalog: Catalog) -> None:
 def test_a_false_token_is_refused(catalog: Catalog) -> None:
     """A request with an invalid token is refused with 401."""
     _require_credentials(catalog)
-    # Reading may be open to everybody, where writing is not.
+    # A catalog may let everybody read, but not write.
     operation_id = "createNamespace" if catalog.claims("createNamespace") else "listNamespaces"
     _expect_unauthorized(REQUESTS[operation_id](catalog, FALSE_TOKEN))
 
@@ -61,7 +61,7 @@ def test_refusals_of_strangers_are_json(catalog: Catalog) -> None:
 def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -> None:
     """A write that is refused for an invalid token leaves everything as it was."""
     _require_credentials(catalog)
-    # Of its own: where the refused drop was carried out, others would miss a shared one.
+    # A table of its own, because other checks would miss a shared one if it were dropped.
     table = reloaded(catalog, given_table(catalog))
     name = catalog.new_name()
     body = bodies.create_table_body(name)
@@ -71,7 +71,7 @@ def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -
     dropped = of_table(catalog, "dropTable", table, FALSE_TOKEN)
     if made.ok and changed.ok and dropped.ok:
         raise not_applicable("the catalog takes a made-up token for a good one")
-    # A success on one of these routes is no reason to believe the refusals on the others.
+    # A success on one of these routes does not prove the refusals on the others.
     if not dropped.ok:
         _expect_kept(catalog, table, changed=changed.ok)
     if made.ok:
@@ -104,7 +104,7 @@ def _expect_unauthorized(reply: Reply) -> None:
 
 
 def _declare(operation_id: str, send: Send) -> Callable[[Catalog], None]:
-    """Make the check of one operation; a route that is open to anybody is none of its business."""
+    """Return the check of one operation; it ends where everybody may use the route."""
 
     @check(
         f"{operation_id}.bad-token",
@@ -114,7 +114,7 @@ def _declare(operation_id: str, send: Send) -> Callable[[Catalog], None]:
     def judge(catalog: Catalog) -> None:
         _require_credentials(catalog)
         reply = send(catalog, FALSE_TOKEN)
-        # There is no plan to ask for: 404 is what an open catalog says to anybody.
+        # The plan does not exist: an open catalog answers 404 to everybody.
         if reply.ok or reply.status == 404:
             unnamed = send(catalog, NOBODY)
             if unnamed.status == reply.status:
@@ -125,13 +125,13 @@ def _declare(operation_id: str, send: Send) -> Callable[[Catalog], None]:
 
 
 def _expect_open(catalog: Catalog, operation_id: str, send: Send, unnamed: Reply) -> None:
-    """End the check where a route is open to anybody, which its own success does not prove.
+    """End the check if a route is open to everybody, which its own success does not prove.
 
-    It is if nothing is protected, or if whoever reads is answered the same without credentials.
+    It is open if nothing is protected, or if a read has the same answer without credentials.
     """
     open_to_all = not_applicable(f"{operation_id} needs no credentials here")
     changes = catalog.contract.operations[operation_id].facts.changes
-    # What shows and changes nothing of anybody's may be open as the catalog likes.
+    # Routes that neither show nor change stored objects may be open.
     if not unnamed.ok or changes is Changes.ASIDE:
         raise open_to_all
     if changes is not Changes.OBJECTS and not is_altered(unnamed, send(catalog, {})):
@@ -141,7 +141,7 @@ def _expect_open(catalog: Catalog, operation_id: str, send: Send, unnamed: Reply
         raise open_to_all
 
 
-# One check for each operation: they differ in nothing but the request.
+# There is one check for each operation; they differ only in the request.
 for _operation_id, _send in REQUESTS.items():
     globals()[f"test_{_operation_id}_with_a_false_token"] = _declare(_operation_id, _send)
 
@@ -153,9 +153,9 @@ for _operation_id, _send in REQUESTS.items():
 def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> None:
     """What the catalog protects is not shown, altered or changed for a caller without credentials.
 
-    Which routes are open is the catalog's business: those that read namespaces, those that read
-    tables and those that write are each judged as one. A success is a leak where others of its
-    kind are refused, and so is one that differs from what an authorized caller sees.
+    A catalog may choose which routes are open: routes that read namespaces, routes that read tables
+    and routes that write are each judged together. A success is a leak if another route of its kind
+    is refused, or if it differs from what an authorized caller sees.
     """
     if not catalog.target.authenticates:
         raise not_applicable("the run was given no credentials")
@@ -165,7 +165,7 @@ def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> 
     writing = _writing(catalog, table)
     if not any(refused(reply) for replies in (*kinds, writing) for reply in replies):
         raise not_applicable("the catalog answers requests without credentials: it needs none")
-    # Writing that is open to anybody, where anything at all is refused, is no one's design.
+    # No catalog lets everybody write and refuses a read on purpose.
     for replies in (*kinds, [*writing, *(r for kind in kinds for r in kind if refused(r))]):
         if any(refused(reply) for reply in replies):
             _expect_no_success(replies)
@@ -192,13 +192,13 @@ def _reading_tables(catalog: Catalog, table: Table) -> list[Reply]:
         replies.append(of_table(catalog, "tableExists", table, NOBODY))
     if catalog.claims("loadCredentials"):
         vended = of_table(catalog, "loadCredentials", table, NOBODY)
-        # That they are kept from those who may read the rest is no leak of the rest.
+        # A catalog may deny credentials to callers who may read everything else.
         replies += [vended] if vended.ok else []
     return replies
 
 
 def _writing(catalog: Catalog, table: Table) -> list[Reply]:
-    """Send the writing requests; the table itself goes last."""
+    """Send the write requests, the drop of the table last."""
     order = ("createNamespace", "createTable", "updateProperties", "updateTable", "dropTable")
     claimed = [each for each in order if catalog.claims(each)]
     own = {

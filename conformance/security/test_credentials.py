@@ -1,4 +1,4 @@
-"""Credentials for a table's storage: loadCredentials, and what tables come with."""
+"""Checks of storage credentials: loadCredentials, and the credentials in loaded tables."""
 
 import re
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ _ETAG_SHARED = declare(
 
 _ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 _REFRESHING = "refresh-credentials-endpoint"
-# What gives access by itself, in the configurations of S3, GCS and ADLS.
+# Keys that give access by themselves, in the configurations of S3, GCS and ADLS.
 _SECRET = re.compile(r"^(s3\.secret-access-key|gcs\.oauth2\.token|adls\.sas-token\..*)$")
 _EXPIRING = re.compile(r"expires-at(-ms)?(\.|$)")
 
@@ -64,7 +64,7 @@ def _load(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
 
 
 def _vended(catalog: Catalog, table: Table) -> tuple[Reply, list[Credential]]:
-    """The credentials of a table; the condition of a check fails where there are none."""
+    """Return the answer and the credentials of a table; raise NotOffered if there are none."""
     reply = _load(catalog, table.namespace, table.name).expect(200)
     credentials = _credentials_in(reply)
     if not credentials:
@@ -97,7 +97,7 @@ def _config_in(reply: Reply) -> dict[str, Any]:
 
 
 def _place(location: Any) -> str:
-    """Return where a location or prefix points; clients take s3, s3a and s3n for the same."""
+    """Return a location or prefix, normalized, with its final slash; s3, s3a and s3n are equal."""
     return place(location) + ("/" if str(location).endswith("/") else "")
 
 
@@ -121,7 +121,7 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     """At least one of a table's credentials is for the place where the table is."""
     tables = [some_table(catalog)]
     if not catalog.target.read_only:
-        tables.append(given_table(catalog))  # for whom a cache may have the first one's
+        tables.append(given_table(catalog))  # a cache may answer the first one's
     for table in tables:
         reply, credentials = _vended(catalog, table)
         _expect_one_for(reply, table, credentials)
@@ -138,7 +138,7 @@ def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
     """At least one of the credentials of a table that was moved is for its new place."""
     require(catalog, "updateTable")
     made = given_table(catalog)
-    _vended(catalog, made)  # those of the old place may be remembered
+    _vended(catalog, made)  # the catalog may cache those of the old location
     parent, _, leaf = str(made.metadata.get("location", "")).rstrip("/").rpartition("/")
     update = {"action": "set-location", "location": f"{parent}/moved_{leaf}"}
     reply = offered(catalog, "table-relocation", commit(catalog, made, [update])).expect(200)
@@ -148,7 +148,7 @@ def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
 
 
 def _expect_those_of_its_successor(catalog: Catalog, dropped: Table) -> None:
-    """Judge the same for a table that has the name of a dropped one, and maybe another place."""
+    """Judge the same for a table with the name of a dropped one and perhaps another location."""
     where = (dropped.namespace, dropped.name)
     given_dropped(catalog, *where)
     body = bodies.create_table_body(dropped.name)
@@ -161,7 +161,7 @@ def _expect_those_of_its_successor(catalog: Catalog, dropped: Table) -> None:
 def _expect_one_for(reply: Reply, table: Table, credentials: list[Credential]) -> None:
     location = table.metadata.get("location")
     inside = f"{place(location)}/"
-    # Java's client has "s3" alone for all of it.
+    # Java's client uses "s3" alone as the prefix of all locations.
     if not any(inside.startswith(_place(each["prefix"])) for each in credentials):
         prefixes = [each["prefix"] for each in credentials]
         raise reply.violation(
@@ -237,7 +237,7 @@ def test_credentials_of_a_renamed_table_are_refreshed(catalog: Catalog) -> None:
     """A table that was renamed names an endpoint to refresh credentials at that knows it."""
     require(catalog, "renameTable")
     table = given_table(catalog)
-    _expect_refreshed(catalog, table)  # what was told of the endpoint may be remembered
+    _expect_refreshed(catalog, table)  # the catalog may cache the endpoint
     renamed = Table(table.namespace, catalog.new_name(), table.metadata, None)
     reply = catalog.rename_table((table.namespace, table.name), (table.namespace, renamed.name))
     if not reply.ok:
@@ -269,7 +269,7 @@ def _expect_refreshed(catalog: Catalog, table: Table) -> None:
 
 
 def _path_here(catalog: Catalog, endpoint: str) -> str:
-    """The path of an endpoint under the catalog's own address, as Java's client resolves it."""
+    """Return the path of an endpoint below the catalog's address, as Java's client resolves it."""
     base = catalog.target.base_url
     if "://" not in endpoint:
         return "/" + endpoint.lstrip("/")
@@ -279,7 +279,7 @@ def _path_here(catalog: Catalog, endpoint: str) -> str:
 
 
 def _ends(config: Mapping[str, Any]) -> dict[str, int]:
-    """The ends of credentials, in milliseconds since the epoch, by the key that tells."""
+    """Return the expiry times of credentials in milliseconds since the epoch, by config key."""
     return {
         key: int(value)
         for key, value in config.items()

@@ -1,4 +1,4 @@
-"""The catalog's own token endpoint: tokens for clients, and tokens for tokens."""
+"""Checks of the catalog's own token endpoint: client credentials and token exchange."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.kit.reading import not_applicable, object_in
@@ -34,7 +34,7 @@ _WRONG_SECRET = "icecheck-wrong-secret"  # noqa: S105 - made up, to be refused
 
 
 def _expect_open(catalog: Catalog, token: str, what: str) -> None:
-    """Judge that the catalog does not refuse a token as one it does not know."""
+    """Judge that the catalog does not answer 401 to a token."""
     query = catalog.target.warehouse_query
     reply = catalog.call("getConfig", query=query, headers=bearer(token))
     if reply.status == 401:
@@ -47,7 +47,7 @@ def _expect_error(reply: Reply, code: str, what: str) -> None:
         raise reply.violation(_OAUTH_ERROR_CODE, code, show(said), pointer="/error", detail=what)
 
 
-# ------------------------------------------------------------------------- what is given
+# ------------------------------------------------------------------------- successes
 
 
 @check("getToken.succeeds", proves="getToken.200")
@@ -106,7 +106,7 @@ def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
     _expect_open(catalog, token_in(reply), "with a token for a user")
 
 
-# ----------------------------------------------------------------------- what is refused
+# ----------------------------------------------------------------------- refusals
 
 
 @check("getToken.bad-grant", proves="getToken.400")

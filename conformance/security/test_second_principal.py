@@ -1,4 +1,4 @@
-"""Somebody else: what a principal without any right to the run's objects sees and can do."""
+"""Checks of a second principal without any permission for the run's objects."""
 
 from collections.abc import Iterator, Mapping
 
@@ -25,7 +25,7 @@ _OPEN_TO_NOBODY = frozenset({403, 404})
 
 
 class _Mine:
-    """A namespace, a table and, where there are any, a view that belong to the first principal."""
+    """A namespace, a table and, where offered, a view of the first principal."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -38,7 +38,7 @@ class _Mine:
             self.view = given_view(catalog, self.namespace)
 
     def names(self, operation_id: str) -> Names | None:
-        """Return what an operation is asked about, or None where there is no such object."""
+        """Return the path names of an operation, or None if there is no such object."""
         path = self.catalog.session.contract.operations[operation_id].path
         names: dict[str, str | Namespace] = {"namespace": self.namespace}
         if not self.catalog.claims(operation_id):
@@ -59,7 +59,7 @@ def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
 
 
 def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Reply, str]]:
-    """Yield each list of what is in the namespace, and the name of what is surely in it."""
+    """Yield each list of the namespace's contents, and a name that it must contain."""
     lists = catalog.contract.by_object(Action.LIST)
     for operation_id, inside in ((lists["table"], mine.table), (lists["view"], mine.view)):
         names = mine.names(operation_id)
@@ -142,7 +142,7 @@ def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
 
 
 def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
-    """Send every write; what each is about is there as long as they are refused."""
+    """Send every write; as long as they are refused, their objects exist."""
     change = {"requirements": [], "updates": [set_property("other")]}
     moved = {"namespace": [*mine.namespace], "name": catalog.new_name()}
     everything = {
@@ -158,7 +158,7 @@ def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
         "dropTable": None,
         "dropNamespace": None,
     }
-    if mine.table is not None:  # which only the body names
+    if mine.table is not None:  # named in the body only
         changes = [{"identifier": mine.table.identifier, **change}]
         everything = {"commitTransaction": {"table-changes": changes}, **everything}
     for operation_id, body in everything.items():

@@ -1,4 +1,4 @@
-"""Strangers on every route, in every form of its requests, and what its owner is answered then."""
+"""Checks of callers without permission on every route, and of the owner's answers after them."""
 
 from collections.abc import Callable, Mapping
 
@@ -31,19 +31,19 @@ _REFUSED_FOR_ANOTHER = declare(
 Headers = Mapping[str, str]
 Answers = dict[str, Reply]
 
-# What it shows is nobody's: a catalog may tell as much of it to anybody as it likes.
+# The configuration belongs to nobody: a catalog may show it to everybody.
 _ANYBODYS = frozenset({"getConfig"})
 _TOLD = frozenset({401, 419})
 _NAMED_MAX = 4
 
 
 def _shows(reply: Reply) -> bool:
-    """Whether an answer gives away that what was asked for is there."""
+    """Return whether an answer shows that the object exists."""
     return reply.ok or reply.status == 304
 
 
 def _leak(symptom: Symptom, due: str, leaks: list[tuple[str, Reply]], who: str) -> Violation:
-    """Return the Violation of answers that were none of a caller's business."""
+    """Return the Violation for answers that a caller should not have got."""
     names = list(dict.fromkeys(name for name, _ in leaks))
     more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
     detail = f"answered {who}: {', '.join(names[:_NAMED_MAX])}{more}"
@@ -55,7 +55,7 @@ def _answered(catalog: Catalog, every: list[Asked], headers: Headers | None = No
 
 
 def _expect_owner_served(catalog: Catalog, every: list[Asked], before: Answers) -> None:
-    """Judge that whoever has the right is answered as before, whoever was refused meanwhile."""
+    """Judge that the run's own requests are answered as before the others were refused."""
     for each in every:
         was, reply = before[str(each)], each.send(catalog)
         if reply.status != was.status or is_altered(reply, was):
@@ -67,7 +67,7 @@ def _expect_owner_served(catalog: Catalog, every: list[Asked], before: Answers) 
             )
 
 
-# --------------------------------------------------------------------------- strangers
+# --------------------------------------------------------------------------- no credentials
 
 
 @check(
@@ -99,7 +99,7 @@ def test_strangers_are_shown_nothing_on_any_route(catalog: Catalog) -> None:
 
 
 def _expect_forms_agree(looks: list[Asked], unnamed: Answers, before: Answers) -> None:
-    """Judge that an operation which is closed is so in every form, and an open one shows all."""
+    """Judge that a closed operation is closed in every form, and an open one shows everything."""
     closed = {each.operation_id for each in looks if refused(unnamed[str(each)])}
     open_to_all = [each for each in looks if not refused(unnamed[str(each)])]
     leaks = [
@@ -123,7 +123,7 @@ def _expect_forms_agree(looks: list[Asked], unnamed: Answers, before: Answers) -
 
 
 def _expect_no_forgery(catalog: Catalog, closed: list[Asked]) -> None:
-    """Judge that nobody gets in with what is no credential: one form of each operation for each."""
+    """Judge that forged credentials are refused by one form of each closed operation."""
     forms: dict[str, Asked] = {}
     for each in closed:
         forms.setdefault(each.operation_id, each)
@@ -204,7 +204,7 @@ def test_a_second_principal_is_shown_nothing_of_what_the_first_has_just_read(
 
 
 def _within(looks: list[Asked], own: Own) -> list[Asked]:
-    """Leave out the namespaces at the top: whoever sees some of them may not see all."""
+    """Leave out top-level namespaces: a caller who sees some of them may not see all."""
     top = [each for each in looks if each.shows == own.namespace[-1]]
     return [each for each in looks if each not in top]
 
@@ -231,5 +231,5 @@ def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> No
 
 
 def _inside(every: list[Asked]) -> list[Asked]:
-    """Leave out new namespaces at the top, which everybody may be free to make."""
+    """Leave out new top-level namespaces, which everybody may be allowed to create."""
     return [each for each in every if each.operation_id != "createNamespace" or each.form]

@@ -1,4 +1,4 @@
-"""Tokens in every way of asking for one: what is told with them, and who gets none."""
+"""Checks of token answers in every way to ask for one, and of refused token requests."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -40,7 +40,7 @@ def _asks_nobody(catalog: Catalog) -> bool:
     return catalog.call("listNamespaces", headers={"Authorization": ""}).ok
 
 
-# ------------------------------------------------------------------------- what is told
+# ------------------------------------------------------------------------- answers
 
 
 @check("getToken.lifetime", proves="getToken.lifetime-in-seconds", group=Group.GENERATED)
@@ -53,7 +53,7 @@ def test_the_lifetime_of_a_token_is_in_seconds(catalog: Catalog) -> None:
         begin: Any = claims.get("iat")
         end: Any = claims.get("exp")
         if not all(_is_number(each) for each in (told, begin, end)):
-            continue  # who keeps the end to itself tells nothing false
+            continue  # without an end there is nothing to compare
         judged += 1
         lasts = end - begin
         if not 0 < told <= lasts * _FACTOR + _MARGIN_SECONDS:
@@ -73,7 +73,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _given(catalog: Catalog) -> Iterator[tuple[str, Reply]]:
-    """Yield a token asked for in each way, where it is given."""
+    """Yield a token from each way to ask for one that the catalog accepts."""
     form = own_form(catalog)
     first = catalog.get_token(form).expect(200)
     yield "the client's token", first
@@ -100,7 +100,7 @@ def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
         more = {} if wanted is None else {"requested_token_type": wanted}
         reply = catalog.get_token({**form, **more}, bearer(token))
         if not reply.ok:
-            continue  # which types there are is the server's business
+            continue  # a server may choose the types that it offers
         given += 1
         if object_in(reply).get("issued_token_type") is None:
             raise reply.violation(
@@ -125,7 +125,7 @@ def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     token_in(catalog.get_token(turned).expect(200, detail="with its parameters in another order"))
     detail = "with a charset in its content type"
     token_in(catalog.get_token(form, _FORM_WITH_CHARSET).expect(200, detail=detail))
-    # That a scope may be named twice is not said; that a plus is a blank in forms is.
+    # Nothing says whether a scope may be named twice; a plus is a blank in forms.
     twice = {**form, "scope": " ".join([form.get("scope", "catalog")] * 2)}
     escaped = catalog.get_token(twice, blank="%20")
     if escaped.ok:
@@ -160,7 +160,7 @@ def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
             )
 
 
-# ----------------------------------------------------------------------- what is refused
+# ----------------------------------------------------------------------- refusals
 
 
 @check("getToken.no-wrong-client", proves="getToken.401", group=Group.GENERATED)

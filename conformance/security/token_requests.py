@@ -35,29 +35,29 @@ JWT = "urn:ietf:params:oauth:token-type:jwt"
 
 
 def asks_here(catalog: Catalog) -> bool:
-    """Whether the run's credential is for the catalog's own token endpoint, and no other."""
+    """Return whether the run's credential is for the catalog's own token endpoint."""
     target = catalog.target
     return bool(target.credential) and target.token_endpoint == f"{target.base_url}/v1/oauth/tokens"
 
 
 def client_form(catalog: Catalog) -> dict[str, str]:
-    """Return the run's client as form members; without one, no token can be asked for.
+    """Return the run's client as form members; raise NotOffered without one.
 
-    The credential goes to the server that the user gave it for, and to no other.
+    The credential is only sent to the server that the user gave it for.
     """
     if not catalog.target.credential:
         raise not_applicable("the run was given no credential to get tokens for")
     if not asks_here(catalog):
         raise not_applicable("the credential is for another server than the catalog")
     client_id, colon, secret = catalog.target.credential.partition(":")
-    # Without a colon it is a secret alone, as Java's client reads it.
+    # Without a colon it is a secret only, as Java's client reads it.
     return (
         {"client_id": client_id, "client_secret": secret} if colon else {"client_secret": client_id}
     )
 
 
 def own_form(catalog: Catalog) -> dict[str, str]:
-    """Return the form with which the run's client asks for a token."""
+    """Return the form by which the run's client requests a token."""
     scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
     return {"grant_type": CLIENT_CREDENTIALS, **client_form(catalog), **scope}
 
@@ -65,19 +65,19 @@ def own_form(catalog: Catalog) -> dict[str, str]:
 def exchange_form(
     catalog: Catalog, token: str, token_type: str = ACCESS_TOKEN, **more: str
 ) -> dict[str, str]:
-    """Return the form in which a token is exchanged for another, its own renewal or a user's."""
+    """Return the form of a token exchange, for a renewal or for a user's token."""
     scope = {"scope": catalog.target.scope} if catalog.target.scope else {}
     subject = {"subject_token": token, "subject_token_type": token_type}
     return {"grant_type": EXCHANGE, **subject, **more, **scope}
 
 
 def basic(form: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return a form without its client, and the Basic header that has it instead."""
+    """Return a form without its client, and a Basic header with the client."""
     rest = {k: v for k, v in form.items() if k not in {"client_id", "client_secret"}}
     text = f"{form.get('client_id', '')}:{form['client_secret']}"
     return rest, {"Authorization": f"Basic {base64.b64encode(text.encode()).decode()}"}
 
 
 def token_in(reply: Reply) -> str:
-    """Return the token of an answer that must have one."""
+    """Return the token of an answer, which must have one."""
     return str(reply.expect(200).member("access_token"))

@@ -1,1 +1,1 @@
-"""Checks of tables: created, loaded, registered, dropped."""
+"""Checks of tables: create, load, register, drop."""

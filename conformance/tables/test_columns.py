@@ -1,4 +1,4 @@
-"""Columns as they come back: nested, with defaults of every type, and very many of them."""
+"""Checks of columns: nested ones, defaults of every type, and a thousand columns."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from icecheck.replies.expect import Reply, containing, show
 STRUCT = bodies.struct_field
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}
 
-# The value of each type in the form that the document gives it.
+# A value of each type in the document's form.
 DEFAULTS: dict[str, Any] = {
     "boolean": True,
     "int": 42,
@@ -42,7 +42,7 @@ DEFAULTS: dict[str, Any] = {
     "binary": "78797A",
 }
 
-# What is easily taken for no default at all.
+# Defaults that servers easily take for a missing default.
 EMPTY_DEFAULTS: dict[str, Any] = {"boolean": False, "int": 0, "string": ""}
 
 Json = dict[str, Any]
@@ -140,9 +140,9 @@ def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
 
 
 def with_defaults(first_id: int) -> list[Json]:
-    """Return a column of each type whose name is its type, with both defaults, and empty ones.
+    """Return columns of each type with both defaults, with values and with empty values.
 
-    Where a type has an empty value, old rows have the one and new rows the other.
+    Where a type has an empty value, one of the two defaults is empty and the other is not.
     """
     named = [
         (f"a {type_}", type_, value, EMPTY_DEFAULTS.get(type_, value))
@@ -165,7 +165,7 @@ def _taken(reply: Reply) -> Reply:
 
 
 def _expect_defaults(reply: Reply, schema: Any, due: list[Json]) -> None:
-    """Judge the defaults of columns, which are found by name: a new table gives its own ids."""
+    """Judge the defaults of columns, found by name, because a new table assigns its own ids."""
     found = {field.get("name"): field for field in schema.get("fields", [])}
     for field in due:
         column = found.get(field["name"], {})
@@ -211,7 +211,7 @@ def test_defaults_of_added_columns(catalog: Catalog) -> None:
     _expect_defaults(reply, view.current_schema(view.metadata_in(reply)), columns)
 
 
-# ---- large ones
+# ---- large tables and commits
 
 
 @check("createTable.thousand-columns", proves="createTable.wide-schema")

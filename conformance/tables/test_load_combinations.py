@@ -1,4 +1,4 @@
-"""loadTable with all that it may be asked at once: the same table, and each tag only while due."""
+"""Checks of loadTable with several options at once: one table, and 304 for current tags only."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ _UNKNOWN_TAG = '"icecheck-of-nothing"'
 
 @dataclass(frozen=True, slots=True)
 class _Combination:
-    """One way to ask for a table; ``access`` and ``snapshots`` None are not sent."""
+    """One combination of options; an ``access`` or ``snapshots`` of None is not sent."""
 
     snapshots: str | None = None
     access: str | None = None
@@ -66,11 +66,11 @@ class _Combination:
 
     @property
     def query(self) -> Query:
-        """The query that asks so."""
+        """The query parameters of this combination."""
         return () if self.snapshots is None else (("snapshots", self.snapshots),)
 
     def send(self, catalog: Catalog, table: Table, tags: str | None = None) -> Reply:
-        """Load the table so, unless it has one of these tags."""
+        """Load the table with these options; ``tags`` is sent as If-None-Match."""
         headers = {} if self.access is None else {_ACCESS: self.access}
         if tags is not None:
             headers["If-None-Match"] = tags
@@ -82,16 +82,16 @@ _PLAIN = _Combination()
 
 
 def _in_turn(turn: int) -> tuple[_Combination, ...]:
-    """Return all of them, beginning with another choice of snapshots in each turn.
+    """Return all combinations, starting with another choice of snapshots in each turn.
 
-    What remembers an answer does so for the first who asks for a version.
+    A server may cache the answer to the first request for a version.
     """
     first = -turn % len(_SNAPSHOTS) * len(_MECHANISMS)
     return _EVERY[first:] + _EVERY[:first]
 
 
 def _expect_all_snapshots(loads: Mapping[_Combination, Reply], table: Table, stage: str) -> None:
-    """Judge that whoever does not ask for less gets each snapshot that the commit has shown."""
+    """Judge that every load without snapshots=refs shows all snapshots of the commit's answer."""
     due = {each["snapshot-id"] for each in table.metadata.get(SNAPSHOTS) or ()}
     for asked, reply in loads.items():
         seen = {each["snapshot-id"] for each in view.metadata_in(reply).get(SNAPSHOTS) or ()}
@@ -106,13 +106,13 @@ def _expect_all_snapshots(loads: Mapping[_Combination, Reply], table: Table, sta
 
 
 def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a choice of snapshots leaves as it is: all but those, and files about them."""
+    """Return the metadata without snapshots and their files, which a load may leave out."""
     about = {"snapshots", "statistics", "partition-statistics"}
     return {k: v for k, v in view.settled(metadata, _MARK).items() if k not in about}
 
 
 def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
-    """Judge that all these answers show one version of one table."""
+    """Judge that all these answers show the same version of the table."""
     first = loads[_PLAIN]
     was, location = view.metadata_in(first), object_in(first).get("metadata-location")
     for asked, reply in loads.items():
@@ -122,7 +122,7 @@ def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
             pairs.append((view.settled(was, _MARK), view.settled(now, _MARK)))
         lost = {each for before, after in pairs for each in before if before[each] != after[each]}
         for member, twice in repeated(now):
-            if member != SNAPSHOTS:  # what else is listed twice is a passive check's business
+            if member != SNAPSHOTS:  # a passive check judges other lists
                 continue
             raise reply.violation(
                 LISTED_TWICE,
@@ -145,9 +145,9 @@ def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
 
 
 def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
-    """Yield a table after its creation, after a property was set, and after each of two snapshots.
+    """Yield a table after its creation, after a set property, and after each new snapshot or tag.
 
-    What a catalog does not do is left out.
+    Stages that the catalog does not offer are left out.
     """
     table = given_table(catalog, given_namespace(catalog), properties={_MARK: "0"})
     yield "created", table
@@ -184,7 +184,7 @@ def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
     """Snapshots and access mechanisms, in any combination, change nothing else of a table."""
     for turn, (stage, table) in enumerate(_stages(catalog)):
         loads = {each: each.send(catalog, table) for each in _in_turn(turn)}
-        # That a mechanism is refused is for the check of access to judge.
+        # The check of access judges whether a mechanism may be refused.
         kept = {each: load for each, load in loads.items() if load.ok or each.access is None}
         for each, load in kept.items():
             load.expect(200, detail=f"{each}, {stage}")
@@ -226,7 +226,7 @@ def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
 
 
 def _expect_new(reply: Reply, table: Table, detail: str) -> None:
-    """Judge that an answer is the version that was committed last."""
+    """Judge that an answer shows the last committed version."""
     reply.expect(200, detail=detail)
     due = view.settled(table.metadata, _MARK)
     found = view.settled(view.metadata_in(reply), _MARK)
@@ -244,7 +244,7 @@ def _expect_current(reply: Reply, detail: str) -> None:
 
 
 def _expect_nothing_unchanged(catalog: Catalog) -> None:
-    """Judge that what is not there is no unchanged table either."""
+    """Judge that a missing table is answered 404 and not 304."""
     namespace, name = given_home(catalog), catalog.new_name()
     for tags in ("*", _UNKNOWN_TAG):
         reply = catalog.load_table(namespace, name, headers={"If-None-Match": tags})
@@ -286,7 +286,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     }
     for what, (query, headers) in forms.items():
         reply = catalog.load_table(*where, query, headers).expect(200, detail=what)
-        # Whoever signs nothing has nothing to give for that.
+        # A catalog that does not sign requests has nothing to give for remote-signing.
         if not _gives_access(reply) and not what.startswith("of remote"):
             raise reply.violation(
                 _ACCESS_NOT_GIVEN, "credentials, as without it", "none", detail=what

@@ -1,4 +1,4 @@
-"""registerTable: a metadata file becomes a table, in place."""
+"""Checks of registerTable: a metadata file becomes a table in its place."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,11 +41,11 @@ def _location(table: Table) -> str:
 def _register(
     catalog: Catalog, prepare: Callable[[Table], Table] | None = None, *, overwrite: bool = False
 ) -> tuple[Table, str, Reply]:
-    """Register a metadata file of the catalog's own under a new name, in its table's namespace.
+    """Register a metadata file of the catalog under a new name, in its table's namespace.
 
-    Returns the table that the file was written for, the new name and the answer. The table is
-    dropped first, as one does to move it; a catalog that throws its files away refuses that,
-    and is asked again with the file of a table that is still there.
+    Returns the table of the file, the new name and the answer. The table is dropped first, as in a
+    move; if the catalog refuses that, because it deletes the files of dropped tables, the file of
+    an existing table is registered instead.
     """
     for dropped in (True, False):
         table = given_table(catalog, properties={MARK: "0"})

@@ -1,4 +1,4 @@
-"""loadTable and tableExists: what is there, which version of it, and how much of it."""
+"""Checks of loadTable and tableExists: existence, current version, and requested snapshots."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -67,7 +67,7 @@ _WRONG_TABLE_ANSWERED = declare(
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
 NEXT = {"action": "set-properties", "updates": {MARK: "1"}}
-# What a load may ask for: whatever it is, the table is the same one.
+# Options of a load; the table must be the same with all of them.
 ASKED: tuple[tuple[Query, Mapping[str, str]], ...] = (
     ((), {}),
     ((("snapshots", "refs"),), {}),
@@ -76,7 +76,7 @@ ASKED: tuple[tuple[Query, Mapping[str, str]], ...] = (
 )
 NO_SNAPSHOT = Matcher("absent, null or -1", lambda v: v is ABSENT or v is None or v == -1)
 
-# Inner fields take ids too: counting columns is not enough to know the last one.
+# Nested fields have ids too: the number of columns is not the last column id.
 PLACES = bodies.schema(
     STRUCT(1, "id", "long", required=True),
     STRUCT(2, "at", {"type": "struct", "fields": [
@@ -92,7 +92,7 @@ CURRENT = (
 @check("loadTable.succeeds", proves="loadTable.200")
 def test_load_table(catalog: Catalog) -> None:
     """Loading a table answers the metadata of that table."""
-    # Not the table that checks share: that one was looked at before, and blocks where it was not.
+    # The shared table is not used: its setup loads it and blocks the check if that fails.
     read_only = catalog.target.read_only
     tables = [some_table(catalog)] if read_only else [given_table(catalog) for _ in range(2)]
     for table in tables:
@@ -144,7 +144,7 @@ def test_full_metadata(catalog: Catalog) -> None:
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = view.metadata_in(reply)
     if metadata.get("format-version", 2) < 2:
-        return  # version 1 may keep schema and spec in their old places alone
+        return  # version 1 may have schema and spec in their old members only
     numbers = ("last-sequence-number", "last-column-id", "last-partition-id")
     pointers = [pointer for _, _, pointer in CURRENT]
     reply.expect_json(dict.fromkeys((*numbers, *pointers), ANY_INTEGER), at=["metadata"])
@@ -186,7 +186,7 @@ def test_two_loads_agree(catalog: Catalog) -> None:
         reply = _asked(catalog, table, query, headers)
         detail = " ".join([*(f"{key}={value}" for key, value in query), *headers])
         location = reply.json().get("metadata-location")
-        if location is not None or not detail:  # that it is told is a wish of the document
+        if location is not None or not detail:  # the document recommends it only
             _agrees_with(first.metadata_location, location, detail)
         _agrees_with(was, view.settled(view.metadata_in(reply), MARK), detail)
 
@@ -228,7 +228,7 @@ def test_all_snapshots(catalog: Catalog) -> None:
 
 
 def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a choice of snapshots leaves as it is: all but those, and files about them."""
+    """Return the metadata without snapshots and their files, which a load may leave out."""
     about = {"snapshots", "statistics", "partition-statistics"}
     return {k: v for k, v in view.settled(metadata, MARK).items() if k not in about}
 
@@ -248,7 +248,7 @@ def test_referenced_snapshots(catalog: Catalog) -> None:
     ]
     of_refs, of_all = map(view.metadata_in, loads)
     got = [s.get("snapshot-id") for s in _objects(of_refs, "snapshots")]
-    # Who answers with all of them leaves out nothing that is due, and saves nothing.
+    # A catalog that returns all snapshots leaves out nothing, and does not offer the reduction.
     saw(catalog, "snapshots-refs", present=made[1] not in got)
     left_out = [snapshot_id for snapshot_id in (made[0], made[-1]) if snapshot_id not in got]
     equal(left_out, [], symptom=_SNAPSHOTS_LEFT_OUT, detail="with snapshots=refs")
@@ -303,7 +303,7 @@ def test_stale_etag(catalog: Catalog) -> None:
     table = given_snapshot(catalog, table)
     tag = _etag(catalog, table)
     named = bodies.snapshot_ref(bodies.snapshot(table.metadata)["snapshot-id"], "kept", "tag")
-    given_commit(catalog, table, [named])  # which changes nothing but the refs
+    given_commit(catalog, table, [named])  # a change of the refs only
     reply = catalog.load_table(table.namespace, table.name, headers={"If-None-Match": tag})
     reply.expect(200, detail="after a commit of a tag").expect_json(
         {"kept": {"type": "tag"}}, at=["metadata", "refs"]

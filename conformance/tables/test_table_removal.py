@@ -1,4 +1,4 @@
-"""dropTable: gone, only that table, and whether its files stay."""
+"""Checks of dropTable: only the named table is gone, and its files stay without purge."""
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
@@ -69,14 +69,14 @@ def test_dropped_table_is_gone(catalog: Catalog) -> None:
     _expect_gone(catalog, table, "a dropped table")
     again = catalog.create_table(table.namespace, bodies.create_table_body(table.name))
     again.expect(200, detail="the dropped table's name")
-    # What an earlier load has left in a cache is no answer to this one.
+    # An earlier load may be cached and must not be answered now.
     now = catalog.load_table(table.namespace, table.name).expect(200)
     for reply in (again, now):
         if reply.member("metadata", "table-uuid") == table.uuid:
             raise reply.violation(
                 _DROPPED_TABLE_CAME_BACK, "another table", "the dropped one's uuid"
             )
-    # What the parameter says by default, said aloud, as Spark's Java client does.
+    # Send the default value of the parameter explicitly, as Spark's Java client does.
     catalog.drop_table(table.namespace, table.name, NO_PURGE).expect(200, 204)
     _expect_gone(catalog, table, "a table dropped with purgeRequested=false")
 
@@ -96,7 +96,7 @@ def test_other_tables_stay(catalog: Catalog) -> None:
     namespace = given_namespace(catalog)
     table = given_table(catalog, namespace)
     longer = f"{table.name}_2"
-    # An underscore matches any character in a careless SQL pattern.
+    # In SQL's LIKE an underscore matches any character.
     similar = table.name.replace("_", "x", 1)
     for name in (longer, similar):
         catalog.create_table(namespace, bodies.create_table_body(name)).expect(200)

@@ -1,4 +1,4 @@
-"""createTable: what is answered, what is refused, and what the table then is."""
+"""Checks of createTable: answers, refusals, and the created table."""
 
 from typing import Any
 
@@ -32,8 +32,8 @@ _UNASKED_PARTITION_FIELDS = declare(
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
 
-# Ids as Java sends them on create: from 0, inner fields after the outer ones. A server that gives
-# its own ids has to follow whatever the request names by them.
+# Ids as Java sends them on create: from 0, inner fields after the outer ones. A server that assigns
+# its own ids must map all references to them in the request.
 NESTED = bodies.schema(
     STRUCT(0, "id", "long", required=True, doc="the key"),
     STRUCT(1, "place", {"type": "struct", "fields": [
@@ -54,7 +54,7 @@ ORDERS = bodies.schema(
 
 
 def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
-    """Create a table as the request that is judged, and return the metadata that a load shows."""
+    """Create a table (a failure is the check's finding), and return the metadata of a load."""
     namespace = given_home(catalog)
     name = catalog.new_name()
     catalog.create_table(namespace, bodies.create_table_body(name, **members)).expect(200)
@@ -65,7 +65,7 @@ def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
 def test_create_table(catalog: Catalog) -> None:
     """Creating a table succeeds and answers its metadata."""
     namespace = given_home(catalog)
-    # Nothing but what the schema plainly allows: no nulls, an id wherever there may be one.
+    # The body uses only what the schema clearly allows: no nulls, and every optional id.
     body = {
         "name": catalog.new_name(),
         "schema": bodies.DEFAULT_SCHEMA,
@@ -107,7 +107,7 @@ def test_minimal_body(catalog: Catalog) -> None:
     """Name and schema are enough to create a table."""
     namespace = given_home(catalog)
     body = {"name": catalog.new_name(), "schema": bodies.DEFAULT_SCHEMA}
-    # As bytes: nothing is added that this catalog, or its user, would like to have in it.
+    # Sent as bytes, so that no adaptation adds members for this catalog or user.
     catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
 
 

@@ -1,4 +1,4 @@
-"""createTable: locations, format versions, and definitions that contradict themselves."""
+"""Checks of createTable: locations, format versions, and contradictory definitions."""
 
 from collections.abc import Callable
 

@@ -1,1 +1,1 @@
-"""Checks of several changes at once: in a transaction, or by clients that race."""
+"""Checks of several changes at once: in transactions and in races."""

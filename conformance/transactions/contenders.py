@@ -1,4 +1,4 @@
-"""Clients that do the same thing at the same time: their moves, and what is judged of a history."""
+"""Races: the concurrent requests of several clients, and the judgement of their history."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -38,13 +38,13 @@ __all__ = [
 
 
 RIVALS = ("client 1", "client 2", "client 3", "client 4")
-"""Who competes in a round, each on a connection of its own: four rivals are six pairs."""
+"""The clients in a round, each with its own connection: four clients form six pairs."""
 MARK = "icecheck.mark"
-"""The property that tells the rivals' objects apart."""
+"""The property that identifies the client that made an object."""
 
 Json = dict[str, Any]
 
-# What is compared between runs: the same words whoever was faster.
+# Runs are compared by these texts, so they must not depend on which client was faster.
 _WORDS = {
     AnomalyKind.DUPLICATE_SUCCESS: ("one success", "several successes"),
     AnomalyKind.LOST_UPDATE: ("what was acknowledged", "its loss"),
@@ -54,21 +54,21 @@ _WORDS = {
 }
 
 
-# ----------------------------------------------------------------------------- moves
+# ----------------------------------------------------------------------------- requests
 
 
 def rounds(catalog: Catalog) -> range:
-    """Return as many turns as the user wants rivals to start together in each race."""
+    """Return the rounds of a race, as many as the user has asked for."""
     return range(catalog.target.rounds)
 
 
 def named(namespace: Namespace, name: str = "") -> str:
-    """Return what a history calls an object."""
+    """Return the name of an object in a history."""
     return ".".join((*namespace, *filter(None, (name,))))
 
 
 def commit_to(table: Table, updates: Sequence[Json], *requirements: Json, deeds: Any) -> Move:
-    """Return a commit to a table under these requirements."""
+    """Return a commit to a table with these requirements."""
     return Move(
         "updateTable",
         {"namespace": table.namespace, "table": table.name},
@@ -82,16 +82,16 @@ def commit_to(table: Table, updates: Sequence[Json], *requirements: Json, deeds:
 
 
 def rename(source: Table, name: str, deeds: Iterable[Deed] = ()) -> Move:
-    """Return the renaming of a table within its namespace."""
+    """Return the rename of a table within its namespace."""
     destination = {"namespace": [*source.namespace], "name": name}
     body = {"source": source.identifier, "destination": destination}
     return Move("renameTable", body=body, deeds=tuple(deeds))
 
 
 def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
-    """Return a look at a table or view: whether it is there, whose it is, and its fields.
+    """Return a load of a table or view that reads its existence, its maker and its fields.
 
-    The fields are its properties, and ``main``, the snapshot of that branch.
+    The fields are its properties, and ``main``, the snapshot id of that branch.
     """
     label = named(namespace, name)
 
@@ -114,29 +114,30 @@ def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
 
 
 def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:
-    """Look at objects one after another, when all else is over."""
+    """Load objects one after another, after all concurrent requests."""
     return race(catalog, {"reader": moves})
 
 
 def given(*deeds: Deed) -> Event:
-    """Return what was so before anybody competed."""
+    """Return the event of the state before the race."""
     return Event("before", 0, 0, Answer.OK, deeds, label="as it was before")
 
 
-# ------------------------------------------------------------------------- judgements
+# ------------------------------------------------------------------------- judgement
 
 
 def expect_no_anomaly(history: Sequence[Event]) -> None:
-    """Judge that some order of the requests explains what everybody was told."""
+    """Judge that some order of the requests explains all answers."""
     found = anomalies_in(history)
     if found:
-        # Of several with one story, the one whose events are closest together shows it best.
+        # Of several anomalies of this kind, take the one that starts last: its events are the
+        # closest together and show it best.
         alike = (anomaly for anomaly in found if anomaly.kind is found[0].kind)
         raise violation_of(max(alike, key=lambda anomaly: min(_exchanges(anomaly), default=0)))
 
 
 def violation_of(anomaly: Anomaly) -> Violation:
-    """Return the finding of an anomaly: its kind for the cause, its witness for the reader."""
+    """Return the Violation of an anomaly: its kind is the cause, its witness the detail."""
     expected, actual = _WORDS[anomaly.kind]
     return Violation(
         ANOMALY.of(anomaly.kind),
@@ -152,10 +153,11 @@ def _exchanges(anomaly: Anomaly) -> list[int]:
 
 
 def expect_success(history: Iterable[Event], due: str) -> None:
-    """End the check, without a verdict on anything, unless somebody succeeded at some time.
+    """End the check without a verdict if no client ever succeeded.
 
-    ``due`` is the row of the response table that says what success is. Where everybody is always
-    refused, or nobody gets a reliable answer, nothing was seen of how the catalog decides.
+    ``due`` is the row of the response table that defines success. Raises NotOffered if every
+    attempt was answered 403 or 406, and Blocked if none succeeded for other reasons: then nothing
+    shows how the catalog resolves conflicts.
     """
     asked = [event for event in history if event.process in RIVALS]
     if any(event.answer is Answer.OK for event in asked):

@@ -1,4 +1,4 @@
-"""Several clients at once: one winner where there can be one, and nothing acknowledged lost."""
+"""Checks of concurrent clients: one winner where only one is possible, and no lost update."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,12 +50,12 @@ from icecheck.target.target import Namespace
 Rivalry = dict[str, Sequence[Move]]
 
 READS = 7
-"""How many loads a reader makes, the tables in turn: it should outlast a transaction."""
+"""The number of loads of a reader, table by table: they should outlast a transaction."""
 ASSERT_CREATE = {"type": "assert-create"}
 
 
 def expect_one_taker(catalog: Catalog, racers: Rivalry, looking: Move) -> tuple[Event, ...]:
-    """Let rivals take one name, look whose it is, and judge what everybody was told."""
+    """Let clients take one name at once, read the object, and judge the history."""
     history = race(catalog, racers) + look(catalog, looking)
     expect_no_anomaly(history)
     return history
@@ -144,7 +144,8 @@ def test_a_name_is_registered_once(catalog: Catalog) -> None:
     """Of clients that register tables under one name at the same time, at most one succeeds."""
     history = _registrations(catalog, dropped=True)
     if all(event.answer is Answer.REFUSED for event in history if event.process in RIVALS):
-        # A catalog may throw the files of a dropped table away; then they are registered twice.
+        # A catalog may delete the files of a dropped table; then existing tables are registered
+        # again.
         history = _registrations(catalog, dropped=False)
     expect_success(history, "registerTable.200")
 
@@ -168,7 +169,7 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
         history += expect_one_taker(catalog, racers, load(namespace, name))
         if turn == 0 and not any(event.answer is Answer.OK for event in history[: len(RIVALS)]):
             break
-        # One table at a time for each file: catalogs may refuse a second one.
+        # Each file has one table at a time, because catalogs may refuse a second one.
         catalog.drop_table(namespace, name)
     return history
 
@@ -191,7 +192,7 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
         }
         told = expect_one_taker(catalog, racers, load(namespace, target.name))
         history += told
-        # Whoever may have won is sent back.
+        # Rename the table of each client that may have won back to its own name.
         refused = {event.process for event in told if event.answer is Answer.REFUSED}
         back = [
             rename(target, table.name, (Release(label), Take(own[rival], rival)))
@@ -201,7 +202,7 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
         sent_back = race(catalog, {"referee": back})
         history += sent_back
         if not any(event.answer is Answer.OK for event in sent_back):
-            break  # who is where is not known, and another round would be judged without it
+            break  # the table's name is unknown, and a next round could not be judged
     history += look(catalog, *(load(namespace, table.name) for table in tables))
     expect_no_anomaly(history)
     expect_success(history, "renameTable.204")
@@ -220,7 +221,7 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
     table, (base, *others) = _given_snapshots_on_main(catalog)
     label = named(table.namespace, table.name)
     unmoved = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": base}
-    # The rivals add no snapshots of their own: numbers that must grow would decide the race.
+    # The clients add no snapshots: sequence numbers that must grow would decide the race.
     racers: Rivalry = {
         rival: [
             commit_to(
@@ -245,7 +246,7 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
 
 
 def _given_snapshots_on_main(catalog: Catalog) -> tuple[Table, list[int]]:
-    """Return a table and the ids of its snapshots, the first of which is main: one per rival."""
+    """Return a table and its snapshot ids: the first one is main's, the others are the clients'."""
     table = given_table(catalog)
     added = [bodies.snapshot(table.metadata, n) for n in range(1, len(RIVALS) + 2)]
     snapshot_ids = [int(snapshot["snapshot-id"]) for snapshot in added]
@@ -290,7 +291,7 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
             deeds = [Write(label, writer, str(turn))]
             racers[writer] = [commit_to(table, updates, same_table(table), deeds=deeds)]
         names: dict[str, str | Namespace] = {"namespace": namespace, "table": table.name}
-        # Who comes last to the line runs on, at least within one process.
+        # The client that reaches the starting barrier last runs first, at least within one process.
         racers[dropper] = [Move("dropTable", names, deeds=(Release(label),))]
         told = race(catalog, racers) + look(catalog, load(namespace, table.name))
         expect_no_anomaly((given(Take(label, "")), *told))
@@ -314,7 +315,7 @@ def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
         deeds, body = _transaction(tables, str(turn + 1))
         transaction = Move("commitTransaction", body=body, deeds=deeds)
         reading = [load(namespace, tables[number % 2].name) for number in range(READS)]
-        # Who comes last to the line runs on, at least within one process.
+        # The client that reaches the starting barrier last runs first, at least within one process.
         history += race(catalog, {"reader": reading, RIVALS[0]: [transaction]})
         for anomaly in half_visible_transactions(history):
             raise violation_of(anomaly)
@@ -322,7 +323,7 @@ def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
 
 
 def _transaction(tables: Sequence[Table], value: str) -> tuple[tuple[Deed, ...], dict[str, Any]]:
-    """Return what a transaction writes that sets one property of all tables, and its body."""
+    """Return the writes of a transaction that sets one property of all tables, and its body."""
     changes = [
         {
             "identifier": table.identifier,

@@ -1,4 +1,4 @@
-"""Clients at once whose requests meet in a namespace: its name, its properties, its contents."""
+"""Checks of concurrent requests about one namespace: its name, its properties, its contents."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,8 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
             RIVALS[1]: [Move("createView", {"namespace": namespace}, view, deeds=(taken[1],))],
             RIVALS[2]: [_create_table(namespace, name, RIVALS[2], taken[2])],
         }
-        # Whose it is, is seen in its own kind only: not to be of the other is no sign of a loss.
+        # The maker of an object is shown by its own kind only: a 404 for the other kind is no lost
+        # update.
         told = race(catalog, racers)
         expect_no_anomaly(told)
         history += told
@@ -84,7 +85,7 @@ def _properties(namespace: Namespace) -> Move:
         if reply.status != 200:
             return ()
         shown = reply.json().get("properties")
-        # A catalog that shows no properties at all is another check's business.
+        # Another check judges a catalog that shows no properties.
         return (Seen(label, present=True, fields=shown),) if isinstance(shown, dict) else ()
 
     return Move("loadNamespaceMetadata", {"namespace": namespace}, reads=reads)
@@ -103,7 +104,7 @@ def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) ->
             creator: [_create_table(namespace, name, creator, taken)],
             dropper: [Move("dropNamespace", {"namespace": namespace})],
         }
-        # Whoever creates namespaces unasked may let both succeed: then the table is there.
+        # A catalog that creates missing namespaces may let both succeed: then the table must exist.
         told = race(catalog, racers) + look(catalog, load(namespace, name))
         expect_no_anomaly(told)
         history += told

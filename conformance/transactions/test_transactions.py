@@ -1,4 +1,4 @@
-"""commitTransaction: the changes of several tables take effect together, or not at all."""
+"""Checks of commitTransaction: changes of several tables take effect together or not at all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,19 +47,19 @@ def change(table: Table, *updates: Any, requirements: Sequence[Any] = ()) -> Jso
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two tables, as loaded, that an ordinary transaction has changed before."""
+    """Two tables, as loaded, after a transaction that has changed both."""
 
     first: Table
     second: Table
 
     @property
     def name(self) -> str:
-        """The name of the first, which stands for both."""
+        """The name of the first table, which stands for both."""
         return self.first.name
 
 
 def given_tables(catalog: Catalog, namespace: Namespace | None = None) -> tuple[Table, Table]:
-    """Return two tables, as loaded, that an ordinary transaction has changed before."""
+    """Return two tables, as loaded, after a transaction that has changed both."""
     first, second = (given_table(catalog, namespace) for _ in range(2))
     made = [change(table, set_property("0", "before")) for table in (first, second)]
     given_transaction(catalog, made)
@@ -67,7 +67,7 @@ def given_tables(catalog: Catalog, namespace: Namespace | None = None) -> tuple[
 
 
 def shared_tables(catalog: Catalog) -> tuple[Table, Table]:
-    """Return two such tables that other checks have too: for who is refused."""
+    """Return two such tables that checks share, for refused transactions."""
     pair = shared_object(
         catalog, "transaction", lambda lender, where: Pair(*given_tables(lender, where))
     )
@@ -101,7 +101,7 @@ def test_every_table_changes(catalog: Catalog) -> None:
     tables = first, second = given_tables(catalog)
     updates, expected = [set_property("1")], {"properties": {"icecheck": "1", "before": "0"}}
     if has_capability(catalog, "metadata-only-snapshots"):
-        added = bodies.snapshot(first.metadata)  # whose id is one that no double holds
+        added = bodies.snapshot(first.metadata)  # its id exceeds what a double can hold
         updates += [
             {"action": "add-snapshot", "snapshot": added},
             bodies.snapshot_ref(added["snapshot-id"]),
@@ -202,7 +202,7 @@ def test_nothing_changes_when_a_table_is_missing(catalog: Catalog) -> None:
 
 
 def nothing(catalog: Catalog, beside: Table) -> Json:
-    """Return a change of a table that does not exist, in the namespace of one that does."""
+    """Return a change of a missing table in the namespace of an existing one."""
     identifier = {"namespace": [*beside.namespace], "name": catalog.new_name()}
     return {"identifier": identifier, "requirements": [], "updates": [set_property("1")]}
 
@@ -214,7 +214,8 @@ def test_conflict(catalog: Catalog) -> None:
     for failing in tables:
         changes = [change(table, set_property("1")) for table in tables]
         asserted = [same_table(failing), WRONG_UUID]
-        # Of the second table the first one fails, of the first table the second one.
+        # The requirement that fails is the second one of the first table, or the first one of the
+        # second.
         asserted = asserted if failing is tables[0] else asserted[::-1]
         changes[tables.index(failing)]["requirements"] = asserted
         which = "the first" if failing is tables[0] else "the second"
@@ -229,7 +230,7 @@ def test_nothing_changes_when_a_requirement_fails(catalog: Catalog) -> None:
     tables = first, second = shared_tables(catalog)
     passes = change(first, set_property("1"))
     fails = change(second, set_property("1"), requirements=[WRONG_UUID])
-    asserts = change(second, requirements=[WRONG_UUID])  # and changes nothing
+    asserts = change(second, requirements=[WRONG_UUID])  # no updates, only a requirement
     for changes in ([passes, fails], [fails, passes], [passes, asserts]):
         expect_refused(catalog, tables, changes)
 

@@ -1,1 +1,1 @@
-"""Checks of views: created, loaded, listed, committed to, dropped."""
+"""Checks of views: create, load, list, commit, drop."""

@@ -1,4 +1,4 @@
-"""replaceView: requirements, updates, versions, and what a refused commit leaves alone."""
+"""Checks of replaceView: requirements, updates, versions, and refused commits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -65,14 +65,14 @@ def _mark(value: str) -> Json:
 def _accepted(
     catalog: Catalog, updates: Sequence[Any], *, view: View | None = None, **properties: str
 ) -> View:
-    """Commit updates to a view of the check's own, and return it as a load shows it."""
+    """Commit updates to a view of the check, and return it as a load shows it."""
     before = given_view(catalog, properties=properties) if view is None else view
     replace_view(catalog, before, updates).expect(200)
     return loaded_view(catalog, before)
 
 
 def _given_current(catalog: Catalog, view: View, sql: str) -> tuple[View, Any]:
-    """Add a version and, under the id it was given, make it current; return the view and the id."""
+    """Add a version and make it current by its assigned id; return the view and the id."""
     added = _accepted(catalog, [add_version(view, sql)], view=view)
     version_id = version_with(added.metadata, sql).get("version-id")
     if version_id is None:
@@ -81,7 +81,7 @@ def _given_current(catalog: Catalog, view: View, sql: str) -> tuple[View, Any]:
 
 
 def _refused(catalog: Catalog, view: View, updates: Sequence[Any], detail: str = "") -> None:
-    """Judge that a commit is refused with 400, along with a change that was in order."""
+    """Judge that a commit of these and a valid update is refused with 400 and changes nothing."""
     before = view if catalog.borrows(view) else loaded_view(catalog, view)
     replace_view(catalog, before, [_mark("changed"), *updates]).expect(400, detail=detail)
     expect_view_unchanged(catalog, before)
@@ -338,7 +338,7 @@ def test_last_added_schema(catalog: Catalog) -> None:
     view = given_view(catalog)
     updates = [
         {"action": "add-schema", "schema": OTHER_SCHEMA, "last-column-id": 0},
-        # The same query, over a table that has changed since: a version of its own.
+        # The same query with another schema is another version.
         add_version(view, FIRST_SQL, schema_id=LAST_ADDED),
     ]
     after = _accepted(catalog, updates, view=view).metadata

@@ -1,4 +1,4 @@
-"""One view, many states: all its versions and schemas after every commit, rename and refusal."""
+"""Checks of one view in many states: versions and schemas after commits, renames and refusals."""
 
 from dataclasses import replace
 
@@ -59,7 +59,7 @@ _SOMETHING_OF_THE_FIRST_LIFE = declare(
 
 
 class _Walk:
-    """Leads one view through its stages; ``before`` is what the last load showed of it."""
+    """Leads one view through its stages; ``before`` is the state that the last load showed."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -81,7 +81,7 @@ class _Walk:
         return self.catalog.load_view(self.view.namespace, self.view.name).expect(200)
 
     def expect_first(self) -> None:
-        """Judge that the view is at first what it was created as."""
+        """Judge that the new view is as its creation defined it."""
         due = first_state(self.view, self.body, KEYS)
         expect_state(
             self.load(), due, due, "a new view", symptom=EFFECT_MISSING.of("view-definition")
@@ -94,12 +94,12 @@ class _Walk:
         self.before = state
 
     def commit(self, stage: Stage) -> Updates:
-        """Send a stage under the view's uuid; nothing where it cannot be sent, or is refused."""
+        """Send a stage with the view's uuid; return no updates if it is impossible or refused."""
         try:
             updates = stage.make(self.view)
         except LookupError:
             return ()
-        # To assert nothing, or what is so twice, is no other commit.
+        # No requirement, or the same one twice, makes no difference.
         requirements = [self.view.same] * (1, 2, 0)[self.taken % 3]
         reply = replace_view(self.catalog, self.view, updates, requirements)
         if refused(reply, stage.what):
@@ -108,7 +108,7 @@ class _Walk:
         self.taken += 1
         due = after_commit(self.before, updates)
         loaded = self.load()
-        # How long a view keeps old versions is another check's business.
+        # Another check judges how long a view keeps old versions.
         state = expect_state(loaded, self.before, due, stage.what, may_expire=True)
         symptom = ANSWER_DIFFERS_FROM_LOAD
         expect_state(reply, state, state, stage.what, symptom=symptom)
@@ -123,7 +123,7 @@ class _Walk:
         expect_state(self.load(), self.before, self.before, what, symptom=symptom)
 
     def refuse(self, what: str) -> None:
-        """Judge that a commit that is not in order changes nothing of the view as it now is."""
+        """Judge that an invalid commit is refused and changes nothing of the view."""
         wrong, requirements, updates, status = next(self.refusals)
         sent = [*unwanted(self.view), *updates]
         detail = f"{wrong}, after {what}"
@@ -131,7 +131,7 @@ class _Walk:
         self.expect_same(CHANGED_ALTHOUGH_REFUSED, detail)
 
     def rename(self, what: str) -> None:
-        """Rename the view, by turns to another namespace; it may lie elsewhere then."""
+        """Rename the view, into another namespace if possible; its location may change."""
         if not self.catalog.claims("renameView"):
             return
         homes = [each for each in self.homes if each != self.view.namespace] or self.homes
@@ -148,7 +148,7 @@ class _Walk:
         self.go_on(loaded, state)
 
     def create_again(self) -> None:
-        """Drop the view and create it anew under its name: nothing of what it was is left."""
+        """Drop the view and create another with its name, which must show nothing of the first."""
         if not self.catalog.claims("dropView"):
             return
         where = (self.view.namespace, self.view.name)
@@ -160,7 +160,7 @@ class _Walk:
         )
         reply = self.catalog.create_view(where[0], body)
         if refuses_place(reply):
-            return  # what was renamed still lies where the catalog would put the next one
+            return  # files of the renamed view may lie at its location
         reply.expect(200)
         self.view = loaded_view(self.catalog, self.view)
         due = first_state(self.view, body, KEYS)
@@ -169,7 +169,7 @@ class _Walk:
         expect_state(reply, due, due, "created again, by the answer", symptom=symptom)
 
     def expect_new_log(self) -> None:
-        """Judge that the log names no version but those that the view has, if it is a new one."""
+        """Judge that the log of the new view names only versions that the view has."""
         history = history_of(metadata_view.metadata_in(self.load()))
         named = {str(entry["version-id"]) for entry in history["version-log"]}
         strange = sorted(named - {*history["versions"]})

@@ -1,4 +1,4 @@
-"""Views: created, loaded, looked for, listed, dropped."""
+"""Checks of views: create, load, exists, list, drop."""
 
 from typing import Any
 
@@ -160,10 +160,10 @@ def test_schema_id_assigned(catalog: Catalog) -> None:
 def test_version_kept(catalog: Catalog) -> None:
     """The view has the queries and the default catalog and namespace that were sent."""
     namespace = given_home(catalog)
-    # Line breaks, quotes and an accent: what a text may lose on its way.
+    # Line breaks, quotes and an accent, which a server may alter.
     sql = "SELECT 1 AS id,\r\n  'it''s \"é\"'\n AS data"
     sent = {
-        # The last level is one, dot and all: a name is not split, nor joined to be split again.
+        # The last level contains a dot: a name must not be split or joined.
         **view_version(sql, namespace=(*namespace, "a.b"), dialects=("spark", "trino")),
         "default-catalog": "Prod",
     }

@@ -1,4 +1,4 @@
-"""What a view goes through in a walk: commits, each made for the view as it then is."""
+"""The stages of a view: commits that are each made for its current state."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 Updates = Sequence[Json]
 
 KEYS = (MARK, "icecheck.kept", "icecheck.Kept", "icecheck.added", "icecheck.turn")
-# Catalogs that run Iceberg's own code refuse a version without a dialect of the one before it.
+# Catalogs on Iceberg's own code refuse a version that lacks a dialect of the version before.
 PROPERTIES = {
     MARK: "first", "icecheck.kept": "1", "icecheck.Kept": "01",
     "replace.drop-dialect.allowed": "true",
@@ -50,7 +50,7 @@ _LISTED = {"type": "list", "element-id": 14, "element": _SPOT, "element-required
 
 
 def schema_of(doc: str = "what it is", *more: Json, required: bool = True) -> Json:
-    """Return columns that differ from those of another such schema in one respect."""
+    """Return a schema that differs from the other ones in one respect."""
     data = _FIELD(9, "data", "decimal(9,2)", doc=doc)
     return bodies.schema(_FIELD(5, "id", "long", required=required), data, *more)
 
@@ -70,7 +70,7 @@ def _added(schema: Json) -> Json:
 def _version(
     view: View, sql: str, schema_id: Any, members: Json | None = None, *, later: int = 0
 ) -> Json:
-    """Return the update that adds a version; ``later`` are those added before it in the commit."""
+    """Return the update that adds a version; ``later`` is added to its id and its time."""
     update = add_version(view, sql, schema_id=schema_id)
     made = update["view-version"]
     ids = {member: made[member] + later for member in ("version-id", "timestamp-ms")}
@@ -78,7 +78,7 @@ def _version(
 
 
 def _schema_id(view: View, schema: Json) -> Any:
-    """Return the id of the schema with these columns; LookupError if the view shows none."""
+    """Return the id of the schema with these columns; raise LookupError if the view shows none."""
     wanted = metadata_view.shape(schema)
     for each in view.metadata.get("schemas") or ():
         if metadata_view.shape(each) == wanted:
@@ -87,7 +87,7 @@ def _schema_id(view: View, schema: Json) -> Any:
 
 
 def _version_id(view: View, number: int) -> Any:
-    """Return the id of the version with a query; LookupError if the catalog has let it go."""
+    """Return the id of the version with a query; raise LookupError if the catalog expired it."""
     found = version_with(view.metadata, SQL[number]).get("version-id")
     if found is None:
         raise LookupError("version")
@@ -99,7 +99,7 @@ def _version_id(view: View, number: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One commit, made for the view as it then is; LookupError where what it needs is gone."""
+    """One commit for the current view; raises LookupError if the view lacks what it needs."""
 
     what: str
     make: Callable[[View], Updates]
@@ -141,13 +141,13 @@ def _of_the_unused(view: View) -> Updates:
 
 
 def _in_two(number: int) -> list[Json]:
-    """Return a query in two dialects, which say it differently."""
+    """Return a query in two dialects, with a different text in each."""
     queries = {"spark": SQL[number], "trino": f"SELECT {number}"}
     return [{"type": "sql", "sql": sql, "dialect": each} for each, sql in queries.items()]
 
 
 def _other_queries(view: View) -> Updates:
-    """Add a version under the id of another one, as a client does that knows of no later one."""
+    """Add a version with the id of another one, as a client does that has an old version."""
     taken = min(each["version-id"] for each in view.metadata["versions"])
     members = {"representations": _in_two(8), "version-id": taken}
     made = _version(view, SQL[8], _schema_id(view, UNUSED), members)
@@ -155,7 +155,7 @@ def _other_queries(view: View) -> Updates:
 
 
 def _amid_properties(updates: Updates) -> Updates:
-    """Set and remove properties before the updates and after them: of each the last one counts."""
+    """Set and remove properties before and after the updates: the last change of each counts."""
     removal = {"action": "remove-properties", "removals": ["icecheck.added"]}
     return [*_set_anew("before"), *updates, *_set_anew("after"), removal]
 
@@ -169,7 +169,7 @@ def _set_anew(value: str) -> Updates:
 
 
 def _alike(view: View) -> Updates:
-    """Add versions with the query of an earlier one, which differ from it in one other member."""
+    """Add versions with the query of an earlier one and one other member changed."""
     _version_id(view, 1)
     return [
         _version(view, SQL[1], _schema_id(view, _MORE), _CONTEXT),
@@ -200,7 +200,7 @@ def _everything(view: View) -> Updates:
 
 
 def _moved(view: View) -> Updates:
-    """Move the view and then move it on, with a version between the two."""
+    """Move the view twice, with a new version between the moves."""
     home = str(view.metadata.get("location", "")).rstrip("/")
     on_the_way, there = (
         {"action": "set-location", "location": f"{home}{end}"} for end in ("_moving", "_moved")
@@ -231,7 +231,7 @@ RENAMED_AFTER = (4, 10, 14)
 
 
 def unwanted(view: View) -> list[Json]:
-    """Return updates of everything, which are all in order."""
+    """Return valid updates of every kind."""
     return [
         {"action": "set-properties", "updates": {MARK: "unwanted", "icecheck.turn": "unwanted"}},
         {"action": "remove-properties", "removals": ["icecheck.Kept"]},
@@ -242,7 +242,7 @@ def unwanted(view: View) -> list[Json]:
 
 
 def refusals(view: View, other: View) -> Iterator[tuple[str, Updates, Updates, int]]:
-    """Yield, without an end, commits to refuse: what is wrong, requirements, updates, status."""
+    """Yield endlessly (what is wrong, requirements, updates, status) of commits to refuse."""
     while True:
         for requirements in ([other.same], [other.same, view.same], [view.same, other.same]):
             yield "the uuid of another view", requirements, (), 409

@@ -1,4 +1,4 @@
-"""What a view has to be after a commit, and whether that is what an answer shows."""
+"""The expected state of a view after a commit, and the judgement of answers by it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,18 +24,18 @@ _NO_VIEW = declare("no-view", "Answers without a view that can be read", Severit
 
 Json = dict[str, Any]
 ViewState = Mapping[str, Any]
-"""A view as a load shows it: ``settled_view``, with every id a string."""
+"""A view as a load shows it: ``settled_view`` with all ids as strings."""
 
 LAST_ADDED = -1
 _OF_A_VERSION = ("timestamp-ms", "summary")
 _NEW = "the new "
 _SHOWN_MAX = 3
 _CALLED = {"schemas": "schema", "versions": "definition", "current-version-id": "definition"}
-"""As other checks call it: what is lost has one root, whatever showed it."""
+"""The names that other checks use: a lost member has one cause, whatever request showed it."""
 
 
 def state_of(metadata: Json, property_keys: Sequence[str]) -> ViewState:
-    """Return what metadata show of a view: all versions, all schemas, and properties by name."""
+    """Return the state that metadata show: all versions, all schemas, and these properties."""
     state = settled_view(metadata, *property_keys)
     versions = {
         key: {**each, "schema-id": str(each["schema-id"])}
@@ -44,11 +44,11 @@ def state_of(metadata: Json, property_keys: Sequence[str]) -> ViewState:
     return {**state, "current-version-id": str(state["current-version-id"]), "versions": versions}
 
 
-# ---- what a commit is to do
+# ---- the effect of a commit
 
 
 def after_commit(before: ViewState, updates: Sequence[Json]) -> ViewState:
-    """Return what a view has to be after updates; what is new in it has no id yet."""
+    """Return the expected state after updates, with placeholders for the ids of new things."""
     schemas, versions = dict(before["schemas"]), dict(before["versions"])
     due = {**before, "schemas": schemas, "versions": versions}
     due["properties"] = dict(before["properties"])
@@ -80,9 +80,9 @@ def after_commit(before: ViewState, updates: Sequence[Json]) -> ViewState:
 
 
 def _as_assigned(before: ViewState, due: ViewState, seen: ViewState) -> ViewState:
-    """Return what is due with the ids that a server has given to what is new.
+    """Return the expected state with the ids that the server has assigned to new things.
 
-    What is new is found by its content. A schema's field ids are the server's to choose, once.
+    New things are found by their content. The server chooses the field ids of a new schema, once.
     """
     ids: dict[str, str] = {}
     schemas = {}
@@ -105,7 +105,7 @@ def _as_assigned(before: ViewState, due: ViewState, seen: ViewState) -> ViewStat
             for other in seen["versions"]
             if key.startswith(_NEW) and other not in before["versions"] and other not in versions
         ]
-        # With its definition, if not with its schema too: then that is what differs.
+        # Prefer the version with the same definition and schema, then one with the same definition.
         best = sorted(new, key=lambda other: _unlike(wanted, seen["versions"][other]))
         ids[f"version {key}"] = best[0] if best else key
         versions[best[0] if best else key] = wanted
@@ -118,7 +118,7 @@ def _unlike(wanted: Json, seen: Json) -> tuple[bool, bool]:
 
 
 def _without_expired(before: ViewState, due: ViewState, seen: ViewState) -> ViewState:
-    """Return what is due without older versions that a catalog has let go, and their schemas."""
+    """Return the expected state without the older versions that are gone, and their schemas."""
     versions = {
         key: each
         for key, each in due["versions"].items()
@@ -135,7 +135,7 @@ def _without_expired(before: ViewState, due: ViewState, seen: ViewState) -> View
     return {**due, "versions": versions, "schemas": schemas}
 
 
-# ---- whether it is so
+# ---- judgement
 
 
 def expect_state(
@@ -147,10 +147,10 @@ def expect_state(
     symptom: Symptom | None = None,
     may_expire: bool = False,
 ) -> ViewState:
-    """Judge that an answer shows a view as it is due, and return what it shows.
+    """Judge that an answer shows the expected state of a view, and return the state that it shows.
 
-    ``symptom`` stands for whatever differs; without one a Violation says whether it was named by
-    the commit or is beside that. Where old versions ``may_expire`` they need not be there.
+    ``symptom`` is used for any difference; without it the symptom tells whether the commit named
+    the member. If old versions ``may_expire``, they may be missing.
     """
     try:
         seen = state_of(metadata_in(reply), tuple(due["properties"]))
@@ -181,7 +181,7 @@ def expect_state(
 def _differences(
     before: ViewState, due: ViewState, seen: ViewState
 ) -> Iterator[tuple[str, Any, Any, bool]]:
-    """Yield what differs as (where, due, seen, whether it has been so before)."""
+    """Yield the differences as (where, due, seen, whether the due value is the one from before)."""
     for member, wanted in due.items():
         if not isinstance(wanted, dict):
             if wanted != seen[member]:
@@ -194,11 +194,11 @@ def _differences(
                 yield f"{member}/{key}{found[0]}", found[1], found[2], is_old
 
 
-# ---- what came before
+# ---- history
 
 
 def history_of(metadata: Json) -> Json:
-    """Return what a view tells of its past: its schemas and versions, and its version log."""
+    """Return the history of a view: times and summaries of versions, schema ids, version log."""
     versions = {
         str(each.get("version-id")): {member: each.get(member) for member in _OF_A_VERSION}
         for each in metadata.get("versions") or ()
@@ -212,10 +212,10 @@ def history_of(metadata: Json) -> Json:
 
 
 def expect_history(reply: Reply, before: Json, sent: Sequence[Json], what: str) -> Json:
-    """Judge that a view has kept its versions with time and summary, and its log; return both.
+    """Judge that a view keeps its versions, schemas and log entries; return the history.
 
-    New in the log is what became current, at its end. A version that was added has the summary
-    that was sent, and may have more of the server's own.
+    The log's last entry must be the current version. A version that was added must have the sent
+    summary and may have further entries of the server.
     """
     metadata = metadata_in(reply)
     now = history_of(metadata)
@@ -259,7 +259,7 @@ def _expect_summaries(metadata: Json, before: Json, sent: Sequence[Json], what: 
 
 
 def first_state(view: View, body: Json, property_keys: Sequence[str]) -> ViewState:
-    """Return what a view has to be that was created with this body."""
+    """Return the expected state of a view that was created with this body."""
     state = state_of(view.metadata, property_keys)
     current = state["current-version-id"]
     schema_id = state["versions"].get(current, {}).get("schema-id")

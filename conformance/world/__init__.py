@@ -1,1 +1,1 @@
-"""Checks that walk through a small world of namespaces, tables and views."""
+"""Checks that run a fixed sequence of steps over several namespaces, tables and views."""

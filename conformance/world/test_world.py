@@ -1,4 +1,4 @@
-"""Small worlds walked through: after every step, all that there is and was is as it is due."""
+"""Sequences of steps over namespaces, tables and views, with all objects judged after each step."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.kit.arranging import require
@@ -49,7 +49,7 @@ _FIRST, _SECOND, _THIRD, _FOURTH = (f"SELECT {n} AS id, '{n}' AS data" for n in 
 
 
 def _names(catalog: Catalog, *labels: str) -> tuple[dict[str, str], list[str]]:
-    """Return new names by which each of these labels is called, and the labels by their names."""
+    """Return a map from new names to these labels, and the new names."""
     names = [catalog.new_name() for _ in labels]
     return dict(zip(names, labels, strict=True)), names
 
@@ -60,7 +60,7 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
     root = given_root(catalog)
     labels, (a_name, b_name) = _names(catalog, "a", "b")
-    # An underscore is any character to SQL's LIKE; a child may be called as its parent.
+    # In SQL's LIKE an underscore matches any character; a child may have its parent's name.
     longer, alike, capital = f"{a_name}_x", f"{a_name}qx", f"{a_name}_X"
     labels |= {longer: "a_x", alike: "aqx", capital: "a_X"}
     a, b, a_x, aqx = ((*root, each) for each in (a_name, b_name, longer, alike))

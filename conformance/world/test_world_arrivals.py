@@ -1,4 +1,4 @@
-"""A small world in which tables come in every way, and are then worked on in every way."""
+"""A sequence of steps in which tables come to exist in every way and are then used in every way."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ from icecheck.judging.check import check
 
 
 def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]:
-    """Do with a table, the only one in its namespace, what can be done with one; then drop it."""
+    """Use the only table of a namespace in every way, then drop it."""
     return [
         refused_drop(Thing("namespace", table.namespace), 409),
         commit(table, {ADDED: f"to {mark}"}),
@@ -97,7 +97,7 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
 
 
 def _proven_free(step: Step) -> Step:
-    """Rename to a name in other letters where both names have been there at once."""
+    """Return the step with the condition that both spellings of the name have existed at once."""
     _, target = step.touched
     return replace(
         step,

@@ -1,6 +1,6 @@
-"""A small world of namespaces, tables and views as it is due to be, and what each step makes of it.
+"""The expected state of namespaces, tables and views, and the change that each step makes to it.
 
-Every function here is pure: from the world before, to the world after.
+Every function here is pure and returns a new state.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,19 +15,19 @@ Json = Mapping[str, Any]
 
 KINDS = ("namespace", "table", "view")
 MARK, KEPT, ADDED = WATCHED = ("icecheck.mark", "icecheck.kept", "icecheck.added")
-"""The properties that steps set, each with a value that nothing else ever has."""
+"""The properties that steps set, each with a value that no other object has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A namespace, a table or a view by its whole path; whether there is one is another matter."""
+    """The kind and full path of a namespace, table or view, which need not exist."""
 
     kind: str
     path: Namespace
 
     @property
     def namespace(self) -> Namespace:
-        """The path of what it is in."""
+        """The path of the namespace that it is in."""
         return self.path[:-1]
 
     @property
@@ -37,17 +37,17 @@ class Thing:
 
     @property
     def identifier(self) -> dict[str, Any]:
-        """The thing as the bodies of requests name it."""
+        """The thing in the form that request bodies use."""
         return {"namespace": [*self.namespace], "name": self.name}
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a load of a thing is due to show, member by member.
+    """What a load of an existing thing must show, member by member.
 
-    Members that are not in ``due`` are the server's to assign: the first load that shows them
-    settles them. Of ``loose`` ones the load may show more than is due. ``life`` and ``version``
-    tell two states apart: whoever has moved is the same, whoever was made anew is not.
+    The server assigns members that are not in ``due``: the first load that shows them fixes them. A
+    load may show more than is due of ``loose`` members. ``life`` and ``version`` identify a state:
+    a renamed thing keeps its ``life``, one that was made again gets a new one.
     """
 
     due: Json
@@ -57,17 +57,17 @@ class Held:
 
     @property
     def state(self) -> tuple[int, int]:
-        """What an entity tag stands for."""
+        """The state that an entity tag identifies."""
         return self.life, self.version
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What there is below ``root``, what there was, and what has been moved away.
+    """The things that exist below ``root``, those that are gone, and the names that were vacated.
 
-    ``vacated``: something that was there is called otherwise now, and may still lie where the
-    catalog would put what is made next under the name. ``lives`` counts what was ever made;
-    ``last`` is what things showed when they were dropped, their files kept.
+    ``vacated``: the former thing of the name was renamed, and its files may lie where the catalog
+    would put the next thing of the name. ``lives`` counts the things ever made; ``last`` is what
+    things showed when they were dropped without purging their files.
     """
 
     root: Namespace
@@ -78,28 +78,28 @@ class World:
     last: Mapping[Thing, Json] = field(default_factory=dict)
 
     def has(self, thing: Thing) -> bool:
-        """Whether it is there."""
+        """Return whether a thing exists."""
         return thing in self.held
 
     def has_namespace(self, path: Namespace) -> bool:
-        """Whether something can be made in there."""
+        """Return whether a namespace exists, so that something can be made in it."""
         return path == self.root or Thing("namespace", path) in self.held
 
     def is_free(self, thing: Thing) -> bool:
-        """Whether nothing at all has the name, and there is a namespace to make it in."""
+        """Return whether a name is unused by all kinds and its namespace exists."""
         taken = any(Thing(kind, thing.path) in self.held for kind in KINDS)
         return not taken and self.has_namespace(thing.namespace)
 
     def inside(self, namespace: Namespace) -> Iterator[Thing]:
-        """Yield what is directly in a namespace."""
+        """Yield the things directly in a namespace."""
         return (each for each in self.held if each.namespace == namespace)
 
     def named(self, namespace: Namespace, kind: str) -> list[Namespace]:
-        """Return the paths that a list of one kind in a namespace is due to have, sorted."""
+        """Return the sorted paths that a list of one kind in a namespace must have."""
         return sorted(each.path for each in self.inside(namespace) if each.kind == kind)
 
     def made(self, thing: Thing, due: Json) -> "World":
-        """Return the world with something new in it."""
+        """Return the state with a new thing in it."""
         held = {**self.held, thing: Held(due, life=self.lives + 1)}
         gone, vacated = self.gone - {thing}, self.vacated - {thing}
         return replace(self, held=held, gone=gone, vacated=vacated, lives=self.lives + 1)
@@ -107,26 +107,26 @@ class World:
     def changed(
         self, thing: Thing, due: Json, *, loose: tuple[str, ...] = (), left_open: tuple[str, ...]
     ) -> "World":
-        """Return the world in which something is another version of itself."""
+        """Return the state with a new version of a thing."""
         before = self.held[thing]
         kept = {member: value for member, value in before.due.items() if member not in left_open}
         after = Held({**kept, **due}, frozenset(loose), before.life, before.version + 1)
         return replace(self, held={**self.held, thing: after})
 
     def settled(self, thing: Thing, due: Json) -> "World":
-        """Return the world with what a first look at a thing has shown."""
+        """Return the state in which a thing must show what its first load has shown."""
         held = self.held[thing]
         return replace(self, held={**self.held, thing: replace(held, due=due, loose=frozenset())})
 
     def pinned(self, thing: Thing, member: str, value: Any) -> "World":
-        """Return the world in which something is due to show what an answer has told of it."""
+        """Return the state in which a thing must show the value of a member from an answer."""
         held = self.held[thing]
         return replace(
             self, held={**self.held, thing: replace(held, due={**held.due, member: value})}
         )
 
     def without(self, thing: Thing, *, purged: bool = False) -> "World":
-        """Return the world without something: its name is free."""
+        """Return the state without a thing: its name is free."""
         held = {each: value for each, value in self.held.items() if each != thing}
         last = {each: value for each, value in self.last.items() if each != thing}
         if not purged:
@@ -134,7 +134,7 @@ class World:
         return replace(self, held=held, gone=self.gone | {thing}, last=last)
 
     def moved(self, source: Thing, target: Thing) -> "World":
-        """Return the world in which something has another name; its files may have moved along."""
+        """Return the state in which a thing has another name; its files may have moved too."""
         held = self.held[source]
         unplaced = {
             member: value
@@ -150,10 +150,10 @@ class World:
         )
 
     def watching(self, thing: Thing) -> "World":
-        """Return the same world, in which something that is not there is looked for too."""
+        """Return the state in which the absence of a thing is also judged."""
         return replace(self, gone=self.gone | {thing})
 
 
 def marked(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the watched ones among properties; None is for those that are not there."""
+    """Return the watched properties; None stands for a missing one."""
     return {key: properties.get(key) for key in WATCHED}

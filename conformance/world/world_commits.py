@@ -1,4 +1,4 @@
-"""Steps that commit to tables, one by one and together."""
+"""Steps that commit to one table, or to several together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -46,7 +46,7 @@ def _committed(
     needs: str = "",
     lawful: frozenset[int] = frozenset(),
 ) -> Step:
-    """Return a commit; ``updates`` gets the metadata that the last load has shown."""
+    """Return a commit; ``updates`` gets the metadata that the last answer has shown."""
 
     def send(observer: Observer) -> Reply | None:
         if thing not in observer.metadata:
@@ -77,7 +77,7 @@ def _with_mark(world: World, thing: Thing, mark: str) -> World:
 
 
 def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
-    """Commit properties to a table, and the removal of those whose value is None."""
+    """Set properties of a table, and remove those whose value is None."""
     updates = {key: value for key, value in change.items() if value is not None}
     removals = [key for key, value in change.items() if value is None]
     sent: list[Json] = [{"action": "set-properties", "updates": updates}] if updates else []
@@ -172,7 +172,7 @@ def commit_together(marks: Mapping[Thing, str]) -> Step:
 
 
 def refused_together(first: Thing, last: Thing) -> Step:
-    """Commit to two tables, to the last under a requirement that does not hold."""
+    """Commit to two tables in one transaction, to the last under a requirement that fails."""
 
     def send(observer: Observer) -> Reply | None:
         if first not in observer.metadata:
@@ -192,7 +192,7 @@ def refused_together(first: Thing, last: Thing) -> Step:
 
 
 def refused_commit(thing: Thing, status: int) -> Step:
-    """Commit to a table as if it were another one (409), or to one that is not there (404)."""
+    """Commit to a table with another table's uuid (409), or to a missing table (404)."""
 
     def send(observer: Observer) -> Reply:
         return observer.catalog.update_table(

@@ -1,4 +1,4 @@
-"""Looks at a small world, at each thing in it and at each list, and says what is not as due."""
+"""Reads each thing and each list, and judges them by the expected state."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -45,17 +45,18 @@ _ANSWERED = frozenset(
 _SHOWN_MAX = 80
 _STEPS_MAX = 3
 _PAGES_MAX = 24
-"""More than a walk has entries in one list."""
+"""More pages than a list of any walk has."""
 
 
 class Observer:
-    """One who looks at a world, and remembers what answers have told.
+    """Reads things and lists, judges them, and keeps what the answers have shown.
 
-    ``metadata`` and ``locations`` are those of the last answer about each thing, ``staged`` what
-    was staged under a name, ``tags`` the entity tags of tables by name, with the state that each
-    stands for, ``open`` the routes that were open for the table of a life, and ``known`` by which
-    name. ``doing`` are the steps that were taken, in words. Of the last one, ``operation`` is what
-    was asked, ``touched`` what it was about, and ``refused`` whether it was refused.
+    ``metadata`` and ``locations`` are from the last answer about each thing, ``staged`` is the
+    metadata staged under a name, and ``tags`` are the entity tags of each table name with the state
+    that each identifies. ``open`` are the routes that have succeeded for the table of a life, and
+    ``known`` the names under which these routes were asked. ``doing`` are the steps taken, in
+    words. Of the last step, ``operation`` is the operation, ``touched`` the things that it changes,
+    and ``refused`` whether it was refused.
     """
 
     def __init__(self, catalog: Catalog, labels: Mapping[str, str]) -> None:
@@ -79,16 +80,16 @@ class Observer:
         return self.catalog.claims(self.catalog.contract.by_object(action)[kind])
 
     def _does(self, action: Action) -> bool:
-        """Whether the step at hand does this."""
+        """Return whether the operation of the current step does this."""
         return self.operation in self.catalog.contract.by_object(action).values()
 
     # ---- one thing
 
     def look(self, world: World, thing: Thing, *, tagged: bool = True, query: Query = ()) -> World:
-        """Judge a thing, there or gone, by a load; return the world with what the server chose.
+        """Judge a load of an existing or missing thing; return the state with server-chosen values.
 
-        ``tagged``: the load of a table carries an entity tag that its name has had. ``query`` is
-        for loads of tables, and leaves a whole table whole.
+        With ``tagged`` the load of a table sends an entity tag that its name has had. ``query`` is
+        for loads of tables, and must not change what the answer shows.
         """
         held = world.held.get(thing)
         if not self._claims(Action.LOAD, thing.kind):
@@ -111,7 +112,7 @@ class Observer:
         return world.settled(thing, seen)
 
     def listen(self, world: World, thing: Thing, reply: Reply) -> World:
-        """Judge what the answer to a step says of the thing that it has made or changed."""
+        """Judge the answer to a step, which shows the thing that the step made or changed."""
         held = world.held.get(thing)
         if held is None or reply.exchange.operation not in _ANSWERED:
             return world
@@ -122,7 +123,7 @@ class Observer:
         return world.pinned(thing, "metadata-location", seen["metadata-location"])
 
     def look_for(self, world: World, thing: Thing) -> None:
-        """Judge by its existence check whether a thing is there, and by a table's other routes."""
+        """Judge the existence check of a thing, and the other routes of a table."""
         held = world.held.get(thing)
         if self._claims(Action.EXISTS, thing.kind):
             self._expect_there(self._exists(thing), thing, held)
@@ -130,9 +131,9 @@ class Observer:
             self._look_along(thing, held)
 
     def _look_along(self, thing: Thing, held: Held) -> None:
-        """Judge that routes which were open for a table still are, whatever it is called now.
+        """Judge that routes that have succeeded for a table still do, under whatever name.
 
-        Whether they are open at all is for other checks to judge. Each name is looked at once.
+        Other checks judge whether they succeed at all. Each name is asked once.
         """
         if (held.life, thing.path) in self.known:
             return
@@ -149,7 +150,7 @@ class Observer:
                 raise self._violation(reply, thing, "existence", "200", reply.status)
 
     def _tag(self, thing: Thing) -> str | None:
-        """Return a tag that a table of this name has had: by turns the last one and others."""
+        """Return a tag that a table of this name has had, alternating the last one with others."""
         known = [*self.tags[thing]]
         self.turns += 1
         return known[-1 if self.turns % 2 else self.turns % len(known)] if known else None
@@ -170,14 +171,14 @@ class Observer:
         return self.catalog.table_exists(thing.namespace, thing.name)
 
     def _expect_there(self, reply: Reply, thing: Thing, held: Held | None) -> None:
-        """Judge a status by whether the thing is there."""
+        """Judge that the status says whether the thing exists."""
         if held is None and reply.status != 404:
             raise self._violation(reply, thing, "existence", "404", reply.status)
         if held is not None and not reply.ok:
             raise self._violation(reply, thing, "existence", "200", reply.status)
 
     def _seen(self, thing: Thing, reply: Reply, held: Held) -> Json:
-        """Return what a load shows of a thing, and remember what later steps need of it."""
+        """Return what an answer shows of a thing, and keep what later steps need."""
         if thing.kind == "namespace":
             body = object_in(reply)
             properties = body.get("properties")
@@ -195,7 +196,7 @@ class Observer:
         if thing.kind == "table":
             tag = reply.header("etag")
             if tag is not None and "?" not in reply.exchange.url:
-                self.tags[thing].pop(tag, None)  # so that it is the last one
+                self.tags[thing].pop(tag, None)  # so that it becomes the last one
                 self.tags[thing][tag] = held.state
             return {**settled(metadata, *WATCHED), **told}
         return _view_seen(reply, metadata)
@@ -204,7 +205,7 @@ class Observer:
         for member, wanted in held.due.items():
             shown = seen.get(member, ABSENT)
             if shown is ABSENT and (member == "metadata-location" or thing.kind == "namespace"):
-                continue  # a location is told by wish only, and not every namespace has properties
+                continue  # optional: a location, and properties in some catalogs
             found = difference(wanted, shown, exact=member not in held.loose)
             if found is not None:
                 pointer, one, other = found
@@ -215,9 +216,9 @@ class Observer:
     # ---- one list
 
     def look_in(self, world: World, namespace: Namespace, kind: str, page_size: int = 0) -> None:
-        """Judge a list of a namespace that is there: whole, or by pages of a size.
+        """Judge the list of an existing namespace: whole, or in pages of a size.
 
-        At the top of the catalog others have namespaces too: that is never asked for in pages.
+        The top level is never listed in pages, because it contains namespaces of others.
         """
         if not self._claims(Action.LIST, kind) or (kind != "namespace" and not namespace):
             return
@@ -248,10 +249,10 @@ class Observer:
         )
 
     def expect_no_lists(self, thing: Thing) -> None:
-        """Judge that nothing is listed in a namespace that is not there any more.
+        """Judge that nothing is listed in a namespace that no longer exists.
 
-        Whether 404 is due, or an empty list, is for the checks of listing to judge: it is answered
-        like one that never was.
+        The checks of listing judge whether 404 or an empty list is due; here the answer must be the
+        one for a namespace that never existed.
         """
         nested = has_capability(self.catalog, "nested-namespaces")
         for kind in ("namespace", "table", "view") if nested else ("table", "view"):
@@ -264,13 +265,13 @@ class Observer:
                 raise self._violation(reply, thing, "existence", one, other, what=what)
 
     def _knows_no(self, parent: Namespace, kind: str) -> bool:
-        """Whether a list in a namespace that never was is answered with 404."""
+        """Return whether a list in a namespace that never existed is answered with 404."""
         return self._list((*parent, self.catalog.new_name()), kind, ()).status == 404
 
     def _pages(self, namespace: Namespace, kind: str, size: int) -> Iterator[list[Namespace]]:
-        """Yield the pages of a list, or the whole list where no size is asked for.
+        """Yield the pages of a list, or the whole list if ``size`` is 0.
 
-        A token that comes again is for the checks of pagination to judge: here the list ends.
+        The list ends at a repeated token, which the checks of pagination judge.
         """
         what = self._list_in_words(namespace, kind, size)
         token = ""
@@ -295,7 +296,7 @@ class Observer:
     # ---- words
 
     def label(self, path: Namespace) -> str:
-        """Return a path in the names of the walk, which are the same in every run."""
+        """Return a path in labels, which are the same in every run."""
         return ".".join(self.labels.get(part, part) for part in path[-4:] if part in self.labels)
 
     def _violation(
@@ -310,7 +311,7 @@ class Observer:
     ) -> Violation:
         about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
         if member == "listing":
-            symptom = LISTING  # what is in a list is its own matter, whatever the step was
+            symptom = LISTING  # a wrong list has one symptom, whatever the step was
         elif thing not in self.touched:
             symptom = CHANGED_BESIDE.of(member)
         elif self.refused:
@@ -322,7 +323,7 @@ class Observer:
         return reply.violation(symptom, due, actual, detail=sentence)
 
     def _symptom(self, thing: Thing, member: str) -> Symptom:
-        """Return what other checks call it when a step has not done what it is for."""
+        """Return the symptom that other checks use when a step has no effect."""
         match member:
             case "entity-tag":
                 return STATUS
@@ -334,11 +335,11 @@ class Observer:
                 return EFFECT_MISSING.of(member)
 
     def _saw(self, thing: Thing, what: str = "") -> None:
-        """Remember when a thing, or a list in it, was last as due."""
+        """Record that a thing, or a list in it, was as due after the last step."""
         self.seen_after[thing, what] = len(self.doing)
 
     def _since(self, thing: Thing, what: str) -> str:
-        """Return the steps that may have made a difference, the last ones first."""
+        """Return the steps since a thing was last as due, the last step first."""
         steps = self.doing[self.seen_after.get((thing, what), 0) :] or self.doing[-1:]
         return ", which followed ".join(steps[: -_STEPS_MAX - 1 : -1])
 

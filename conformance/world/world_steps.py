@@ -1,7 +1,7 @@
-"""Steps through a small world: what is sent, when it can be, and what is due to come of it.
+"""Steps over namespaces, tables and views: the request, its condition and its expected effect.
 
-A step names things by their paths. It is taken where the world is such that its outcome is
-certain, and left out elsewhere: what an earlier step was lawfully refused, no later one needs.
+A step names things by their paths. It is sent only where its outcome is certain and skipped
+elsewhere: no later step needs what the catalog has lawfully refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,28 +49,28 @@ _UUID_USED_TWICE = declare(
 
 ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 DONE = (200, 202, 204)
-"""How a success without an answer is told; which one is due is for other checks."""
+"""The statuses of a success without a body; other checks judge which of them is due."""
 NOT_SUPPORTED = frozenset({406})
 _ANY = frozenset(range(400, 600))
 _DROPS = load().by_object(Action.DROP)
 _RENAMES = load().by_object(Action.RENAME)
 
 Send = Callable[[Observer], Reply | None]
-"""Sends a step; None where it turns out that it cannot be taken."""
+"""Sends a step; returns None if the step cannot be sent."""
 After = Callable[[World, Reply], World]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done, in words, and by which operation.
+    """One step: its description, its operation and its expected effect.
 
-    ``possible`` in a world that it gets, ``due`` are the statuses of its outcome, and ``lawful``
-    those with which a catalog may say that it does not do this. ``after`` turns the world before
-    into the world due after it; None for what must be refused and change nothing. ``touched`` are
-    the things that a success may change, and those that are looked at when it was refused.
-    ``given``: without this step there is nothing to judge. ``judge`` gets the world before and
-    the answer, where there is more in it than the thing. ``unseen``: a catalog may well see there
-    what has another name, so that nothing is looked at before.
+    ``possible`` gets the state and returns whether the step can be sent. ``due`` are the statuses
+    of its outcome, ``lawful`` those by which a catalog may decline the step. ``after`` turns the
+    state before into the state after; it is None for a request that must be refused and change
+    nothing. ``touched`` are the things that a success may change; they are read after a refusal
+    too. The check cannot be judged without a ``given`` step. ``judge`` gets the state before and
+    the answer, where more than the thing is to be judged. ``unseen``: nothing is read before the
+    step, because a catalog may show a thing with a similar name.
     """
 
     what: str
@@ -87,15 +87,15 @@ class Step:
     unseen: bool = False
 
     def as_given(self) -> "Step":
-        """Return the same as a means to the end of the walk."""
+        """Return the step as a setup step, whose failure blocks the check."""
         return replace(self, given=True)
 
     def if_nested(self) -> "Step":
-        """Return the same for where namespaces nest, as deep as the catalog lets them."""
+        """Return the step for catalogs with nested namespaces; a refusal of the depth is lawful."""
         return replace(self, needs="nested-namespaces", lawful=self.lawful | DOES_NOT)
 
     def in_capitals(self, twin: Thing) -> "Step":
-        """Return the same beside a twin in small letters: who has one case only refuses it."""
+        """Return the step beside a lower-case twin; a case-insensitive catalog may refuse it."""
         return replace(
             self,
             possible=lambda world: world.has(twin) and self.possible(world),
@@ -118,9 +118,9 @@ def refused(
 
 
 def spoiled(what: str, operation: str, send: Send, thing: Thing) -> Step:
-    """Return a step that makes nothing, in whatever way that is told: the name stays free.
+    """Return a step that must make nothing, whatever status it has: the name stays free.
 
-    What is made all the same is removed again: that is for other checks to judge.
+    If it makes something, that is dropped again: other checks judge it.
     """
 
     def tried(observer: Observer) -> Reply | None:
@@ -137,7 +137,7 @@ def spoiled(what: str, operation: str, send: Send, thing: Thing) -> Step:
 
 
 def spoiled_namespace(path: Namespace) -> Step:
-    """Try to create a namespace with properties that are no map."""
+    """Try to create a namespace with properties that are not a map."""
     body = {"namespace": [*path], "properties": "none"}
     return spoiled(
         "a creation that cannot be",
@@ -148,7 +148,7 @@ def spoiled_namespace(path: Namespace) -> Step:
 
 
 def create_namespace(path: Namespace, properties: Mapping[str, str]) -> Step:
-    """Create a namespace with these properties, which may be none, in one that is there."""
+    """Create a namespace with these properties, possibly none, in an existing one."""
     thing = Thing("namespace", path)
 
     def send(observer: Observer) -> Reply:
@@ -170,7 +170,7 @@ def create_namespace(path: Namespace, properties: Mapping[str, str]) -> Step:
 
 
 def refused_namespace(path: Namespace) -> Step:
-    """Create a namespace that is there."""
+    """Create a namespace that exists."""
     thing = Thing("namespace", path)
 
     def send(observer: Observer) -> Reply:
@@ -225,7 +225,7 @@ def update_properties(path: Namespace, change: Mapping[str, str | None]) -> Step
 
 
 def refused_properties(path: Namespace, status: int) -> Step:
-    """Set and remove one key at once (422), or change a namespace that is not there (404)."""
+    """Set and remove the same key (422), or change a namespace that does not exist (404)."""
     thing = Thing("namespace", path)
 
     def send(observer: Observer) -> Reply | None:
@@ -246,7 +246,7 @@ def refused_properties(path: Namespace, status: int) -> Step:
 
 
 def drop_namespace(path: Namespace) -> Step:
-    """Drop a namespace that has nothing in it, or has nothing in it any more."""
+    """Drop an empty namespace."""
     thing = Thing("namespace", path)
     return replace(
         drop(thing),
@@ -254,11 +254,11 @@ def drop_namespace(path: Namespace) -> Step:
     )
 
 
-# ----------------------------------------------------------------------- things of a kind
+# ----------------------------------------------------------------------- all kinds of things
 
 
 def drop(thing: Thing) -> Step:
-    """Drop something that is there; a table without purging it."""
+    """Drop an existing thing; a table without purge."""
     return Step(
         f"dropping a {thing.kind}",
         _DROPS[thing.kind],
@@ -271,7 +271,7 @@ def drop(thing: Thing) -> Step:
 
 
 def refused_drop(thing: Thing, status: int) -> Step:
-    """Drop what is not there (404), or a namespace in which a table or view is (409)."""
+    """Drop a missing thing (404), or a namespace that contains a table or view (409)."""
 
     def possible(world: World) -> bool:
         holds = any(each.kind != "namespace" for each in world.inside(thing.path))
@@ -290,7 +290,7 @@ def refused_drop(thing: Thing, status: int) -> Step:
 
 
 def send_drop(catalog: Catalog, thing: Thing) -> Reply:
-    """Drop whatever it is."""
+    """Drop a thing of any kind."""
     match thing.kind:
         case "namespace":
             return catalog.drop_namespace(thing.path)
@@ -317,7 +317,7 @@ def rename(source: Thing, path: Namespace) -> Step:
 
 
 def refused_rename(source: Thing, path: Namespace, status: int) -> Step:
-    """Rename what is not there, or into a namespace that is not (404), or to a taken name (409)."""
+    """Rename a missing thing or into a missing namespace (404), or to a taken name (409)."""
     target = Thing(source.kind, path)
     across = source.namespace != target.namespace
     others = ("table", "view")
@@ -346,12 +346,12 @@ def send_rename(catalog: Catalog, source: Thing, target: Thing) -> Reply:
 
 
 def world_has(*things: Thing) -> Callable[[World], bool]:
-    """Return the condition that all of these are there."""
+    """Return the condition that all of these things exist."""
     return lambda world: all(world.has(each) for each in things)
 
 
 def own_uuid(world: World, reply: Reply, member: str) -> str:
-    """Return the uuid of something new; a Violation where something else has, or had, the same."""
+    """Return the uuid of a new thing; raise Violation if another thing has or had the same uuid."""
     uuid = str(metadata_in(reply).get(member)).lower()
     shown = [*world.last.values(), *(held.due for held in world.held.values())]
     if any(each.get(member) == uuid for each in shown):

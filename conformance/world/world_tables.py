@@ -44,7 +44,7 @@ ASSERT_CREATE = {"type": "assert-create"}
 
 
 def _body(thing: Thing, mark: str, *, stage_create: bool = False) -> Json:
-    """Return a body that makes a table whose properties and columns nothing else has."""
+    """Return a body for a table with properties and columns that no other table has."""
     schema = bodies.schema(
         bodies.struct_field(1, "id", "long", required=True),
         bodies.struct_field(2, f"column_{mark}", "string"),
@@ -56,7 +56,7 @@ def _body(thing: Thing, mark: str, *, stage_create: bool = False) -> Json:
 
 
 def _new_table(world: World, thing: Thing, mark: str, reply: Reply) -> World:
-    """Return the world with a table whose identity and schema the answer has told."""
+    """Return the state with a new table; its identity and schema are from the answer."""
     told = settled(metadata_in(reply))
     known = {"table-uuid": own_uuid(world, reply, "table-uuid"), "schemas": told["schemas"]}
     fresh: Json = {"snapshots": {}, "refs": {}, "current-snapshot-id": None}
@@ -78,7 +78,7 @@ def create_table(thing: Thing, mark: str) -> Step:
 
 
 def create_beside(thing: Thing, mark: str, other: Thing) -> Step:
-    """Create a table whose place begins as that of another one, which is not inside of it."""
+    """Create a table at the location of another one with a suffix, which is not inside that one."""
 
     def send(observer: Observer) -> Reply | None:
         place = observer.metadata.get(other, {}).get("location")
@@ -97,7 +97,7 @@ def create_beside(thing: Thing, mark: str, other: Thing) -> Step:
 
 
 def create_namesake(namespace: Thing, mark: str) -> Step:
-    """Create a table that is called as a namespace beside it; not every catalog has both."""
+    """Create a table with the name of a namespace beside it; not every catalog allows both."""
     table = Thing("table", namespace.path)
     return replace(
         create_table(table, mark),
@@ -108,7 +108,7 @@ def create_namesake(namespace: Thing, mark: str) -> Step:
 
 
 def spoiled_create(thing: Thing) -> Step:
-    """Try to create a table that is partitioned by a column it does not have."""
+    """Try to create a table that is partitioned by a column that it does not have."""
     spec = bodies.partition_spec(bodies.partition_field(99, "identity", "nothing", 1000))
     body = {**_body(thing, "unwanted"), "partition-spec": spec}
     return spoiled(
@@ -120,7 +120,7 @@ def spoiled_create(thing: Thing) -> Step:
 
 
 def spoiled_register(thing: Thing, known: Thing) -> Step:
-    """Try to register a file that is not there, in the place of one that is known."""
+    """Try to register a missing file in the directory of a known one."""
 
     def send(observer: Observer) -> Reply | None:
         directory = observer.locations.get(known, "").rpartition("/")[0]
@@ -133,7 +133,7 @@ def spoiled_register(thing: Thing, known: Thing) -> Step:
 
 
 def refused_create(thing: Thing, status: int) -> Step:
-    """Create a table where one is (409), or in no namespace (404)."""
+    """Create a table where one exists (409), or in a missing namespace (404)."""
 
     def possible(world: World) -> bool:
         return world.has(thing) if status == 409 else not world.has_namespace(thing.namespace)
@@ -149,7 +149,7 @@ def refused_create(thing: Thing, status: int) -> Step:
 
 
 def stage(thing: Thing, mark: str) -> Step:
-    """Stage a table, which is not there until it is committed."""
+    """Stage a table; it does not exist until it is committed."""
 
     def send(observer: Observer) -> Reply:
         body = _body(thing, mark, stage_create=True)
@@ -171,7 +171,7 @@ def stage(thing: Thing, mark: str) -> Step:
 
 
 def stage_beside(thing: Thing, mark: str) -> Step:
-    """Stage a table under a name under which another client has staged one, and forget it."""
+    """Stage another table under a name under which one is staged, and never commit it."""
     body = _body(thing, mark, stage_create=True)
     return replace(
         stage(thing, mark),
@@ -181,7 +181,7 @@ def stage_beside(thing: Thing, mark: str) -> Step:
 
 
 def commit_staged(thing: Thing, mark: str) -> Step:
-    """Commit the table that was staged last under the name."""
+    """Commit the table that was last staged under the name."""
 
     def send(observer: Observer) -> Reply | None:
         staged = observer.staged.get(thing)
@@ -202,9 +202,9 @@ def commit_staged(thing: Thing, mark: str) -> Step:
 
 
 def register(thing: Thing, source: Thing) -> Step:
-    """Register the metadata file of a table that was dropped without purging it.
+    """Register the metadata file of a table that was dropped without purge.
 
-    Not every catalog leaves the file of a dropped table, or takes it: any refusal is its right.
+    A catalog may have removed the file or may not accept it: any refusal is lawful.
     """
     kept = ("table-uuid", "schemas", "snapshots", "refs", "current-snapshot-id", "properties")
 
@@ -231,7 +231,7 @@ def register(thing: Thing, source: Thing) -> Step:
 
 
 def refused_register(thing: Thing, source: Thing) -> Step:
-    """Register a dropped table's file under a taken name; some have removed the file."""
+    """Register a dropped table's file under a taken name; some catalogs have removed the file."""
 
     def send(observer: Observer) -> Reply | None:
         location = observer.locations.get(source)

@@ -1,4 +1,4 @@
-"""Steps that make views, and commit to them."""
+"""Steps that create views and commit to them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -75,14 +75,14 @@ def create_view(thing: Thing, sql: str, mark: str) -> Step:
 
 
 def spoiled_view(thing: Thing) -> Step:
-    """Try to create a view that has no version to speak of."""
+    """Try to create a view without a usable version."""
     body = _body(thing, _UNWANTED, "unwanted") | {"view-version": {"version-id": 1}}
     send = partial(_create, thing=thing, body=body)
     return spoiled("a creation that cannot be", "createView", send, thing)
 
 
 def refused_create_view(thing: Thing, status: int) -> Step:
-    """Create a view where one is (409), or in no namespace (404)."""
+    """Create a view where one exists (409), or in a missing namespace (404)."""
 
     def possible(world: World) -> bool:
         return world.has(thing) if status == 409 else not world.has_namespace(thing.namespace)
@@ -167,7 +167,7 @@ def set_on_view(thing: Thing, change: Mapping[str, str]) -> Step:
 
 
 def refused_replace(thing: Thing, status: int) -> Step:
-    """Commit to a view as if it were another one (409), or to one that is not there (404)."""
+    """Commit to a view with another view's uuid (409), or to a missing view (404)."""
 
     def send(observer: Observer) -> Reply:
         body = {

@@ -1,4 +1,4 @@
-"""Walks through a small world: a step, what it may have touched, and by turns the rest."""
+"""Runs the steps: sends each, judges what it may have changed, and other things in turn."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from icecheck.target.target import Namespace
 __all__ = ["given_root", "walk"]
 
 EVERYTHING_EVERY = 18
-"""After so many steps everything is looked at."""
+"""All things and lists are judged after every so many steps."""
 _REFERENCED = (("snapshots", "refs"),)
-"""Every snapshot of a walk is referenced: a load that asks for those shows the same."""
+"""A load that asks for referenced snapshots only: in a walk it shows all of them."""
 _SIZES = (1, 0, 2)
 
 
 def given_root(catalog: Catalog) -> Namespace:
-    """Return where a world is made: in a namespace of its own where namespaces nest."""
+    """Return the namespace for the things of a walk: a new one where namespaces nest."""
     nested = has_capability(catalog, "nested-namespaces")
     return given_namespace(catalog) if nested else catalog.session.isolation.base
 
@@ -31,10 +31,9 @@ def given_root(catalog: Catalog) -> Namespace:
 def walk(
     catalog: Catalog, root: Namespace, labels: Mapping[str, str], steps: Sequence[Step]
 ) -> World:
-    """Take one step after the other, and judge after each that the world is as due.
+    """Take the steps in order, and judge after each that the catalog is as expected.
 
-    ``labels`` are the names that stand for those of this run in what is said of them. Returns the
-    world at the end.
+    ``labels`` maps the names of this run to names for messages. Returns the final state.
     """
     kinds = {each.kind for step in steps if step.after is not None for each in step.touched}
     walker = _Walker(catalog, root, labels, [kind for kind in KINDS if kind in kinds])
@@ -57,7 +56,7 @@ class _Walker:
         self.listed: Counter[tuple[Namespace, str]] = Counter()
 
     def take(self, step: Step) -> None:
-        """Take a step if it can be taken, and look around."""
+        """Take a step if it is possible, and judge what it may have changed."""
         if step.after is not None and not step.unseen and self._is_taken(step):
             self._look_before(step)
         reply = self._sent(step)
@@ -73,7 +72,7 @@ class _Walker:
         does_not = not reply.ok and (reply.status in step.lawful or self._in_the_way(step, reply))
         before = self.world
         if not does_not and not reply.ok and reply.status not in step.due:
-            # What an earlier step has done to the same things says more than this refusal.
+            # A change by an earlier step says more than this refusal: judge that first.
             self._look_at(step.touched)
         self.observer.touched = frozenset(step.touched)
         if not does_not:
@@ -104,7 +103,7 @@ class _Walker:
         return arrange(self.catalog, step.operation, lambda: _answered(step.send(self.observer)))
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
-        """Whether it is the place that is refused: something that was renamed still lies there."""
+        """Return whether a location is refused where files of a renamed thing may still lie."""
         vacated = any(
             Thing(kind, each.path) in self.world.vacated and not self.world.has(each)
             for each in step.touched
@@ -112,10 +111,10 @@ class _Walker:
         )
         return step.after is not None and vacated and refuses_place(reply)
 
-    # ---- looking
+    # ---- judging
 
     def _look_before(self, step: Step) -> None:
-        """Look in every way at what a step is to change: what remembers is to have it in mind."""
+        """Read in every way what a step will change, so that a catalog may cache it."""
         for thing in step.touched:
             self.world = self.observer.look(self.world, thing, tagged=False)
             self.observer.look_for(self.world, thing)
@@ -123,7 +122,7 @@ class _Walker:
                 self.observer.look_in(self.world, thing.namespace, thing.kind, 0)
 
     def _look_around(self, touched: Sequence[Thing], before: World) -> None:
-        """Look at what was touched, and in every way at what has come or gone."""
+        """Judge the touched things, and in every way those that came into being or went."""
         self._look_at(touched)
         came_or_went = [each for each in touched if not self._is_as(before, each)]
         for thing in came_or_went:
@@ -139,7 +138,7 @@ class _Walker:
             self._look_at_another(touched)
 
     def _look_inside(self, namespace: Thing) -> None:
-        """Look for what a namespace that has gone still has, or one that was made has already."""
+        """Judge that a dropped namespace lists nothing, or that a new one contains nothing old."""
         if not self.world.has(namespace):
             self.observer.expect_no_lists(namespace)
             return
@@ -155,12 +154,12 @@ class _Walker:
             self.world = self.observer.look(self.world, thing)
 
     def _is_as(self, before: World, thing: Thing) -> bool:
-        """Whether a thing is as much there, or gone, or never heard of, as it was before."""
+        """Return whether a thing exists, is gone or is unknown just as before."""
         now = self.world
         return before.has(thing) == now.has(thing) and (thing in before.gone) == (thing in now.gone)
 
     def _look_for_others(self, thing: Thing) -> None:
-        """Look for what of another kind had the name once."""
+        """Judge the former things of other kinds under the same name."""
         for kind in self.kinds:
             other = Thing(kind, thing.path)
             if kind != thing.kind and other in self.world.gone:
@@ -168,7 +167,7 @@ class _Walker:
                 self.observer.look_for(self.world, other)
 
     def _look_at_another(self, touched: Sequence[Thing]) -> None:
-        """Look at one thing that the step has not touched, and at a list, each in its turn."""
+        """Judge one thing that the step has not touched, and a list, each in rotation."""
         rest = [each for each in self._known() if each not in touched]
         if rest:
             self.looks += 1
@@ -181,7 +180,7 @@ class _Walker:
             self._list(*lists[self.taken // 2 % len(lists)])
 
     def look_at_everything(self, *, at_the_end: bool = False) -> None:
-        """Look at all that there is and was, and at every list; at the end in every way."""
+        """Judge all things and all lists; at the end by existence checks and in pages too."""
         for thing in self._known():
             self.world = self.observer.look(self.world, thing, tagged=False)
             if at_the_end:
@@ -192,7 +191,7 @@ class _Walker:
                 self.observer.look_in(self.world, namespace, kind, 1)
 
     def _list(self, namespace: Namespace, kind: str) -> None:
-        """Judge a list, by turns in pages of one, whole, and in pages of two."""
+        """Judge a list, in rotation by pages of one, whole, and by pages of two."""
         if self.world.has_namespace(namespace):
             several = len(self.world.named(namespace, kind)) > 1
             size = _SIZES[self.listed[namespace, kind] % len(_SIZES)] if several else 0
@@ -203,7 +202,7 @@ class _Walker:
         return sorted([*self.world.held, *self.world.gone], key=lambda each: (each.path, each.kind))
 
     def _lists(self) -> list[tuple[Namespace, str]]:
-        """Return every list that there is: of each kind, in each namespace."""
+        """Return every list: of each kind, in each namespace."""
         held = [each.path for each in self.world.held if each.kind == "namespace"]
         return [(path, kind) for path in (self.world.root, *sorted(held)) for kind in self.kinds]
 
