@@ -31,7 +31,7 @@ _UNREADABLE = "clients that demand the member, as Spark does of most: the answer
 def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[str, ...]:
     """Return which clients a check's findings affect, and how, or that no such client is known.
 
-    Where the register names no client, the status tells what Spark and PyIceberg do with it.
+    Where the register names no client, the first finding's status or symptom tells it.
     """
     proven = [requirements[id_] for id_ in verdict.requirements if id_ in requirements]
     named = dict.fromkeys(r.hurts for r in proven if r.hurts != NOBODY)

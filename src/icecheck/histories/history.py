@@ -294,7 +294,7 @@ def _gone_objects(history: History) -> Iterator[Anomaly]:
 def half_visible_transactions(history: History) -> tuple[Anomaly, ...]:
     """Find readers who saw one part of a transaction and, after that, not another part.
 
-    Only consecutive reads of one process count: reads of two processes have no common order.
+    Only reads of one process, one after the other, count: two readers have no common order.
     """
     found: list[Anomaly] = []
     for event in history:

@@ -114,8 +114,8 @@ class Ledger:
     def is_own(self, entry: Entry) -> bool:
         """Return whether an object that was found on the catalog may be removed.
 
-        It may if it is in the ledger, or if its own name contains the token. Objects that somebody
-        else has put into a namespace of the run may not.
+        It may if a ledger of the run has entered it, or if its own name contains the token. Objects
+        that somebody else has put into a namespace of the run may not.
         """
         return self._plainly_named[entry] > 0 or bears_token(self.owner, entry.own_name)
 

@@ -119,7 +119,7 @@ def _executable(home: Path) -> Path:
 
 
 def _on_path(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Return every ``java`` command in the directories of PATH, in their order."""
+    """Yield every ``java`` command in the directories of PATH, in their order."""
     for directory in environment.get("PATH", "").split(os.pathsep):
         executable = Path(directory) / _executable(Path()).name
         if directory and executable.is_file() and os.access(executable, os.X_OK):

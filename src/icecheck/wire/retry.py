@@ -92,7 +92,7 @@ def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: floa
 
 
 def is_uncertain(trouble: Trouble, exchange: Exchange) -> bool:
-    """Return whether an answer after some trouble tells nothing, as the first try may have worked.
+    """Return whether a 404 after some trouble tells nothing: the first try may have worked.
 
     A retried deletion, for example, is rightly answered that the object is not there.
     """

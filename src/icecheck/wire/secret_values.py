@@ -119,7 +119,10 @@ class SecretValues:
         self._stale = False
 
     def _longest_first(self) -> list[_Form]:
-        """Return the forms of all values, longer values first: a credential contains its secret."""
+        """Return all forms, plain before encoded and longer before shorter ones.
+
+        The order matters because a credential contains its secret.
+        """
         if self._stale:
             self._sort()
         return self._ordered
@@ -171,7 +174,7 @@ class SecretValues:
 
 
 def _forms_of(value: str) -> Iterator[_Form]:
-    """Yield the spellings of a value, those with escapes aside."""
+    """Yield the spellings of a value to search for; escapes are decoded in the text instead."""
     # Text from the wire may hold half of a surrogate pair, which no encoding accepts.
     encoded = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
     spellings = dict.fromkeys((value, *encoded, _plain(value)))
@@ -252,7 +255,7 @@ def _start_of_code(text: str, at: int) -> int:
 
 
 def _in_common(text: str, at: int, form: str) -> int:
-    """Return how many characters of a form a text has from a place on."""
+    """Return how many characters of a form's beginning a text has at a place."""
     count = 0
     while count < len(form) and at + count < len(text) and text[at + count] == form[count]:
         count += 1
