@@ -67,7 +67,7 @@ def open_session(
         if isinstance(token, str) and token:
             connection.use_token(token)
         sent_to = _followed(connection, offer, target)
-        connection.second_token()  # fail now if there is none
+        connection.second_token()  # if it cannot be fetched, opening fails here
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         ledgered: Counter[Entry] = Counter()
         root = Ledger(owner, journal, ledgered)

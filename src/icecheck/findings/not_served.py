@@ -77,7 +77,7 @@ def blocking_id(symptom: Symptom, status: int | str) -> str:
 def named_by_operation(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts with the findings of both kinds: not served, and one answer to all.
 
-    Both are looked for in the original verdicts; the one answer names a check first.
+    Both are looked for in the original verdicts; a check that met both has the one answer only.
     """
     each = zip(verdicts, named_by_one_answer(verdicts), named_by_endpoint(verdicts), strict=True)
     return [one if one is not was else served for was, one, served in each]
