@@ -1,1 +1,1 @@
-"""A finished run, rendered: every format is a module with ``render(run) -> str``."""
+"""Reports of a finished run: every format is a module with ``render(run) -> str``."""

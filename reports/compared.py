@@ -1,4 +1,4 @@
-"""The comparison of two runs as text for a terminal, as Markdown for a pull request, as JSON."""
+"""Renders the comparison of two runs: text for a terminal, Markdown for a pull request, JSON."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _SUMMARY_CHARACTERS_MAX = 160
 
 
 def sentence(comparison: Comparison) -> str:
-    """Return the outcome in a line."""
+    """Return the outcome in one sentence."""
     counts = {c: len(comparison.of(c)) for c in Category}
     names = {c: c.replace("-", " ") for c in Category}
     names[Category.REGRESSION] += "s" * (counts[Category.REGRESSION] != 1)
@@ -50,7 +50,7 @@ def _text_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def as_markdown(comparison: Comparison) -> str:
-    """Return Markdown for a pull request; what the catalog said in it is escaped."""
+    """Return Markdown for a pull request; words of the catalog in it are escaped."""
     lines = [f"## {markdown(sentence(comparison))}", ""]
     lines += [
         f"- {name}: {markdown(_run(document))}"

@@ -29,14 +29,20 @@ class ExchangeLog:
         self._stream: Any = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(self._file)
 
     def write(self, exchange: Exchange) -> None:
-        """Append one redacted exchange; raises Unwritable where there is no room."""
+        """Append one redacted exchange.
+
+        Raises Unwritable when the disk is full.
+        """
         line = json.dumps(_to_json(exchange), separators=(",", ":")).encode() + b"\n"
         with self._lock, writing(self._path):
             self._stream.write(line)
             self.written += 1
 
     def close(self) -> None:
-        """Finish the frame and close the file; raises Unwritable where there is no room."""
+        """Finish the frame and close the file.
+
+        Raises Unwritable when the disk is full.
+        """
         with self._lock, writing(self._path), contextlib.ExitStack() as closing:
             closing.callback(self._file.close)
             self._stream.close()
@@ -92,7 +98,7 @@ def _from_json(row: dict[str, Any]) -> Exchange:
 
 
 def _body(body: bytes) -> dict[str, str]:
-    """Return a body as text where it is UTF-8, else as base64: nothing is lost either way."""
+    """Return a body as text if it is UTF-8, else as base64, so that nothing is lost."""
     try:
         return {"text": body.decode()}
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The run as one self-contained page: no network, no script, light, dark and on paper."""
+"""Renders a run as one self-contained page: no network, no script, light, dark and on paper."""
 
 import hashlib
 import html as stdlib_html
@@ -29,9 +29,9 @@ from icecheck.reports.joined import (
 __all__ = ["BYTES_MAX", "render"]
 
 BYTES_MAX = 2_000_000
-"""No page is larger: what does not fit is left to run.json and the page says so."""
+"""The size limit of a page: the rest is left to run.json, and the page says so."""
 
-# Bodies and curl lines get this much; the rest of a page grows with the number of checks only.
+# The limit for bodies and curl lines; the rest of a page grows only with the number of checks.
 _QUOTED_CHARACTERS_MAX = 700_000
 _DETAIL_CHARACTERS_MAX = 1_200
 _MEMBERS_MAX = 40
@@ -50,12 +50,12 @@ _TONES = {
 
 @dataclass(slots=True)
 class _Budget:
-    """How many characters the page may still quote from exchanges."""
+    """The number of characters that the page may still quote from exchanges."""
 
     left: int = _QUOTED_CHARACTERS_MAX
 
     def quote(self, text: str) -> str:
-        """Return the text while there is room for it."""
+        """Return the text, or a placeholder where it exceeds the budget."""
         size = len(stdlib_html.escape(text))
         if size > self.left:
             return _LEFT_OUT
@@ -121,7 +121,7 @@ class CauseView:
 
 @dataclass(frozen=True, slots=True)
 class FamilyView:
-    """The checks of one family, the interesting ones apart from those that passed."""
+    """The checks of one family, those that passed apart from the others."""
 
     name: str
     counts: str
@@ -132,7 +132,7 @@ class FamilyView:
 
 @dataclass(slots=True)
 class _Page:
-    """Builds the views of one run out of one budget."""
+    """Builds the views of one run within one budget."""
 
     run: Run
     contract: Contract
@@ -183,7 +183,7 @@ class _Page:
         return views
 
     def check(self, verdict: Verdict, cause: Cause | None, *, exchanges: bool = False) -> CheckView:
-        """Return the view of one verdict; exchanges are quoted only where they are asked for."""
+        """Return the view of one verdict; exchanges are quoted only if asked for."""
         card = describe(verdict, self.contract)
         wrong = verdict.outcome not in {Outcome.PASS, Outcome.SKIP}
         return CheckView(
@@ -286,14 +286,14 @@ def _shortened(text: str) -> str:
 
 
 def _anchor(name: str) -> str:
-    """Return a name as the end of an element's id; one with odd characters by its digest."""
+    """Return a name as the end of an element's id; a digest replaces unusual characters."""
     if re.fullmatch(r"[A-Za-z0-9._:-]+", name):
         return name
     return hashlib.blake2s(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _prose(text: str) -> Any:
-    """Return the register's own words as markup: escaped, and `names` set as code."""
+    """Return the register's text as markup: escaped, with `names` set as code."""
     from markupsafe import Markup, escape
 
     parts = legible(text).split("`")
@@ -307,5 +307,5 @@ def _prose(text: str) -> Any:
 
 
 def _finalize(value: Any) -> Any:
-    # Text that a macro rendered is markup already and stays as it is.
+    # Text that a macro rendered is markup already and is not escaped again.
     return legible(value) if type(value) is str else value

@@ -1,4 +1,4 @@
-"""What several formats ask of a run: its contract, which cause a check has, what Spark can do."""
+"""Facts of a run that several formats need: its contract, causes by check, client results."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ _DIALECT = "dialect."
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """One thing a user of an engine does, and whether it works: works, broken or not-run, and why.
+    """The result of one thing that a user of an engine does: works, broken or not-run, and why.
 
     ``title`` is the statement or the workflow in words.
     """
@@ -58,21 +58,21 @@ class EngineRow:
 
 @dataclass(frozen=True, slots=True)
 class ClientRow:
-    """A client whose requests were replayed: its slug, its name and version, and what works."""
+    """A client whose requests were replayed: its slug, its name and version, and its workflows."""
 
     id: str
     client: str
     workflows: tuple[EngineRow, ...]
 
     def workflow(self, name: str) -> EngineRow | None:
-        """Return the row of tables, views or transactions; None where the client has none."""
+        """Return the row of tables, views or transactions; None if the client has none."""
         wanted = f"{_DIALECT}{self.id}.{name}"
         return next((row for row in self.workflows if row.check == wanted), None)
 
 
 def contract_of(run: Run) -> Contract:
     """Return the contract that the run was judged by."""
-    # The document that a run holds to may be an older one; its requirements are the contract's.
+    # The run may hold to an older release; its requirements are those of the contract.
     return load(str(run.facts["suite"]["requirement_set"]).rpartition("/")[2])
 
 
@@ -87,7 +87,7 @@ def causes_by_check(run: Run) -> dict[str, Cause]:
 
 
 def checks_by_requirement(run: Run) -> Mapping[str, list[Verdict]]:
-    """Return requirement id -> the verdicts that speak of it."""
+    """Return requirement id -> the verdicts on it."""
     found: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in run.verdicts:
         for requirement in verdict.requirements:
@@ -96,7 +96,7 @@ def checks_by_requirement(run: Run) -> Mapping[str, list[Verdict]]:
 
 
 def result_of(verdicts: Iterable[Verdict]) -> str:
-    """Return what is known of a requirement: the worst outcome of its checks, or not-run."""
+    """Return the result for a requirement: the worst outcome of its checks, or not-run."""
     outcomes = {v.outcome for v in verdicts}
     for worst in (Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR, Outcome.PASS):
         if worst in outcomes:
@@ -105,7 +105,7 @@ def result_of(verdicts: Iterable[Verdict]) -> str:
 
 
 def family_of(verdict: Verdict) -> str:
-    """Return the family a check is listed under: its group, and the operation or topic."""
+    """Return the family under which a check is listed: its group, and the operation or topic."""
     topic = verdict.check.split(".")[1 if verdict.check.startswith("schema.") else 0]
     return topic if verdict.group is Group.CHECKS else str(verdict.group)
 
@@ -119,7 +119,7 @@ def families(run: Run) -> dict[str, list[Verdict]]:
 
 
 def spark_rows(run: Run) -> tuple[EngineRow, ...]:
-    """Return one row for each check that Spark itself ran or was to run."""
+    """Return one row for each check that Spark itself ran or should have run."""
     causes = causes_by_check(run)
     return tuple(_engine_row(v, v.title, causes) for v in run.verdicts if v.group is Group.SPARK)
 
@@ -127,7 +127,7 @@ def spark_rows(run: Run) -> tuple[EngineRow, ...]:
 def client_rows(run: Run) -> tuple[ClientRow, ...]:
     """Return one row for each client whose recorded requests were replayed.
 
-    The title of such a check is the client with its version, a colon, and what its user does.
+    The title of such a check is the client with its version, a colon, and the workflow.
     """
     causes = causes_by_check(run)
     found: defaultdict[tuple[str, str], list[EngineRow]] = defaultdict(list)
@@ -153,26 +153,26 @@ def _engine_row(verdict: Verdict, title: str, causes: Mapping[str, Cause]) -> En
 
 
 def _lacks_what_is_read(verdict: Verdict) -> bool:
-    """Whether a check was blocked by the shape of an answer: the client stops at that as well."""
+    """Return whether a check was blocked by the shape of an answer, which stops the client too."""
     return bool(verdict.blocked_by) and all(by.startswith("schema.") for by in verdict.blocked_by)
 
 
 def gates(verdict: Verdict, mark: Mark | None = None) -> bool:
-    """Whether a failure of this check would fail the gate, given what its entry says of it."""
+    """Return whether a failure of this check would fail the gate, given the mark of its entry."""
     if mark is None or mark.met is Met.NOT_JUDGED:
         return verdict.level is Level.MUST and verdict.gating
     return not mark.excuses
 
 
 def is_unexpected(verdict: Verdict, mark: Mark | None) -> bool:
-    """Whether nobody foresaw the outcome: a failure without an entry, or against it."""
+    """Return whether the outcome is a failure that no entry expects, or contradicts its entry."""
     if mark is None or mark.met is Met.NOT_JUDGED:
         return verdict.outcome in _WRONG
     return not mark.excuses
 
 
 def note_of(mark: Mark | None) -> str:
-    """Return the mark in one line for a reader; empty for a check of which no entry speaks."""
+    """Return the mark in one line for a reader; "" for a check that no entry names."""
     if mark is None:
         return ""
     entry = mark.entry
@@ -182,7 +182,7 @@ def note_of(mark: Mark | None) -> str:
 
 
 def expected_causes(run: Run) -> frozenset[str]:
-    """Return the ids of the causes that are no news: something is excused, and nothing gates."""
+    """Return the ids of the causes of known failures: something is excused, and nothing gates."""
     marks, verdicts = run.expectations.by_check, verdicts_by_check(run)
     excused = run.expectations.excused
     known = []
@@ -195,9 +195,9 @@ def expected_causes(run: Run) -> frozenset[str]:
 
 
 def counts_words(run: Run) -> str:
-    """Return how the checks ended that the run was to make, then what was read off their answers.
+    """Return the counts of the outcomes of the run's own checks, then those of passive verdicts.
 
-    Of a run that ended early the words say how many of the checks came to a verdict.
+    For a run that ended early the words also say how many of the checks have a verdict.
     """
     asked = asked_of(run.verdicts)
     totals, passive = totals_of(asked), totals_of(v for v in run.verdicts if v.passive)
@@ -211,7 +211,7 @@ def counts_words(run: Run) -> str:
 
 
 def excused_words(run: Run) -> str:
-    """Return how many failures the user's entries excuse, by kind of entry; empty for none."""
+    """Return how many failures the user's entries excuse, by kind of entry; "" for none."""
     failing = {v.check for v in run.verdicts if v.outcome in _WRONG}
     counts = dict.fromkeys(ExpectationKind, 0)
     for mark in run.expectations.marks:

@@ -1,4 +1,4 @@
-"""The run as JUnit XML: one suite per profile, one case per check, outcomes as child elements."""
+"""Renders a run as JUnit XML: one suite per profile, one case per check, outcomes as elements."""
 
 from collections import defaultdict
 from xml.etree import ElementTree as ET
@@ -15,13 +15,13 @@ _NO_CASE_SAYS = frozenset({"interrupted", "target-unusable", "nothing-verified",
 
 
 def render(run: Run) -> str:
-    """Return the XML text. ``tests`` counts cases only; what does not gate is never a failure.
+    """Return the XML text.
 
-    A failure below MUST is ``<skipped type="conformance.should">`` (or interop), a failure that
-    the user expects ``<skipped type="conformance.known-failure">`` (or flaky, waived). A run that
-    ended badly without a failed check has one case more that says so, and so has every entry of
-    the user's that is stale or expired: a CI system which reads only these elements agrees with
-    the exit code.
+    ``tests`` counts cases only; a check that does not gate is never a failure. A failure below MUST
+    is ``<skipped type="conformance.should">`` (or interop), an expected failure ``<skipped
+    type="conformance.known-failure">`` (or flaky, waived). A run that ended badly without a failed
+    check has one more case that says so, and so has every stale or expired entry of the user: a CI
+    system which reads only these elements agrees with the exit code.
     """
     contract = contract_of(run)
     root = ET.Element("testsuites", name="icecheck", id=run.run_id)
@@ -61,7 +61,7 @@ def _suite(
 
 
 def _entries(root: ET.Element, run: Run) -> None:
-    """Add a case for each entry that no check's own case shows to be wrong."""
+    """Add a case for each unmet entry that no check's own case shows."""
     wrong = [u for u in run.expectations.unmet if u.kind is not UnmetKind.FAILS_DIFFERENTLY]
     if not wrong:
         return
@@ -81,7 +81,7 @@ def _extra(root: ET.Element, run: Run, name: str) -> ET.Element:
 def _add(
     suite: ET.Element, root: ET.Element, name: str, kind: tuple[str, str], said: tuple[str, str]
 ) -> None:
-    """Add one case that did not go well to a suite of ours, and to the counts."""
+    """Add a case that did not pass to a suite without a profile, and to the counts."""
     where = f"icecheck.{suite.get('name')}"
     case = ET.SubElement(suite, "testcase", classname=where, name=legible(name), time="0.000")
     ET.SubElement(case, kind[0], message=said[0], type=said[1])

@@ -1,4 +1,4 @@
-"""The run as one JSON document, the source of every other rendering: ``run.schema.json``."""
+"""Renders a run as one JSON document, the source of all other formats: ``run.schema.json``."""
 
 import json
 import shlex
@@ -35,7 +35,7 @@ _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 
 def render(run: Run) -> str:
-    """Return the JSON text, ending with a newline; only ASCII, so that any name survives."""
+    """Return the JSON text, ending with a newline; it is ASCII, so that any name can be written."""
     return json.dumps(document(run), indent=1) + "\n"
 
 
@@ -48,7 +48,7 @@ def schema() -> dict[str, Any]:
 
 
 def problems_of(text: str) -> list[str]:
-    """Return what the published schema has against a rendered document, one line each."""
+    """Return the violations of the published schema by a rendered document, one line each."""
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema())
@@ -130,7 +130,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def _engine_profiles(run: Run) -> list[dict[str, Any]]:
-    """Return what Spark did itself, and what became of the recorded requests of clients."""
+    """Return the results of Spark itself, and those of the replayed requests of clients."""
     executed = [_workflow(row) for row in spark_rows(run)]
     profiles: list[dict[str, Any]] = []
     if executed:
@@ -301,7 +301,7 @@ def _fingerprint(verdict: Verdict) -> str:
 
 def _reproduce(verdict: Verdict, run: Run, contract: Contract) -> dict[str, Any]:
     card = describe(verdict, contract)
-    # What is judged from the exchanges of other checks cannot be run by itself.
+    # A passive check cannot be run by itself.
     again = None if verdict.passive else _command(verdict, run)
     return {"arrange": list(card.arrange), "curl": card.curl or None, "cli": again}
 

@@ -1,4 +1,4 @@
-"""The run as Markdown of one screen: for a pull request, a step summary or a chat."""
+"""Renders a run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
 from icecheck.findings.finding_card import one_line
 from icecheck.findings.verdict import Cause, Level, Run
@@ -21,7 +21,7 @@ _ESCAPED = str.maketrans(
 
 
 def render(run: Run) -> str:
-    """Return the Markdown text; whatever the catalog said in it is escaped."""
+    """Return the Markdown text; words of the catalog in it are escaped."""
     parts = [_head(run), _expectations(run), _causes(run), _spark(run), _clients(run)]
     parts += [_profiles(run), _missing(run), _facts(run)]
     return "\n".join(part for part in parts if part)
@@ -93,7 +93,7 @@ def _spark(run: Run) -> str:
 
 
 def _clients(run: Run) -> str:
-    """Say what works for the clients whose recorded requests were replayed."""
+    """Return the lines on which workflows work for the clients whose requests were replayed."""
     rows = client_rows(run)
     if not rows:
         return ""
@@ -123,7 +123,7 @@ def _profiles(run: Run) -> str:
 
 
 def _missing(run: Run) -> str:
-    """Say which capabilities are not offered, and what engines cannot do without them."""
+    """Return the lines on capabilities that are not offered, and what engines lose without them."""
     rows = [row for row in run.capabilities if row.loses and row.assessment == "not-supported"]
     if not rows:
         return ""
@@ -142,5 +142,5 @@ def _facts(run: Run) -> str:
 
 
 def markdown(value: object) -> str:
-    """Return a value as one line of Markdown that says what it says and formats nothing."""
+    """Return a value as one line of Markdown that shows it literally, without formatting."""
     return one_line(str(value)).translate(_ESCAPED)

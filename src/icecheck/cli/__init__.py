@@ -27,7 +27,7 @@ _COMMANDS = {
 
 
 class _Commands(ClickGroup):
-    """Finds commands by name in modules of that name, and says errors in one line."""
+    """Finds commands by name in modules of that name, and reports errors in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
@@ -51,7 +51,7 @@ class _Commands(ClickGroup):
         standalone_mode: bool = True,  # noqa: ARG002 - the framework's signature
         **extra: Any,
     ) -> NoReturn:
-        """Run a command and exit: 2 for misuse, 130 when interrupted, else what it says."""
+        """Run a command and exit: with 2 for misuse, 130 if interrupted, else with its code."""
         from icecheck.cli.ending import LastResort, fail
 
         try:

@@ -50,13 +50,13 @@ def closing_lines(run: Run, page: Path) -> list[str]:
         lines += _cause(number, cause, cards.get(cause.witness), expected=cause.id in known)
     if len(run.causes) > _CAUSES_MAX:
         lines.append(f"  … and {len(run.causes) - _CAUSES_MAX} more in the report")
-    # What is last is seen: of residue, what to do.
+    # The last lines are seen best, so those about residue say there what to do.
     lines += [f"report: {page}", *residue_lines(run, [page.parent / LEDGER_FILE])]
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
 
 
 def _cards(run: Run) -> dict[str, Card]:
-    """Return the cards of the checks that show the causes."""
+    """Return check id -> card, of the checks that show the causes."""
     witnesses = {cause.witness for cause in run.causes[:_CAUSES_MAX]}
     contract = contract_of(run)
     return {v.check: describe(v, contract) for v in run.verdicts if v.check in witnesses}

@@ -1,4 +1,4 @@
-"""How a command ends: one line on stderr and an exit code, whatever went wrong."""
+"""Ends a command: one line on stderr and an exit code, for every kind of error."""
 
 import sys
 import tempfile
@@ -20,7 +20,7 @@ _MESSAGE_CHARACTERS_MAX = 600
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """Say one line on stderr and exit."""
+    """Print one line on stderr and exit."""
     from icecheck.findings.finding_card import one_line
 
     sys.stderr.write(f"icecheck: {one_line(message, _MESSAGE_CHARACTERS_MAX)}\n")
@@ -28,9 +28,9 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 def left_behind(directory: Path, owner: str) -> str:
-    """Return how to remove what the ledger in a run's directory names; empty if nothing is there.
+    """Return how to remove what the ledger in a run's directory names; "" if nothing is left.
 
-    The ledger of another run says nothing of this one.
+    The ledger of another run is ignored.
     """
     from icecheck.ownership.ledger_file import LEDGER_FILE, clean_command, read_ledger
     from icecheck.target.target import UsageError
@@ -47,13 +47,13 @@ def left_behind(directory: Path, owner: str) -> str:
 
 
 class LastResort:
-    """A block whose errors end as a line and an exit code.
+    """A block whose errors end the program with a line and an exit code.
 
-    2 for what the user can put right, 4 for a target that cannot be used, 3 where there is no
-    room for what a run writes. What was not foreseen is 3 as well, with the traceback in a file in
-    ``directory``, or else in a new temporary one. What ``redactor`` knows is taken out of what is
-    said and written. Where the run of this ``owner`` has left its ledger, the last line says how
-    to remove what is in it.
+    The code is 2 for errors that the user can correct, 4 for a target that cannot be used, 3 where
+    a file of a run cannot be written. Unforeseen errors are 3 as well, with the traceback in a file
+    in ``directory``, or else in a new temporary one; an interrupt is 130. Secrets that ``redactor``
+    knows are removed from all of that. If the run of this ``owner`` has left its ledger, the last
+    line says how to remove the objects in it.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -70,7 +70,7 @@ class LastResort:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Click's own endings are no errors of ours.
+        # Click handles its own exceptions.
         from click.exceptions import Abort, ClickException, Exit
 
         if isinstance(error, Abort | KeyboardInterrupt):
@@ -81,7 +81,7 @@ class LastResort:
             self._fail(error)
 
     def _end(self, message: str, code: int) -> NoReturn:
-        """Say what went wrong, then how to remove what is left, and exit."""
+        """Print what went wrong, then how to remove what is left, and exit."""
         try:
             fail(message, code)
         finally:

@@ -1,4 +1,4 @@
-"""Which extra a command needs: said in one line, before anything else happens."""
+"""Reports in one line which extra a command needs, before anything else happens."""
 
 from icecheck.cli.ending import fail
 from icecheck.run.extras import SPARK, SUITE, how_to_install
@@ -14,7 +14,7 @@ def require_suite() -> None:
 
 
 def require_spark() -> None:
-    """Exit with a line that names the extra unless the libraries of the Spark checks are there."""
+    """Exit with a line that names the extra unless the Spark libraries are installed."""
     _require(SPARK, "spark")
 
 

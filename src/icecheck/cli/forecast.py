@@ -1,4 +1,4 @@
-"""What a run would do to a catalog, found out on the mock: requests, objects, names."""
+"""Finds out on the mock what a run would do to a catalog: requests, objects, names."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -27,8 +27,10 @@ _MAKING = frozenset({Action.CREATE, Action.REGISTER})
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How many checks a run makes, requests by operationId, objects made by kind, and what the
-    catalog does not claim. ``prefix`` begins with a slash, or is empty.
+    """What a run would do: its checks, requests, made objects, and unclaimed operations.
+
+    ``checks`` is their number, ``requests`` counts by operationId, ``made`` counts objects by kind.
+    ``prefix`` begins with a slash, or is empty.
     """
 
     checks: int
@@ -42,8 +44,8 @@ class Forecast:
 def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) -> Forecast:
     """Ask the catalog for its config, once, and rehearse the run on a mock that offers the same.
 
-    Nothing is made on the catalog itself. What it does otherwise than the mock changes the run:
-    a capability that it lacks makes it shorter. Raises TargetUnusable and UsageError as a run does.
+    Nothing is made on the catalog itself. Where it differs from the mock the run differs: a
+    capability that it lacks makes it shorter. Raises TargetUnusable and UsageError as a run does.
     """
     contract = options.contract
     offer = Offer.read(preflight(options.target, transport, options.redactor), options.target)
@@ -84,8 +86,8 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
 
 
 def _like(target: Target) -> Target:
-    """A target that is worked on in the same way, with credentials for the mock."""
-    # The second principal's tokens make the mock ask everybody for one.
+    """Return a target that is used in the same way, with credentials for the mock."""
+    # A mock with tokens for the second principal demands one of everybody.
     entering = target.token or target.credential or target.second is not None
     return Target(
         "http://rehearsal.invalid",
@@ -114,7 +116,7 @@ def _view_body(name: str) -> dict[str, Any]:
 
 
 def _make_given(target: Target, transport: httpx.BaseTransport) -> None:
-    """Make on the mock what the user's catalog has; what it refuses is not there to be read."""
+    """Make on the mock the objects that the user gave; those that it refuses are left out."""
     given = target.given
     named = [(given.table, "tables", create_table_body), (given.view, "views", _view_body)]
     places = [given.namespace, *(what[0] for what, _, _ in named if what is not None)]

@@ -1,4 +1,4 @@
-"""The options that say which failures are known, and what a run makes of them."""
+"""The options for known failures, and how they change the exit code of a run."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,14 +38,14 @@ _OPTIONS = (
 
 
 gate_options = adding(_OPTIONS)
-"""Add the options of the gate to a command."""
+"""Decorates a command with the options of the gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The user's known failures: where they are, what they say, whether they are to be updated.
+    """The user's known failures: their file, its entries, and whether it is to be updated.
 
-    They name checks of the run's ``contract``.
+    The entries name checks of the run's ``contract``.
     """
 
     path: Path
@@ -56,7 +56,10 @@ class Gate:
 
     @classmethod
     def read(cls, options: dict[str, Any], contract: "Contract") -> "Gate":
-        """Find and read the file; raises UsageError for one that cannot be used."""
+        """Find and read the file.
+
+        Raises UsageError for one that cannot be used.
+        """
         from icecheck.run.expectations import expectations_from
         from icecheck.target.settings_file import DEFAULT_FILE, read_text
 
@@ -70,13 +73,13 @@ class Gate:
 
     @property
     def foreseen(self) -> "tuple[Expectation, ...]":
-        """The entries that hold today: what ends no run that is to end at the first failure."""
+        """The entries that hold today; a failure that they name does not end a run early."""
         from icecheck.findings.expectations import in_force
 
         return in_force(self.file, datetime.now(UTC).date())
 
     def concluded(self, run: "Run", wanted: "RunOptions") -> "Run":
-        """Return the run with its exit code decided, after an update by the file as it is then."""
+        """Return the run with its exit code decided by the file, updated first if asked for."""
         from icecheck.run.expectations import gated, selection_of
 
         if self.file is None and not self.update:
@@ -86,7 +89,7 @@ class Gate:
         if not self.update:
             return judged
         text = self._updated(judged, selection)
-        # From the run itself: an entry that is gone must leave no mark.
+        # Applied to the original run, so that a removed entry leaves no mark.
         return judged if text is None else gated(run, self._read_again(text), selection)
 
     def _read_again(self, text: str) -> "ExpectationFile | None":
@@ -95,7 +98,7 @@ class Gate:
         return expectations_from(text, self.path, self.contract)
 
     def _updated(self, run: "Run", selection: "Selection") -> str | None:
-        """Write the file anew and return its text; None, after a line of why, when it stays."""
+        """Update the file and return its text; print why and return None when it cannot be."""
         from icecheck.run.expectations import known_checks
         from icecheck.run.expectations_update import refusal_of, update
         from icecheck.target.target import UsageError

@@ -1,4 +1,4 @@
-"""Ctrl-C during a run: the first ends it with a report, and cleaning up is not cut short."""
+"""Handles Ctrl-C during a run: the first ends it with a report, the second changes nothing."""
 
 import contextlib
 import signal
@@ -16,7 +16,7 @@ _GIVE_UP_AT = 3
 def one_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt for the first SIGINT or SIGTERM of a block, and for the third.
 
-    The second only says that the run is cleaning up. Outside the main thread nothing changes.
+    The second only prints that the run is cleaning up. Outside the main thread nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

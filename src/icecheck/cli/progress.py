@@ -1,4 +1,4 @@
-"""What is shown while a run goes on: a live line on a terminal, plain lines everywhere else."""
+"""Shows the progress of a run: a live line on a terminal, plain lines everywhere else."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -18,14 +18,14 @@ _SHOWN = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 
 def progress_for(stream: TextIO, *, quiet: bool, verbose: bool) -> "LiveProgress | PlainProgress":
-    """Return what fits the stream: it is a context manager and is told what a run does."""
+    """Return the progress for a stream: a context manager with the callbacks of a run."""
     if stream.isatty() and not quiet:
         return LiveProgress(stream, verbose=verbose)
     return PlainProgress(stream, quiet=quiet, verbose=verbose)
 
 
 class PlainProgress:
-    """One line per check that did not go well; every check and a card when ``verbose``."""
+    """One line per check that did not pass; with ``verbose`` every check, and cards."""
 
     def __init__(self, stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
         self._stream = stream
@@ -44,15 +44,15 @@ class PlainProgress:
         self._stream.flush()
 
     def started(self, checks: Sequence["Check"], session: "Session") -> None:
-        """Say what is about to be verified, and where the run keeps its objects."""
+        """Print what is about to be verified, and where the run keeps its objects."""
         if not self._quiet:
             self._say(_opening(checks, session))
 
     def judging(self, check: "Check") -> None:
-        """Say nothing: a line per beginning would double the output."""
+        """Print nothing: a line per start would double the output."""
 
     def judged(self, verdict: Verdict) -> None:
-        """Say what went wrong."""
+        """Print a check that did not pass."""
         if not self._quiet and (self._verbose or verdict.outcome in _SHOWN):
             self._say(_line(verdict, verbose=self._verbose))
 
@@ -62,7 +62,7 @@ class PlainProgress:
 
 
 class LiveProgress:
-    """A bar with the check at hand; what goes wrong scrolls by above it."""
+    """A bar with the current check; checks that do not pass are printed above it."""
 
     def __init__(self, stream: TextIO, *, verbose: bool = False) -> None:
         from rich.console import Console
@@ -107,11 +107,11 @@ class LiveProgress:
         self._task = self._progress.add_task("", total=len(checks), wrong="no findings")
 
     def judging(self, check: "Check") -> None:
-        """Show which check is at hand."""
+        """Show the current check."""
         self._progress.update(self._task, description=check.id)
 
     def judged(self, verdict: Verdict) -> None:
-        """Advance, and say what went wrong."""
+        """Advance the bar, and print a check that did not pass."""
         from rich.text import Text
 
         if verdict.outcome in _SHOWN:

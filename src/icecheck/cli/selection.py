@@ -12,7 +12,7 @@ from icecheck.cli.stored_run import stored_run
 __all__ = ["held_to", "selected", "selection_options"]
 
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
-"""Whether the wiring is right: one request of each kind that has to go through."""
+"""The globs of a quick test: one request of each kind that has to succeed."""
 _FAILED = frozenset({"fail", "blocked", "error"})
 
 _OPTIONS = (
@@ -37,11 +37,14 @@ _OPTIONS = (
 
 
 selection_options = adding(_OPTIONS)
-"""Add the options of a selection to a command."""
+"""Decorates a command with the options of a selection."""
 
 
 def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
-    """Return the globs that choose the checks; UsageError when the options contradict."""
+    """Return the globs that select the checks.
+
+    Raises UsageError when the options contradict.
+    """
     from icecheck.target.target import UsageError
 
     if sum(bool(options[name]) for name in ("globs", "smoke", "last_failed")) > 1:
@@ -57,7 +60,10 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
 
 
 def held_to(options: Mapping[str, Any]) -> str:
-    """Return the release whose document the run holds to; UsageError for one it cannot."""
+    """Return the release whose document the run holds to.
+
+    Raises UsageError for one whose document cannot be used.
+    """
     from icecheck.contract import DEFAULT_SPEC_VERSION
     from icecheck.run.demands import release_to_hold_to
 

@@ -1,4 +1,4 @@
-"""The command line as a report may show it: without secrets."""
+"""Returns the command line without secrets, for reports."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""The options that say which catalog is meant, how to speak to it, and who takes which of them."""
+"""The options that name and describe a catalog, and which command has which of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ _STAGES_OF = {
     "doctor": (Stage.REACHING, Stage.LOOKING),
     "clean": (Stage.REACHING,),
 }
-"""Which command takes which options: those that change something of what it does."""
+"""The stages whose options a command has: those that change what it does."""
 
 _TYPES: Mapping[Kind, Any] = {
     Kind.NUMBER: float,
@@ -58,11 +58,11 @@ def parameter_of(option: TargetOption) -> str:
 def target_facts(
     options: Mapping[str, Any], table: Sequence[TargetOption] = TARGET_OPTIONS
 ) -> dict[str, Any]:
-    """Return what the options say of a target, as keyword arguments of Target, all but the URL."""
+    """Return what the options say of a target, as keyword arguments of Target except the URL."""
     from icecheck.target.values import facts_from
 
     def said(option: TargetOption) -> Any:
-        value = options.get(parameter_of(option))  # a command takes some of them only
+        value = options.get(parameter_of(option))  # a command has only some of the options
         return value or None if option.kind is Kind.FLAG or option.kind.repeats else value
 
     described = [option for option in table if option.fact != "url"]
@@ -72,9 +72,9 @@ def target_facts(
 def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any) -> "Target":
     """Return the target that flags, environment and files describe together.
 
-    ``otherwise`` is what is used where none of them says anything, ``or_else`` what a user could
-    give instead of a URL. Raises UsageError when they
-    name no catalog, or contradict themselves.
+    ``otherwise`` are values for facts that none of them gives, ``or_else`` names for the error what
+    a user could give instead of a URL. Raises UsageError when they name no catalog, or contradict
+    themselves.
     """
     from icecheck.target import sources
     from icecheck.target.target import Target, UsageError
@@ -103,7 +103,10 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
 
 
 def read_url(url: str | None, catalog_url: str | None) -> str | None:
-    """Return the one URL that was given, if any; UsageError when two differ."""
+    """Return the URL that was given, or None.
+
+    Raises UsageError when two differ.
+    """
     if url is not None and catalog_url is not None and url != catalog_url:
         raise click.UsageError("two catalogs are named: give URL or --catalog-url, not both")
     return url if url is not None else catalog_url

@@ -1,4 +1,4 @@
-"""``-n``: how many checks are judged at a time."""
+"""``-n``: the number of checks that are judged at a time."""
 
 import os
 
@@ -14,7 +14,7 @@ _AUTO_PER_PROCESSOR = 4
 class Workers(click.ParamType[int]):
     """A number of workers, or ``auto``: four per processor and at most eight.
 
-    They mostly wait for the catalog, so that there may be more of them than processors.
+    They mostly wait for the catalog, so there may be more of them than processors.
     """
 
     name = "workers"
@@ -22,7 +22,7 @@ class Workers(click.ParamType[int]):
     def convert(
         self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Return the number; anything else is misuse."""
+        """Return the number; anything else is reported as misuse."""
         if value == "auto":
             return min(_AUTO_MAX, _AUTO_PER_PROCESSOR * (os.cpu_count() or 1))
         if not str(value).isdecimal() or not 1 <= int(value) <= _WORKERS_MAX:

@@ -1,7 +1,7 @@
-"""The run's first table: made as Spark would make it, and where that is refused, otherwise.
+"""Makes the run's first table as Spark would, or in another way where that is refused.
 
-What the catalog needs is remembered by the session (verdict-rules 8): the rest of the run sends
-it, the report lists it, and one check of the plain request says what is wrong with that.
+The session remembers what the catalog needs (verdict-rules 8): the rest of the run sends that, the
+report lists it, and one check of the plain request reports what is wrong.
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from icecheck.wire.unreachable import Unreachable
 
 __all__ = ["FirstTable", "accommodate", "first_table"]
 
-# These say nothing about what was sent: who asked, the weather, or an operation that is not there.
+# These statuses tell nothing about the body: access, throttling, or an operation not served.
 _NO_REFUSALS = frozenset({401, 404, 406, 409, 429, 503})
 
 
 @dataclass(frozen=True, slots=True)
 class FirstTable:
-    """A table that was made, or was not: where, its name, and the answer."""
+    """The attempt to make a table, successful or not: its namespace, its name, and the answer."""
 
     namespace: Namespace
     name: str
@@ -33,12 +33,12 @@ class FirstTable:
 
 
 def accommodate(session: Session) -> None:
-    """Make one table and remove it, only to learn what the catalog needs; never raises for it."""
+    """Make one table and remove it, only to learn what the catalog needs; never raises for that."""
     catalog = Catalog(session, session.probe_id("accommodation"))
     try:
         first_table(catalog)
     except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
-        pass  # the checks meet the same trouble, and say whose it is
+        pass  # the checks meet the same trouble and report it
     finally:
         catalog.undo()
 
@@ -46,8 +46,8 @@ def accommodate(session: Session) -> None:
 def first_table(catalog: Catalog) -> FirstTable:
     """Create a table in a namespace of its own and return it, made in the way that works.
 
+    A table that cannot be made in any way is returned with its refusal. No other table is left.
     Raises NotOffered or Blocked, as ``given_namespace`` does, where there is no namespace for it.
-    A table that cannot be made in any way is returned with its refusal. Nothing else is left.
     """
     session = catalog.session
     try:
@@ -72,7 +72,7 @@ def first_table(catalog: Catalog) -> FirstTable:
 
 
 def _confirmed(catalog: Catalog, made: FirstTable, ordinary: Accommodations) -> FirstTable:
-    """Ask once more in the ordinary way: what was a hiccup needs no accommodation."""
+    """Try the ordinary request once more: after a passing error no adaptation is needed."""
     session = catalog.session
     needed, session.accommodations = session.accommodations, ordinary
     once_more = _attempt(catalog, made.namespace)
@@ -95,7 +95,10 @@ def _is_refused(reply: Reply) -> bool:
 
 
 def _candidates(catalog: Catalog, namespace: Namespace, status: int) -> Iterator[Accommodations]:
-    """Yield what may be sent instead, the least first; a location is asked for when it is due."""
+    """Yield the adaptations to try, the smallest change first.
+
+    A refused location is removed; a missing one is added below a root that the catalog names.
+    """
     ordinary = catalog.session.accommodations
     if ordinary.location_root is not None:
         said = f"createTable with a location is refused with {status}: it is sent without"
@@ -117,7 +120,7 @@ def _candidates(catalog: Catalog, namespace: Namespace, status: int) -> Iterator
 
 
 def _roots(catalog: Catalog, namespace: Namespace) -> Iterator[str]:
-    """Yield the places that the catalog itself names: of the namespace, then of the warehouse."""
+    """Yield locations that the catalog itself names: the namespace's, then the warehouse's."""
     found = []
     if catalog.claims("loadNamespaceMetadata"):
         reply = catalog.load_namespace_metadata(namespace)
@@ -139,7 +142,7 @@ def _is_uri(value: Any) -> bool:
 
 
 def _in_parent(catalog: Catalog, because: str) -> FirstTable | None:
-    """Try the namespace that the user named; None where there is none, or it takes none either."""
+    """Make the table in the namespace that the user named; return None if that is not possible."""
     session, parent = catalog.session, catalog.target.namespace
     if not parent or not catalog.claims("createTable"):
         return None

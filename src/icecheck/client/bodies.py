@@ -1,4 +1,4 @@
-"""Request bodies as real clients send them: every member present, explicit nulls and all."""
+"""Request bodies as real clients send them: with every member, explicit nulls included."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -90,9 +90,9 @@ def snapshot(
 ) -> Json:
     """Return a metadata-only snapshot that a commit on this metadata may add.
 
-    Everything in it follows from the loaded metadata, so equal metadata gives equal bytes:
-    the id from ``ordinal``, the time from the latest in it (clients' clocks run after that),
-    the sequence number from the last one, row ids from ``next-row-id``.
+    Everything in it follows from the loaded metadata, so equal metadata gives equal bytes: the id
+    from ``ordinal``, the time from the latest in it (clients' clocks run after that), the sequence
+    number from the last one, row ids from ``next-row-id``.
     """
     version = _number(metadata, "format-version", 2)
     made: Json = {
@@ -114,7 +114,7 @@ def snapshot(
 
 
 def _latest_ms(metadata: Mapping[str, Any]) -> int:
-    """Return the latest time in table metadata, for one of them may be told wrong."""
+    """Return the latest time in table metadata; several are read because one may be wrong."""
     logs = [metadata.get(log) for log in ("snapshots", "snapshot-log", "metadata-log")]
     entries = [each for log in logs if isinstance(log, list) for each in log]
     logged = [_number(each, "timestamp-ms") for each in entries if isinstance(each, dict)]
@@ -122,7 +122,7 @@ def _latest_ms(metadata: Mapping[str, Any]) -> int:
 
 
 def _number(metadata: Mapping[str, Any], member: str, otherwise: int = 0) -> int:
-    """Return a member that ought to be an integer; what it is instead is a schema check's word."""
+    """Return an integer member, or ``otherwise``; other types are for a schema check to report."""
     value = metadata.get(member)
     return value if isinstance(value, int) else otherwise
 

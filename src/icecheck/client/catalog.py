@@ -1,4 +1,4 @@
-"""The catalog as a check sees it: one method per operation, arrange steps, everything ledgered."""
+"""The catalog as a check sees it: one method per operation, arrange steps, and a ledger."""
 
 import contextlib
 import hashlib
@@ -24,11 +24,12 @@ _NAMES_PER_ATTEMPT = 100_000
 
 
 class Catalog:
-    """The catalog under test, for one check: says things and records them, never judges.
+    """The catalog under test, for one check: sends requests and records them, never judges.
 
-    Names are the run's token, a key made from the check's id, and a counter: the same run id and
-    seed give the same requests in any order and on any worker. Every object that a request may
-    create is entered in the ledger before it is sent; ``undo`` removes them, newest first.
+    Names consist of the run's token, a key made from the check's id, and a counter: the same run id
+    and seed give the same requests in any order and on any worker. Every object that a request may
+    create is entered in the ledger before the request is sent; ``undo`` removes the objects, newest
+    first.
     """
 
     def __init__(self, session: Session, check_id: str, attempt: int = 1) -> None:
@@ -60,7 +61,7 @@ class Catalog:
         return self.session.keeps_full_namespaces
 
     def apart(self, check_id: str) -> "Catalog":
-        """Return one who speaks to the same catalog, with names and a ledger of its own."""
+        """Return a client of the same catalog with names and a ledger of its own."""
         return Catalog(self.session, check_id)
 
     # ---- names
@@ -68,8 +69,8 @@ class Catalog:
     def new_name(self, hint: str = "") -> str:
         """Return a name that this run has not used; ``hint`` is put at its end, verbatim.
 
-        They come by threes: two begin with the first, and differ in their last character. Who looks
-        for the beginning of a name, or for a pattern, mixes them up.
+        Names come in groups of three: the second and third begin with the first and differ in their
+        last character. A catalog that compares prefixes or patterns mixes them up.
         """
         self._names += 1
         first = self._names - (self._names - 1) % 3
@@ -81,7 +82,7 @@ class Catalog:
         return (*self.session.isolation.base, self.new_name(hint))
 
     def claims(self, operation_id: str) -> bool:
-        """Whether the catalog's config claims to serve the operation."""
+        """Return whether the catalog's config claims to serve the operation."""
         return self.session.offer.claims(operation_id, self.contract)
 
     # ---- the wire
@@ -287,7 +288,7 @@ class Catalog:
     ) -> Reply:
         """POST a form to the token endpoint, with no token in the header unless one is given.
 
-        ``blank`` is how a blank is written in it.
+        ``blank`` is how spaces are encoded in the form.
         """
         sent = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": ""}
         body = urlencode(form).replace("+", blank).encode()
@@ -296,16 +297,16 @@ class Catalog:
     # ---- arrange steps
 
     def stand_on(self, made: Sequence[Exchange]) -> None:
-        """Remember how something was made that this check uses and has not made itself."""
+        """Remember the exchanges that made an object which this check only uses."""
         self.groundwork += [exchange for exchange in made if exchange not in self.groundwork]
 
     def borrows(self, thing: object) -> bool:
-        """Whether a table or view is one that checks share, as the last load showed it."""
+        """Return whether an object is one that checks share and that this check has borrowed."""
         return any(shared.thing is thing for shared in self.borrowed.values())
 
     @contextlib.contextmanager
     def arranging(self) -> Iterator[None]:
-        """Mark what is sent inside as a means to the check's end."""
+        """Mark the requests sent inside as arrange steps."""
         before, self.sender.step = self.sender.step, Step.GIVEN
         try:
             yield
@@ -327,10 +328,10 @@ class Catalog:
         self.ledger.add(Entry("namespace", namespace))
 
     def undo(self) -> None:
-        """Remove everything this check made, newest first; what stays is residue, never raised."""
+        """Remove everything this check made, newest first; what stays is residue; never raises."""
         self.sender.step = Step.UNDO
         if self.target.read_only:
-            # What was entered beforehand was then not asked for.
+            # A run that may only read sent no request for what was entered beforehand.
             for entry in self.ledger:
                 self.ledger.forget(entry, deleted=False)
         self._hand_on()
@@ -338,7 +339,7 @@ class Catalog:
         self.session.absorb(self.ledger)
 
     def _hand_on(self) -> None:
-        """Leave to other checks what this one had, unless it failed or may have changed it."""
+        """Return borrowed objects, unless this check failed or may have changed them."""
         for shared in self.borrowed.values():
             operations = self.contract.operations
             if not self.doubted and not shared.may_be_changed_by(self.exchanges, operations):

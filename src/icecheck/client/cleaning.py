@@ -1,4 +1,4 @@
-"""Removes what a run has left behind: exactly what its ledger names, after a look at each."""
+"""Removes what a run has left: exactly the objects in its ledger, after a look at each."""
 
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ __all__ = ["Cleaned", "clean", "salvage"]
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """How many objects were deleted, how many were gone already, and what stays."""
+    """How many objects were deleted, how many were gone already, and which remain."""
 
     deleted: int
     missing: int
@@ -34,18 +34,18 @@ def clean(
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
 ) -> Cleaned:
-    """Remove what a ledger names, newest first.
+    """Remove the objects in a ledger, newest first.
 
-    An object whose name does not bear the run's token is never touched, whatever the file says,
-    nor a namespace that names another run as its owner.
-    Raises UsageError for the ledger of another catalog, TargetUnusable when there is none.
+    An object whose name does not contain the run's token is never touched, whatever the file says,
+    nor a namespace that names another run as its owner. Raises UsageError for the ledger of another
+    catalog, TargetUnusable when there is none.
     """
     if written.url != target.base_url:
         raise UsageError(
             f"this ledger is of {written.url}, not of {target.base_url}: "
             "give the URL as it was given to the run"
         )
-    # Flat: nothing is made to find out how to work here.
+    # Flat isolation creates nothing to find out how to work here.
     session = open_session(
         replace(target, isolation="flat", namespace=()),
         run_id=written.run_id,
@@ -61,7 +61,7 @@ def clean(
 
 
 def salvage(session: Session) -> None:
-    """Try once more to remove what the checks of a run had to leave: the weather may be better."""
+    """Try once more to remove what the run's checks could not: a temporary failure may be over."""
     if session.target.accept_residue or not session.stranded:
         return
     catalog = Catalog(session, session.probe_id("salvage"))
@@ -96,7 +96,7 @@ def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:
 
 
 def _is_anothers(reply: Reply, owner: str) -> bool:
-    """Whether a namespace says that it belongs to another run; most say nothing."""
+    """Return whether a namespace names another run as its owner; most name none."""
     try:
         said = reply.member("properties", OWNER)
     except Violation:

@@ -1,4 +1,4 @@
-"""Found out on one object before a run makes many: does the catalog delete what it is told to?"""
+"""Finds out on one object, before a run makes many, whether the catalog deletes what it drops."""
 
 from icecheck.client.adapting import FirstTable, accommodate, first_table
 from icecheck.client.catalog import Catalog
@@ -18,12 +18,15 @@ _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
 
 
 def refuse_to_litter(session: Session) -> None:
-    """Make one namespace and one table, drop them, and look (verdict-rules 13).
+    """Make one namespace and one table, drop them, and look whether they are gone.
 
-    What the catalog needs for them is found out on the way, and remembered (rule 8).
-    Raises TargetUnusable when something that was dropped is evidently still there, or when the
-    catalog does not claim to drop what a run makes, when it does not know who asks, or when
-    nothing but the config is answered by a catalog. What cannot be made says nothing.
+    Source: verdict-rules 13. What the catalog needs to make them is found out on the way and
+    remembered (rule 8). Objects that cannot be made show nothing.
+
+    Raises TargetUnusable when something that was dropped is evidently still there, when the catalog
+    does not claim to drop what a run makes, when the credentials may not create or are not
+    accepted, when the run's first name is taken, or when nothing but the config is answered by a
+    catalog.
     """
     if session.target.read_only or session.target.accept_residue:
         if session.target.accept_residue and not session.target.read_only:
@@ -46,7 +49,7 @@ def refuse_to_litter(session: Session) -> None:
         _expect_a_catalog(catalog)
         _expect_to_be_first(catalog)
         _expect_to_be_allowed(catalog)
-        _expect_to_be_known(catalog)  # other trouble the checks meet too, and say whose it is
+        _expect_to_be_known(catalog)  # the checks meet any other trouble too
     finally:
         catalog.undo()
 
@@ -70,7 +73,7 @@ def _expect_a_catalog(catalog: Catalog) -> None:
         return
     said: dict[str, list[str]] = {}
     for exchange in asked:
-        # Redacted before it is abbreviated.
+        # Secrets are replaced before the text is shortened.
         shown = foreign_words(catalog.session.connection.redactor.exchange(exchange))
         said.setdefault(shown, []).append(str(exchange.operation))
     words = "; ".join(f"{', '.join(ids)}: {answer}" for answer, ids in said.items())
@@ -81,7 +84,7 @@ def _expect_a_catalog(catalog: Catalog) -> None:
 
 
 def _expect_to_be_allowed(catalog: Catalog) -> None:
-    """Raise TargetUnusable if whoever asks may create nothing at all."""
+    """Raise TargetUnusable if the credentials may not create a namespace."""
     asked = catalog.exchanges[:1]
     if asked and (asked[0].operation, asked[0].status) == ("createNamespace", 403):
         raise TargetUnusable(
@@ -91,7 +94,7 @@ def _expect_to_be_allowed(catalog: Catalog) -> None:
 
 
 def _expect_to_be_known(catalog: Catalog) -> None:
-    """Raise TargetUnusable if nobody knows who asks, where the config is open to everybody."""
+    """Raise TargetUnusable if the credentials are refused where the config is open to all."""
     asked = catalog.exchanges[-1:]
     if not catalog.target.authenticates or not asked or asked[0].status != 401:
         return
@@ -103,7 +106,7 @@ def _expect_to_be_known(catalog: Catalog) -> None:
 
 
 def _expect_to_be_first(catalog: Catalog) -> None:
-    """Raise TargetUnusable if the first name of this run is somebody's already."""
+    """Raise TargetUnusable if the run's first namespace exists already."""
     asked = catalog.exchanges[:1]
     if not asked or (asked[0].operation, asked[0].status) != ("createNamespace", 409):
         return
@@ -121,7 +124,7 @@ def _try_deleting(catalog: Catalog) -> None:
         namespace = made.namespace
         try_deleting_table(catalog, made)
         if namespace == catalog.session.accommodations.only_in:
-            return  # it is the user's
+            return  # the namespace is the user's
     else:
         namespace = given_namespace(catalog)
     dropped = catalog.drop_namespace(namespace)
@@ -132,10 +135,11 @@ def _try_deleting(catalog: Catalog) -> None:
 
 
 def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
-    """Drop the run's first table; raises TargetUnusable if it is still there.
+    """Drop the run's first table.
 
-    Its namespace is dropped before it: a catalog that refuses that keeps what others have put into
-    a namespace, and the session remembers it.
+    Its namespace is dropped before it: a catalog that refuses that never drops a namespace with
+    other users' objects in it, and the session remembers this. Raises TargetUnusable if the table
+    is still there.
     """
     refused = False
     if made.namespace != catalog.session.accommodations.only_in:
@@ -146,7 +150,7 @@ def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
         again = catalog.load_table(made.namespace, made.name)
         if again.status == 200 and again.member("metadata", "table-uuid") == uuid:
             raise _still_there("table", ".".join((*made.namespace, made.name)), dropped.status)
-    # What can still be dropped was not dropped with its namespace.
+    # A table that can still be dropped was not dropped with its namespace.
     catalog.session.keeps_full_namespaces = refused and dropped.ok
 
 

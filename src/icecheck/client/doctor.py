@@ -1,4 +1,4 @@
-"""A handful of requests that tell what would go wrong in a run, and which options would help."""
+"""Sends a few requests that tell what would go wrong in a run, and which options would help."""
 
 import contextlib
 from collections.abc import Generator, Iterator
@@ -30,7 +30,7 @@ _OTHERWISE = "--location-root URI, if it shall be elsewhere"
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One thing that was looked at: whether it is well, what was found, what would help."""
+    """The result of one look: whether it is well, what was found, and what would help."""
 
     well: bool
     what: str
@@ -42,14 +42,15 @@ def examine(
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
 ) -> Iterator[Advice]:
-    """Look at a catalog as a run would meet it; the first thing that stops a run is the last said.
+    """Look at a catalog as a run would use it, and yield advice; a blocking problem comes last.
 
-    What is made on the catalog (one namespace, one table) is removed again. Six requests where all
-    is well: the config (where is it, what does it claim), a list, without credentials if there are
-    some (the prefix, who is let in), a namespace (what credentials may do, where namespaces go), a
-    table (what it needs, where its files are), and a drop of each (does it delete). One more for a
-    parent namespace, and for a second principal; others where something is wrong, to say what.
-    ``redactor`` is told the secrets that come up: what is yielded may still have some.
+    What is made on the catalog (one namespace, one table) is removed again. Six requests are sent
+    where all is well: the config (where is it, what does it claim), a list, without credentials if
+    there are some (the prefix, access), a namespace (what credentials may do, where namespaces go),
+    a table (what it needs, where its files are), and a drop of each (does it delete). One more is
+    sent for a parent namespace, one more for a second principal, and others where something is
+    wrong, to say what. ``redactor`` is told the secrets that come up: the advice may still contain
+    some.
     """
     known = redactor or Redactor()
     try:
@@ -73,14 +74,14 @@ def examine(
 
 
 def _unrooted(target: Target) -> Target:
-    """The same target, opened without making anything."""
+    """Return the same target in flat isolation, so that opening it makes nothing."""
     return target if target.namespace else replace(target, isolation="flat")
 
 
 def _help_to_reach(
     target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
 ) -> str:
-    """Ask once more, without following anybody's rules, and say what the answer looks like."""
+    """Return the advice for a config that cannot be had, from one more look at the answer."""
     found = _asked(target.base_url, target, transport, redactor)
     status = found.status or 0
     if not status:
@@ -109,7 +110,7 @@ def _help_to_reach(
 def _asked(
     url: str, target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
 ) -> Exchange:
-    """Ask for a config below a URL of the same host; return the last thing that came."""
+    """Ask for a config below a URL of the same host; return the last exchange."""
     exchanges: list[Exchange] = []
     connection = Connection(target, transport, redactor=redactor)
     asked = f"{url}{target.config_path}"
@@ -121,7 +122,7 @@ def _asked(
 
 
 def _elsewhere(url: str) -> Iterator[str]:
-    """Yield where a catalog may be if it is not where the user says: above, or at a usual path."""
+    """Yield other URLs where the catalog may be: without ``/v1``, or at a usual path."""
     parts = httpx.URL(url)
     path = parts.path.rstrip("/")
     if path.endswith(("/v1", "/v1/config")):
@@ -163,9 +164,9 @@ def _of_config(session: Session) -> Iterator[Advice]:
 
 
 def _of_entering(session: Session) -> Generator[Advice, None, bool]:
-    """Look who is let in, and return whether a list has shown that the routes are there.
+    """Check access, and return whether a list has shown that the routes are there.
 
-    That credentials are good is seen where something is made with them, or listed otherwise.
+    The credentials are tested later, by requests that make something or by a list.
     """
     catalog = Catalog(session, _RUN_ID)
     if not session.target.authenticates:
@@ -220,7 +221,10 @@ def _of_second(session: Session) -> Iterator[Advice]:
 
 
 def _prefix_that_works(session: Session) -> str | None:
-    """Return a prefix under which namespaces are listed although the config announces none."""
+    """Return a prefix under which namespaces are listed although the config announces none.
+
+    None if there is no such prefix.
+    """
     warehouse = session.target.warehouse
     if session.target.prefix is not None or session.offer.prefix or not warehouse:
         return None
@@ -234,7 +238,7 @@ def _prefix_that_works(session: Session) -> str | None:
 
 
 def _of_given(session: Session) -> Iterator[Advice]:
-    """Look at what a run that may only read is given."""
+    """Read the objects that the user named for a run that may only read."""
     catalog, given = Catalog(session, _RUN_ID), session.target.given
     yield Advice(True, "whether anything can be made was not tried, as a run may only read here")
     if given == Given():

@@ -1,6 +1,6 @@
-"""What a check needs to be there before it begins, made as an ordinary client would make it.
+"""Arrange steps: make what a check needs before it begins, as an ordinary client would.
 
-Each function takes the catalog first, and raises NotOffered or Blocked without success.
+Each function takes the catalog first, and raises NotOffered or Blocked if the step fails.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ T = TypeVar("T", bound=Named)
 
 
 def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> Reply:
-    """Send what is a means to the check's end; raise NotOffered or Blocked without success."""
+    """Send an arrange step; raise NotOffered or Blocked if it does not succeed."""
     if not catalog.claims(operation_id):
         raise NotOffered(f"the catalog does not claim {operation_id}, which this check needs")
     with catalog.arranging():
@@ -66,10 +66,10 @@ def _works_in_parent(catalog: Catalog) -> bool:
 
 
 def given_home(catalog: Catalog) -> Namespace:
-    """Return the namespace in which the tables and views of many checks are, each for a while.
+    """Return the shared namespace in which many checks keep their tables and views.
 
-    It is made when a check first asks for it. Whoever lists, changes or drops a namespace, or
-    judges what is in it, makes one of its own (``given_namespace``).
+    It is made when a check first asks for it. Checks that list, change or drop a namespace, or
+    judge its content, make one of their own (``given_namespace``).
     """
     only_in = catalog.session.accommodations.only_in
     return shared_setup(catalog).enter(catalog, _make_home) if only_in is None else only_in
@@ -79,7 +79,8 @@ def _make_home(speaker: Catalog, namespace: Namespace) -> None:
     try:
         arrange(speaker, "createNamespace", lambda: speaker.create_namespace(namespace))
     except Blocked:
-        # An attempt whose answer was lost has made it; its name is nobody else's.
+        # The name is the run's own: an earlier attempt whose answer was lost has made the
+        # namespace.
         if speaker.exchanges[-1].status != 409:
             raise
         speaker.ledger_namespace(namespace)
@@ -100,15 +101,18 @@ def given_namespace(
 
 
 def some_namespace(catalog: Catalog) -> Namespace:
-    """Return a namespace to look at: one of the run's own, or where it may only read, theirs.
+    """Return a namespace to read: one of the run's own, or the user's if the run may only read.
 
-    What else is in it, and what it is called, is nobody's business.
+    Its other content and its name make no difference to the check.
     """
     return _theirs(catalog) if catalog.target.read_only else given_namespace(catalog)
 
 
 def some_home(catalog: Catalog) -> Namespace:
-    """Return a namespace to look for something in: the run's home, or as above, theirs."""
+    """Return a namespace to look for objects in: the run's shared one, or the user's.
+
+    The user's namespace is taken if the run may only read.
+    """
     return _theirs(catalog) if catalog.target.read_only else given_home(catalog)
 
 
@@ -127,7 +131,7 @@ def _theirs(catalog: Catalog) -> Namespace:
 def given_table(
     catalog: Catalog, namespace: Namespace | None = None, *, hint: str = "", **members: Any
 ) -> Table:
-    """Create a table, in the run's home unless a namespace is given, and return it.
+    """Create a table, in the run's shared namespace unless one is given, and return it.
 
     ``members`` are those of ``bodies.create_table_body``.
     """
@@ -139,10 +143,10 @@ def given_table(
 
 
 def shared_table(catalog: Catalog) -> Table:
-    """Return an empty table that other checks have too: for who only reads it, or is refused.
+    """Return an empty table that checks share: for checks that only read it or are refused.
 
-    It is what a load has shown, where the catalog loads tables.
-    Where something that may have changed it was not refused, the next check has another one.
+    Its metadata is what a load has shown, where the catalog loads tables. If a request that may
+    have changed it was not refused, the next check gets another table.
     """
     return shared_object(
         catalog, "table", lambda s, namespace: given_loaded(s, given_table(s, namespace))
@@ -156,7 +160,7 @@ def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespac
 
 
 def some_table(catalog: Catalog) -> Table:
-    """Return a table to look at: the one that checks share, or where it may only read, theirs."""
+    """Return a table to read: the shared one, or the user's if the run may only read."""
     if not catalog.target.read_only:
         return shared_table(catalog)
     if catalog.target.given.table is None:
@@ -177,7 +181,7 @@ def given_loaded(catalog: Catalog, table: Table) -> Table:
 def given_commit(
     catalog: Catalog, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
 ) -> Table:
-    """Commit updates that are only a means to the check's end; return the table after it."""
+    """Commit updates as an arrange step; return the table after it."""
 
     def send() -> Reply:
         return catalog.update_table(table.namespace, table.name, updates, requirements)
@@ -197,17 +201,20 @@ def given_snapshot(catalog: Catalog, table: Table, ordinal: int = 1, ref: str = 
 
 
 def given_dropped(catalog: Catalog, namespace: Namespace, name: str) -> None:
-    """Drop a table without purge, as a means to the check's end."""
+    """Drop a table without purge, as an arrange step."""
     arrange(catalog, "dropTable", lambda: catalog.drop_table(namespace, name))
 
 
 def given_transaction(catalog: Catalog, changes: Sequence[Json]) -> None:
-    """Commit to several tables as a means to the check's end."""
+    """Commit to several tables as an arrange step."""
     arrange(catalog, "commitTransaction", lambda: catalog.commit_transaction(changes))
 
 
 def reloaded(catalog: Catalog, table: Table) -> Table:
-    """Load a table that must be there, and return it as it is now (a Violation if not)."""
+    """Load a table that must be there, and return it as it is now.
+
+    Raises Violation if it is not there.
+    """
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = reply.member("metadata")
     location = reply.json().get("metadata-location")

@@ -1,4 +1,4 @@
-"""Where a run keeps its objects: found out by trying, on objects of its own."""
+"""Decides where a run keeps its objects, by trying it on objects of its own."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ from icecheck.wire.unreachable import Unreachable
 __all__ = ["OWNER", "drop_roots", "exists_already", "isolate"]
 
 OWNER = "icecheck.run"
-"""The property in which a namespace of a run bears the run's token, where it can have any."""
+"""The property in which a namespace of a run bears the run's token, if it takes properties."""
 
 _LEAVING = frozenset({Action.DROP, Action.LIST})
 _MEMBERS = {
@@ -27,13 +27,14 @@ _MEMBERS = {
 }
 _REFUSED_AS_SENT = frozenset({400, 406, 422, 501})
 _DONE_OR_NOT = frozenset({500, 502, 504})
-"""What may be answered after the namespace was made: it is dropped, in case."""
+"""Statuses that may come although the namespace was made: it is dropped to be safe."""
 
 
 def isolate(session: Session, worker: str) -> Isolation:
     """Choose the isolation mode: what the user said, else nested if a probe shows that it works.
 
-    Raises TargetUnusable where the namespace of the run was there before it.
+    Raises TargetUnusable where the run's namespace existed before it, or where the user's parent
+    namespace does not exist.
     """
     target = session.target
     if target.namespace:
@@ -61,7 +62,8 @@ def isolate(session: Session, worker: str) -> Isolation:
     nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
     works = made_it = _is_made(nested)
     if made_it or nested.status in _DONE_OR_NOT:
-        # Who takes a name of two levels and cannot find it has no place for the run.
+        # A catalog that creates a namespace of two levels and then cannot find it is of no use
+        # here.
         works = _call(session, "dropNamespace", child).status not in {404, 410} and made_it
     session.capabilities["nested-namespaces"] = made_it
     if works or target.isolation == "nested":
@@ -72,7 +74,7 @@ def isolate(session: Session, worker: str) -> Isolation:
 
 
 def exists_already(namespace: Namespace) -> str:
-    """Return in words why a run does not begin: what bears its name is not its own."""
+    """Return the message for a run that cannot begin because its namespace exists already."""
     return (
         f"the namespace {'.'.join(namespace)} exists already: choose another --run-id, or remove "
         "what an earlier run has left with `icecheck clean URL --ledger FILE`"
@@ -80,7 +82,7 @@ def exists_already(namespace: Namespace) -> str:
 
 
 def _refuse_if_there(session: Session, root: Entry) -> None:
-    """Raise TargetUnusable where a conflict was no mistake: what is there is not this run's."""
+    """Raise TargetUnusable unless a load shows that the conflicting namespace is not there."""
     if _loaded(session, root.namespace) in {None, 200}:
         session.root.forget(root, deleted=False)
         raise TargetUnusable(exists_already(root.namespace))
@@ -94,15 +96,15 @@ def _loaded(session: Session, namespace: Namespace) -> int | None:
 
 
 def _make_root(session: Session, root: Entry) -> Exchange:
-    """Make the namespace of the run, which says whose it is, or says nothing if it has to.
+    """Make the run's namespace with an owner property, or without it if that is refused.
 
-    Raises TargetUnusable where it was there before.
+    Raises TargetUnusable where the namespace existed before.
     """
     plain: dict[str, Any] = {"namespace": [*root.namespace]}
     for body in ({**plain, "properties": {OWNER: session.owner}}, plain):
         asked = len(session.exchanges)
         made = _call(session, "createNamespace", root.namespace, body=body)
-        # One that was asked for twice may have been made by the attempt whose answer was lost.
+        # A 409 after a retry may be about the namespace that the first attempt made.
         if made.status == 409 and len(session.exchanges) == asked + 1:
             _refuse_if_there(session, root)
         if made.status not in _REFUSED_AS_SENT:
@@ -111,12 +113,12 @@ def _make_root(session: Session, root: Entry) -> Exchange:
 
 
 def _is_made(exchange: Exchange) -> bool:
-    """Whether a success was answered; that it has to be 200 is for a check to judge."""
+    """Return whether the answer is a success; a check judges whether it is 200."""
     return exchange.status is not None and 200 <= exchange.status < 300
 
 
 def drop_roots(session: Session) -> None:
-    """Drop what the run's namespaces stand below, unless it holds anything; never raises."""
+    """Drop the namespaces above the run's own, unless they hold anything; never raises."""
     try:
         for entry in session.root.newest_first():
             _drop_root(session, entry, look=True)
@@ -125,7 +127,7 @@ def drop_roots(session: Session) -> None:
 
 
 def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
-    """Drop a namespace that stands above others; what stays, stays in the ledger.
+    """Drop a namespace that stands above others; if it stays, it stays in the ledger.
 
     With ``look`` it is not dropped while it holds anything, unless the catalog would refuse that.
     """
@@ -140,7 +142,7 @@ def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
 
 
 def _held(session: Session, namespace: Namespace) -> str:
-    """Return in words what a namespace holds, or that nobody can see it; "" if it is empty."""
+    """Return in words what a namespace holds, or that this cannot be seen; "" if it is empty."""
     for kind, member in _MEMBERS.items():
         lists = session.contract.operation_that(Action.LIST, kind)
         if not session.offer.claims(lists, session.contract):

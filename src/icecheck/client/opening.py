@@ -1,4 +1,4 @@
-"""Opens a session: the config is asked for and followed, and a place for the run is found."""
+"""Opens a session: reads the config, follows it, and finds a place for the run's objects."""
 
 import contextlib
 import re
@@ -45,10 +45,10 @@ def open_session(
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
-    ``spec`` is the release that the catalog is held to. ``ledger`` is the file that everything the
-    run makes is written to, beforehand; ``redactor`` is told all secrets that come up, and others
-    may have it too. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad
-    run id or ledger.
+    ``spec`` is the release that the catalog is held to. ``ledger`` is the file in which everything
+    that the run makes is entered beforehand; ``redactor`` is told all secrets that come up, and may
+    be shared. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id
+    or ledger.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
@@ -67,7 +67,7 @@ def open_session(
         if isinstance(token, str) and token:
             connection.use_token(token)
         sent_to = _followed(connection, offer, target)
-        connection.second_token()  # one that cannot be had is told at once
+        connection.second_token()  # if it cannot be fetched, opening fails here
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         ledgered: Counter[Entry] = Counter()
         root = Ledger(owner, journal, ledgered)
@@ -102,7 +102,10 @@ def open_session(
 
 
 def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
-    """Let the connection speak as the config tells clients to; TargetUnusable if nobody can."""
+    """Make the connection follow the config; return the target as the config tells clients.
+
+    Raises TargetUnusable if the config cannot be followed.
+    """
     try:
         followed = offer.sends(target)
         flaw = offer.flaw(target)
@@ -121,7 +124,7 @@ def preflight(
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
 ) -> dict[str, Any]:
-    """Ask for the config once, hang up, and return it.
+    """Ask for the config once, close the connection, and return the config.
 
     Raises TargetUnusable when there is no catalog, or a config that a run would not follow.
     """
@@ -133,7 +136,7 @@ def preflight(
 
 
 class _NoCatalog(Exception):
-    """Something else than a catalog has answered; it may be a server that wants TLS."""
+    """Something other than a catalog has answered; it may be a server that wants TLS."""
 
     def __init__(self, words: str, *, may_be_tls: bool) -> None:
         self.may_be_tls = may_be_tls
@@ -144,7 +147,10 @@ class _NoCatalog(Exception):
 def _told_if_unusable(
     connection: Connection, transport: httpx.BaseTransport | None
 ) -> Iterator[None]:
-    """Say of a target without an answer, or with that of no catalog, what to do; no secrets."""
+    """Turn an unreachable target, or one that is no catalog, into TargetUnusable with advice.
+
+    The message holds no secrets.
+    """
     target, redactor = connection.target, connection.redactor
     try:
         yield
@@ -185,7 +191,7 @@ def _fetch_config(
             raise _NoCatalog(
                 f"{where} answered {status}{words}: no Iceberg REST catalog "
                 "at this URL (give the part before /v1)",
-                # What servers with TLS say to who speaks none, if they say anything.
+                # Servers with TLS answer 400 to plain HTTP, if they answer at all.
                 may_be_tls=status == 400 and not exchange.claims_json,
             )
     try:
@@ -219,7 +225,7 @@ def _hint_of_tls(trouble: str) -> str:
 
 
 def _unusable(words: str, target: Target, *, look: bool) -> TargetUnusable:
-    """Return words with the URL that would do, if a look shows that only the scheme is wrong."""
+    """Return TargetUnusable, with the other URL if only the scheme of this one is wrong."""
     other = other_url(target.base_url, target.timeout_seconds) if look else None
     if other is None:
         return TargetUnusable(words)

@@ -1,4 +1,4 @@
-"""A scan as a client plans it: asked for, waited for, fetched to the last plan task."""
+"""Plans a scan as a client does: asks, waits, and fetches up to the last plan task."""
 
 import time
 from collections.abc import Iterator
@@ -56,10 +56,11 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A scan planned to its end.
+    """A completely planned scan.
 
-    ``tasks`` are the file scan tasks, each with its delete files under ``delete-files`` in place
-    of references. ``plan_id`` and ``plan_tasks`` are what the first completed answer named.
+    ``tasks`` are the file scan tasks, each with its delete files under ``delete-files`` in place of
+    references. ``plan_id`` is what the answer to the request named, ``plan_tasks`` what the
+    completed plan named.
     """
 
     tasks: tuple[dict[str, Any], ...]
@@ -69,11 +70,11 @@ class Planned:
 
     @property
     def locations(self) -> list[str]:
-        """The locations of the data files, sorted; one that is planned twice is there twice."""
+        """The locations of the data files, sorted; a file that is planned twice is listed twice."""
         return sorted(str(task["data-file"]["file-path"]) for task in self.tasks)
 
     def deletes_of(self, location: str) -> list[str]:
-        """Return the locations of the delete files that a data file is to be read with."""
+        """Return the locations of the delete files that apply to a data file."""
         return sorted(
             str(delete["file-path"])
             for task in self.tasks
@@ -83,10 +84,10 @@ class Planned:
 
 
 def expect_state(reply: Reply, *states: str) -> Reply:
-    """Judge that an answer about a plan says one of the states, and has what belongs to it.
+    """Expect that an answer about a plan names one of the states and has the members due in it.
 
-    A submitted plan has an id to ask with, where the answer is the first one about it; a failed
-    one has an error; and only a completed one has tasks (L631-L644, L711-L726).
+    A submitted plan has an id to ask with, where the answer is the first one about it; a failed one
+    has an error; and only a completed one has tasks (L631-L644, L711-L726).
     """
     body = reply.json()
     state = body.get("status") if isinstance(body, dict) else None
@@ -105,10 +106,11 @@ def expect_state(reply: Reply, *states: str) -> Reply:
 
 
 def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
-    """Plan a scan as a client does, to its last plan task.
+    """Plan a scan as a client does, up to its last plan task.
 
-    Raises Violation for an answer that a client cannot go on with, and NotOffered when going on
-    needs an operation that the catalog does not claim.
+    Raises Violation for an answer that a client cannot continue with, and where the catalog does
+    not claim an operation that its own plan needs; NotOffered where a plan stays submitted too
+    long.
     """
     asked = catalog.plan_table_scan(table, **members).expect(200)
     found = [*answers(catalog, table, asked)]
@@ -121,9 +123,9 @@ def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
 
 
 def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
-    """Go on with a scan that was asked for: its completed plan, then the answer to each plan task.
+    """Yield the completed plan of a scan that was asked for, then the answer to each plan task.
 
-    Nothing is sent before the next answer is asked for. Raises as `planned` does.
+    The next request is sent only when the next answer is asked for. Raises as `planned` does.
     """
     last = _completed(catalog, table, asked)
     yield last
@@ -141,10 +143,10 @@ def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
 
 
 def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
-    """Ask until the plan is no longer submitted; judge that it is completed then."""
+    """Poll until the plan is no longer submitted; expect that it is completed then."""
     plan_id = reply.json().get("plan-id")
-    # A server that plans in the background sets the pace: the first polls come at once, then
-    # ever slower, so that a correct but slow catalog is not blamed.
+    # The first polls come at once, the later ones ever more slowly: a server that plans in the
+    # background may be slow and still correct.
     deadline = time.monotonic() + PATIENCE_SECONDS
     polls = 0
     while reply.member("status") == "submitted":
@@ -165,7 +167,10 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
 
 
 def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
-    """Return an answer's tasks with their delete files; a reference to nothing is a Violation."""
+    """Return an answer's tasks with their delete files.
+
+    Raises Violation for a reference to no delete file.
+    """
     body = reply.json()
     deletes = body.get("delete-files") or ()
     found = []
@@ -178,7 +183,7 @@ def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:
                 str([*references]),
                 pointer=f"/file-scan-tasks/{index}/delete-file-references",
             )
-        # Of a task that lacks something a copy lacks it as well, and says so.
+        # The copy keeps the task's members as they are: a member that is missing stays missing.
         found.append(task | {"delete-files": [deletes[at] for at in references]})
     return found
 

@@ -1,4 +1,4 @@
-"""Sends requests for one check: each is fitted, entered in the ledger, recorded and settled."""
+"""Sends requests for one check: adapts, enters in the ledger, records and settles each."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,9 +26,9 @@ NO_BODY = object()
 
 
 class Sender:
-    """What one check has sent, and what it has made by that.
+    """Holds the requests of one check and the ledger of the objects they may make.
 
-    ``step`` is what the next request is for.
+    ``step`` is the purpose of the next request.
     """
 
     def __init__(self, session: Session, check_id: str) -> None:
@@ -59,8 +59,8 @@ class Sender:
     ) -> Reply:
         """Send one request; ``body`` may be JSON or raw bytes, ``path`` replaces the whole path.
 
-        A header of the empty string takes a default header away. Raises Unreachable, and
-        NotOffered for what a run that may only read does not send.
+        A header with an empty value removes a default header. Raises Unreachable, and NotOffered
+        for a request that changes something in a run that may only read.
         """
         self.refuse_to_write(operation_id, method)
         names, ordinal = names or {}, len(self.exchanges) + 1
@@ -88,9 +88,9 @@ class Sender:
         return Reply(exchange, self.session.schemas, self.handed_out)
 
     def fitted(self, operation_id: str, names: Names, body: Json, ordinal: int) -> Json:
-        """Return the body as this catalog and its user want it sent; bytes stay as they are.
+        """Return the body with this run's adaptations; bytes stay as they are.
 
-        Raises NotOffered for an object where the catalog takes none.
+        Raises NotOffered for an object that the catalog does not take there.
         """
         known = self.session.accommodations
         operation = self.session.contract.operations[operation_id]
@@ -99,7 +99,7 @@ class Sender:
         return known.fitted(operation, names, body, ordinal)
 
     def enter(self, effect: Effect) -> list[Entry]:
-        """Enter in the ledger what a request may create, before it is sent; return what is new."""
+        """Enter in the ledger what a request may create, before it is sent; return new entries."""
         fresh = [entry for entry in effect.creates if entry not in self.ledger]
         for entry in fresh:
             self.ledger.add(entry)
@@ -121,5 +121,5 @@ class Sender:
 
 
 def encode(body: Json) -> bytes:
-    """Return a JSON body as every request of the suite has it."""
+    """Return a JSON body in the encoding that every request of the suite uses."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

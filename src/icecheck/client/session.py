@@ -1,4 +1,4 @@
-"""One conversation with one catalog: what its checks share, what was made and what is left."""
+"""The state that the checks of one process share: connection, ledger, shared objects, residue."""
 
 import contextlib
 import threading
@@ -28,9 +28,9 @@ __all__ = [
 class Isolation:
     """Where the run keeps its objects.
 
-    ``nested``: under one root namespace of the run; ``flat``: top-level namespaces that bear the
-    run's token; ``parent``: under a namespace that the user gave. ``base`` is what every
-    namespace of the run starts with.
+    ``nested``: under one root namespace of the run; ``flat``: in top-level namespaces that bear the
+    run's token; ``parent``: under a namespace that the user gave. Every namespace of the run starts
+    with ``base``.
     """
 
     mode: str
@@ -39,7 +39,7 @@ class Isolation:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """What a session leaves to a report, in builtins only so that a worker can send it."""
+    """The part of a session that a report needs, in builtins only so that a worker can send it."""
 
     config: dict[str, Any]
     isolation: str
@@ -59,10 +59,10 @@ class SessionSummary:
 
 @dataclass(slots=True)
 class Session:
-    """What the checks of one process share; ``open_session`` makes it, ``close`` ends it.
+    """The state that the checks of one process share; ``open_session`` makes it, ``close`` ends it.
 
-    Threads may share it: whoever makes something that others use holds ``sharing`` meanwhile.
-    ``stranded`` is what the checks could not remove.
+    Threads may share it: a thread that makes an object for others holds ``sharing`` meanwhile.
+    ``stranded`` are the objects that the checks could not remove.
     """
 
     target: Target
@@ -93,12 +93,12 @@ class Session:
     sharing: threading.RLock = field(default_factory=threading.RLock)
     root_made: Exchange | None = None
     shared: object = None
-    """What checks share, once one has asked for it: ``client.shared_setup`` keeps it here."""
+    """The setup that checks share, once one has asked for it; ``client.shared_setup`` sets it."""
     at_close: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    """What is to be removed before the session hangs up, the newest first."""
+    """Callbacks that remove things before the connection is closed, the newest first."""
     accommodations: Accommodations = field(default_factory=Accommodations)
     strangers: bool = False
-    """Whether something else has answered in the catalog's place for a while."""
+    """Whether something other than the catalog has answered in its place for a while."""
     config_url: str = ""
     ledgered: Counter[Entry] = field(default_factory=Counter)
     """Objects of the run whose own names do not bear its token, in namespaces that do."""
@@ -110,16 +110,16 @@ class Session:
         return f"icecheck_{self.run_id}"
 
     def base_url(self, operation_id: str) -> str:
-        """Return what an operation's path is appended to: a config may send clients elsewhere."""
+        """Return the URL before an operation's path; the config may send clients to another one."""
         precedes_config = self.contract.operations[operation_id].precedes_config
         return self.config_url if precedes_config else self.target.base_url
 
     def probe_id(self, name: str) -> str:
-        """Return the check id of a probe: every worker makes objects of its own."""
+        """Return the check id of a probe; it names the worker, so that names do not collide."""
         return f"probe.{name}{self.worker}"
 
     def record(self, exchange: Exchange) -> None:
-        """Keep an exchange without its secrets; from any thread."""
+        """Keep an exchange without its secrets; may be called from any thread."""
         redacted = self.connection.redactor.exchange(exchange)
         self.exchanges.append(redacted)
         if self.on_exchange is not None:
@@ -127,14 +127,14 @@ class Session:
 
     @property
     def residue(self) -> list[str]:
-        """What the checks could not remove, in words."""
+        """The objects that the checks could not remove, in words."""
         return [
             f"{entry} ({self.remarks[entry]})" if entry in self.remarks else str(entry)
             for entry in self.stranded
         ]
 
     def absorb(self, ledger: Ledger) -> None:
-        """Take over what a check's ledger says: counts, and what could not be removed."""
+        """Add the counts and remaining objects of a check's ledger."""
         with self._counting:
             self.created += ledger.created
             self.deleted += ledger.deleted
@@ -143,7 +143,10 @@ class Session:
             self.remarks |= ledger.remarks
 
     def summary(self) -> SessionSummary:
-        """Return what a report needs of this session, without secrets; call it after ``close``."""
+        """Return the part of this session that a report needs, without secrets.
+
+        Call it after ``close``.
+        """
         redactor, server = self.connection.redactor, self.server_header
         return SessionSummary(
             config=redactor.json(self.config),
@@ -163,7 +166,7 @@ class Session:
         )
 
     def close(self) -> None:
-        """Remove what the checks shared, if anything, and hang up."""
+        """Remove what the checks shared, if anything, and close the connection."""
         self.at_close.close()
         self.absorb(self.root)
         if self.journal is not None:

@@ -1,4 +1,4 @@
-"""Objects that several checks use, each for a while, as long as they stay as they were made."""
+"""Objects that several checks use one after another, as long as they stay as they were made."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from icecheck.wire.exchange import Exchange, Step
 __all__ = ["GROUNDWORK", "Named", "SharedObject"]
 
 GROUNDWORK = 0
-"""The ordinal of what was made before a check's own exchanges, which count from 1."""
+"""The ordinal of exchanges before a check's own, which count from 1."""
 
 
 class Named(Protocol):
@@ -23,7 +23,7 @@ class Named(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SharedObject:
-    """A table or view while a check has it: how it was made, and how the next check gets it."""
+    """A table or view that a check has borrowed: how it was made, and how it is returned."""
 
     thing: Any
     made: tuple[Exchange, ...]
@@ -32,7 +32,7 @@ class SharedObject:
     def may_be_changed_by(
         self, exchanges: Iterable[Exchange], operations: Mapping[str, Operation]
     ) -> bool:
-        """Whether one of the exchanges named the object and may have changed something."""
+        """Return whether one of the exchanges named the object and may have changed something."""
         return any(
             _may_change_something(exchange, operations) and _names(exchange, self.thing.name)
             for exchange in exchanges
@@ -49,5 +49,5 @@ def _may_change_something(exchange: Exchange, operations: Mapping[str, Operation
 
 
 def _names(exchange: Exchange, name: str) -> bool:
-    # The names of a run are letters, digits and underscores: written the same everywhere.
+    # The run's names are letters, digits and underscores, so they need no escaping anywhere.
     return name in exchange.url or name.encode() in (exchange.request_body or b"")

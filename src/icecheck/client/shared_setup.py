@@ -1,4 +1,4 @@
-"""What many checks share: a namespace for their tables and views, and objects that stay as made."""
+"""Shared setup of the checks: a namespace for their tables and views, and reusable objects."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -17,10 +17,10 @@ T = TypeVar("T", bound=Named)
 
 
 class SharedSetup:
-    """A namespace of one session, made when a check first asks for it, and what is lent in it.
+    """A namespace of one session, made when a check first asks for it, and the objects lent in it.
 
-    Where making something fails, each check that needs it tries again and is blocked by the same
-    requirement: one finding, and a passing trouble does no harm. Threads may share it.
+    Where a step fails, each check that needs it tries again and is blocked by the same requirement:
+    this gives one finding, and a temporary failure blocks no later check. Threads may share it.
     """
 
     def __init__(self, anybody: Catalog) -> None:
@@ -34,7 +34,7 @@ class SharedSetup:
         self._idle: dict[str, list[SharedObject]] = {}
 
     def enter(self, guest: Catalog, make: Callable[[Catalog, Namespace], None]) -> Namespace:
-        """Return the path of the namespace once it is there; raises like ``make``."""
+        """Make the namespace if it is not there yet, and return its path; raises like ``make``."""
         with self._session.sharing:
             if self._made is None:
                 with _groundwork(guest, self._speaker):
@@ -44,9 +44,9 @@ class SharedSetup:
         return self._namespace
 
     def lend(self, guest: Catalog, kind: str, make: Callable[[Catalog], T]) -> T:
-        """Return an object that is as it was made; raises like ``make``.
+        """Lend an object that is as it was made, and return it; raises like ``make``.
 
-        Checks that run after one another have the same one, a check that asks twice too.
+        Checks that run after one another get the same object, and so does a check that asks twice.
         """
         if kind not in guest.borrowed:
             with self._session.sharing:
@@ -58,7 +58,7 @@ class SharedSetup:
         return thing
 
     def remove(self) -> None:
-        """Remove everything; what stays is residue."""
+        """Remove everything; objects that cannot be removed are residue."""
         for speaker in (*self._lenders.values(), self._speaker):
             speaker.undo()
 
@@ -78,7 +78,7 @@ class SharedSetup:
 
 
 def shared_setup(catalog: Catalog) -> SharedSetup:
-    """Return what the checks of a catalog's session share; it is removed with the session."""
+    """Return the shared setup of a catalog's session; it is removed with the session."""
     session = catalog.session
     with session.sharing:
         if not isinstance(session.shared, SharedSetup):
@@ -88,7 +88,7 @@ def shared_setup(catalog: Catalog) -> SharedSetup:
 
 
 def remove_shared(session: Session) -> None:
-    """Remove what the checks share, if anything; who asks for it again gets something new."""
+    """Remove the shared setup, if any; the next check that asks for it gets a new one."""
     with session.sharing:
         shared, session.shared = session.shared, None
         if isinstance(shared, SharedSetup):
@@ -97,7 +97,7 @@ def remove_shared(session: Session) -> None:
 
 @contextlib.contextmanager
 def _groundwork(guest: Catalog, speaker: Catalog) -> Iterator[None]:
-    """Let a check be blocked by what is made for it as by its own arrange steps."""
+    """Attribute a failed shared step to the check that needs it, like its own arrange steps."""
     before = len(speaker.exchanges)
     try:
         yield

@@ -1,11 +1,11 @@
 """The specification as data: operations, responses, errata, lines and the requirements register.
 
-`load()` gives the contract of one specification version. What costs time (the register, the
-corrected documents) is read when first asked for and then kept.
+`load()` returns the contract of one specification version. Slow parts (the register, the corrected
+documents) are read when first asked for and then kept.
 
 Line numbers that a comment or docstring of this project names, such as L109-L138, are those of the
-1.10.0 document. No machine reads them: the register cites sentences by their words, and their
-lines are looked up per version.
+1.10.0 document. No code reads them: the register cites sentences by their words, and their lines
+are looked up per version.
 """
 
 from collections.abc import Collection, Mapping
@@ -85,22 +85,22 @@ class Contract:
 
     @property
     def default_endpoints(self) -> tuple[str, ...]:
-        """What a client assumes when the configuration lists no endpoints (L109-L138)."""
+        """The endpoints that a client assumes when the configuration lists none (L109-L138)."""
         return operations.default_endpoints(self.version)
 
     @property
     def before_config(self) -> frozenset[str]:
-        """Ids of what clients ask before they know what a catalog offers: config and token."""
+        """Ids of the operations that clients call before they know the config: config and token."""
         return operations.before_config(self.version)
 
     def by_object(self, action: Action) -> Mapping[str, str]:
-        """Object -> id of the operation that does this with it, such as table -> dropTable."""
+        """Return object -> id of the operation with this action, such as table -> dropTable."""
         return operations.by_object(self.version, action)
 
     def operation_that(self, action: Action, what: Object | str) -> str:
         """Return the id of the one operation that does this with an object, such as dropTable.
 
-        LookupError where none does, or several.
+        Raises LookupError where none does, or several.
         """
         return operations.operation_that(self.version, action, Object(what)).id
 
@@ -135,7 +135,7 @@ class Contract:
     def requirements(self) -> Mapping[str, Requirement]:
         """Requirement id -> Requirement: the register, generated rows first.
 
-        UnresolvedRows lists every row that points at nothing in this version.
+        Raises UnresolvedRows, which lists every row that points at nothing in this version.
         """
         from icecheck.contract.register import register_of
 
@@ -178,7 +178,7 @@ class Contract:
         return corrected(self.version, parts, leave_out)
 
     def tolerant(self) -> dict[str, Any]:
-        """Return the repaired document, which also takes what later documents allow in answers."""
+        """Return the repaired document, which also allows what later documents allow in answers."""
         from icecheck.contract.overlay import tolerant
 
         return tolerant(self.version)
@@ -188,14 +188,17 @@ class Contract:
         return operations.response(self.version, operation_id, status)
 
     def lines(self, pointer: str) -> Lines:
-        """Return where a JSON pointer stands in the official document; else UnknownRef."""
+        """Return the lines of a JSON pointer in the official document.
+
+        Raises UnknownRef for a pointer that is not in it.
+        """
         return document.lines_of(self.version, pointer)
 
     def permalink(self, lines: Lines) -> str:
         """Return the URL of a span of lines of the official document at its release tag.
 
         Lines are counted in the document that the contract was made from; the file at the tag has
-        fewer (L19-L22 are a note of whoever copied it), and the URL allows for that.
+        fewer (L19-L22 are a note of the person who copied it), and the URL allows for that.
         """
         return document.permalink(self.version, releases.released_lines(self.version, lines))
 
@@ -206,28 +209,31 @@ class Contract:
 
     @property
     def later(self) -> tuple[Later, ...]:
-        """What documents after this version say, as far as a catalog's answers show it."""
+        """The facts of documents after this version that a catalog's answers can show."""
         return releases.later(self.version)
 
     def since(self, ref: Ref, lines: Lines | None = None) -> str:
         """Return the first release whose document has a Ref, and the words of lines if given.
 
-        A member of a schema is as old as its lines. UnknownRef for what has no date.
+        A member of a schema is as old as its lines. Raises UnknownRef for a Ref without a date.
         """
         return releases.since(self.version, (ref,), lines)
 
     def where(self, ref: Ref) -> Lines:
-        """Return the lines a Ref points at; UnknownRef when it points at nothing."""
+        """Return the lines that a Ref points at.
+
+        Raises UnknownRef when it points at nothing.
+        """
         from icecheck.contract.citations import lines_of_ref
 
         return lines_of_ref(self.version, ref)
 
 
 def contract_for(release: str) -> Contract:
-    """Return the contract that tells what a release's document demands.
+    """Return the contract of the demands in a release's document.
 
     It is that of the oldest version whose document is not older: its register dates every demand.
-    ValueError for a release that is newer than all versions.
+    Raises ValueError for a release that is newer than all versions.
     """
     for version in sorted(SPEC_VERSIONS, key=releases.number):
         if not releases.is_newer(release, version):
@@ -236,7 +242,10 @@ def contract_for(release: str) -> Contract:
 
 
 def load(version: str = DEFAULT_SPEC_VERSION) -> Contract:
-    """Return the contract of a specification version; ValueError names the known ones."""
+    """Return the contract of a specification version.
+
+    Raises ValueError, which names the known ones, for any other.
+    """
     if version not in SPEC_VERSIONS:
         raise ValueError(f"unknown specification version {version!r}; known: {SPEC_VERSIONS}")
     return Contract(version)

@@ -1,15 +1,14 @@
-"""Where a Ref or a sentence stands: sentences are cited by their words, and found in a table.
+"""Finds the lines of a Ref or a sentence: sentences are cited by their words.
 
 A row of the register cites the words of the lines that it rests on, prose or structure alike: the
-first 12 hex digits of the sha256 of these words and how many they are, such as `1f3a8c2b4d5e-27`
-(`python -m tools.sentences` makes it). White space, case and Markdown are no words, so that a
-sentence that was moved or wrapped anew is found again, and one that says something else is not.
+first 12 hex digits of the sha256 of these words and their number, such as `1f3a8c2b4d5e-27`
+(`python -m tools.sentences` makes it). White space, case and Markdown do not count, so that a
+sentence that was moved or wrapped anew is found again, and a changed one is not. 12 digits suffice:
+about 500 sentences are looked for among about 12,000 places of a document, so that the odds of a
+wrong match are 1 in 10^7 for a document; and the tool that makes the table refuses an identifier
+that stands for different words.
 
-12 digits suffice: about 500 sentences are looked for among about 12,000 places of a document, so
-that the odds of a wrong match are 1 in 10^7 for a document; and the tool that makes the table
-refuses an identifier that stands for different words.
-
-Words that stand at several places, such as a member's name and type, are cited with the part of the
+Words that occur at several places, such as a member's name and type, are cited with the part of the
 document that is meant: `1f3a8c2b4d5e-2 in schema:Namespace`, any Ref or JSON pointer.
 """
 
@@ -35,14 +34,20 @@ class MalformedCitation(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """``words`` identifies a sentence, ``part`` is where it stands if it stands elsewhere too."""
+    """The words of a cited sentence, and the part of the document if they occur elsewhere too.
+
+    ``words`` identifies the sentence by hash and number of words, ``part`` is a Ref or pointer.
+    """
 
     words: str
     part: str | None
 
     @classmethod
     def parse(cls, text: str) -> "Citation":
-        """Read a citation from its text form; MalformedCitation when it has another."""
+        """Read a citation from its text form.
+
+        Raises MalformedCitation for any other text.
+        """
         match = _FORM.fullmatch(text)
         if match is None:
             raise MalformedCitation(f"{text!r} is no citation: python -m tools.sentences makes one")
@@ -54,7 +59,7 @@ class Citation:
 
 @cache
 def sentences(version: str) -> Mapping[str, tuple[Lines, ...]]:
-    """Return identifier -> where its words stand in the official document of this version."""
+    """Return identifier -> lines of its words in the official document of this version."""
     rows = json.loads(version_text(version, "sentences.json")).items()
     return {words: tuple((first, last) for first, last in places) for words, places in rows}
 
@@ -62,7 +67,7 @@ def sentences(version: str) -> Mapping[str, tuple[Lines, ...]]:
 def lines_of_citation(version: str, citation: Citation) -> Lines:
     """Return the lines of a sentence.
 
-    UnknownRef where the words stand nowhere, not in the part that is named, or at several places.
+    Raises UnknownRef where the words do not occur, not in the named part, or at several places.
     """
     places = sentences(version).get(citation.words, ())
     if citation.part is not None:
@@ -80,7 +85,10 @@ def lines_of_citation(version: str, citation: Citation) -> Lines:
 
 
 def lines_of_ref(version: str, ref: Ref) -> Lines:
-    """Return where in the official document a Ref points; UnknownRef when it points at nothing."""
+    """Return the lines that a Ref points at in the official document.
+
+    Raises UnknownRef when it points at nothing.
+    """
     match ref.kind:
         case RefKind.OPERATION:
             if ref.name in documented(version):

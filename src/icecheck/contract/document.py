@@ -1,4 +1,4 @@
-"""The files of one specification version, read once each and kept."""
+"""Reads the files of one specification version, once each."""
 
 import json
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ def overlay_document(version: str) -> Mapping[str, Any]:
 
 @cache
 def later_overlay(version: str) -> Mapping[str, Any]:
-    """Return the overlay of what later documents allow in answers beyond this version."""
+    """Return the overlay with what later documents allow in answers beyond this version."""
     overlay: dict[str, Any] = json.loads(version_text(version, "later.json"))
     return overlay
 
@@ -84,7 +84,10 @@ def official_sha256(version: str) -> str:
 
 
 def lines_of(version: str, pointer: str) -> Lines:
-    """Return where a JSON pointer of the document stands; UnknownRef when it is not indexed."""
+    """Return the lines of a JSON pointer of the document.
+
+    Raises UnknownRef when it is not indexed.
+    """
     try:
         return line_index(version)[pointer]
     except KeyError:
@@ -97,7 +100,10 @@ def permalink(version: str, lines: Lines) -> str:
 
 
 def resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follow the `$ref`s of a node to the node they end at; UnknownRef when one leads nowhere."""
+    """Return the node at which the `$ref`s of a node end.
+
+    Raises UnknownRef when one leads nowhere.
+    """
     while "$ref" in node:
         target: Any = document
         for part in node["$ref"].removeprefix("#/").split("/"):

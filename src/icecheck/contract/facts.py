@@ -1,7 +1,7 @@
-"""What each operation does, as data: a row of `operations.json` for every operation.
+"""The facts of each operation, as data: a row of `operations.json` for every operation.
 
-The document says these things in prose, or leaves them to the reader. Whoever adds an operation to
-the document writes its row; a row that is missing, or lacks a fact, is told when it is read.
+The document says these things in prose, or not at all. An operation that is added to the document
+needs a row; a missing or incomplete row is reported when the rows are read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,11 +39,11 @@ PROFILES = (
     "oauth2",
     "authorization",
 )
-"""What a catalog can be conformant in; every requirement belongs to one profile."""
+"""The profiles that a catalog can conform to; every requirement belongs to one profile."""
 
 
 class IncompleteFacts(LookupError):
-    """The rows do not fit the operations of the document; ``faults`` are all of them."""
+    """The rows do not fit the operations of the document; ``faults`` lists all problems."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -51,7 +51,7 @@ class IncompleteFacts(LookupError):
 
 
 class Object(StrEnum):
-    """What kind of thing an operation is about."""
+    """The kind of object that an operation is about."""
 
     CATALOG = "catalog"
     NAMESPACE = "namespace"
@@ -60,7 +60,7 @@ class Object(StrEnum):
 
 
 class Action(StrEnum):
-    """What an operation does with its object; several operations may do the same."""
+    """The action of an operation on its object; several operations may have the same."""
 
     AUTHENTICATE = "authenticate"
     CANCEL_PLAN = "cancel-plan"
@@ -83,7 +83,7 @@ class Action(StrEnum):
 
 
 class Changes(StrEnum):
-    """What a success changes: nothing, something that no object shows, or objects."""
+    """The effect of a success: no change, a change that no object shows, or changed objects."""
 
     NOTHING = "nothing"
     ASIDE = "aside"
@@ -91,10 +91,10 @@ class Changes(StrEnum):
 
 
 class Place(StrEnum):
-    """Where a request names an object.
+    """The place where a request names an object.
 
-    PATH: by the parameters of the path. PARENT: a namespace in the query. NAMESPACE: the levels in
-    the body. NAME: a name in the body, inside of the path's namespace. Of the others, TABLE_CHANGES
+    PATH: the parameters of the path. PARENT: a namespace in the query. NAMESPACE: the levels in the
+    body. NAME: a name in the body, inside of the path's namespace. Of the others, TABLE_CHANGES
     holds the identifiers of a list, and the rest are one identifier each.
     """
 
@@ -109,7 +109,7 @@ class Place(StrEnum):
 
 
 class When(StrEnum):
-    """Which successes create something: all, those not staged, those that assert-create."""
+    """The successes that create something: all, those not staged, or those that assert-create."""
 
     ALWAYS = "always"
     UNLESS_STAGED = "unless-staged"
@@ -118,7 +118,7 @@ class When(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """Where a request names what it creates, and when it does."""
+    """The place where a request names what it creates, and when it creates it."""
 
     place: Place
     when: When
@@ -126,15 +126,15 @@ class Creation:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is to be known of an operation beside the document's own structure.
+    """The facts of an operation that the document's structure does not tell.
 
     ``profile`` is one of PROFILES. ``default``: a client assumes it where the configuration lists
     no endpoints (L109-L138). ``commits``: its answer may leave the client without knowledge of the
     new state. ``locks``: a server lets one such request at a time work on its state. ``names`` are
-    the places where it names objects, ``creates`` and ``removes`` those of what a success makes
-    and takes away. ``error_types`` maps statuses to the error types of the document's prose; where
-    that names the missing table or view only, the namespace may be what is missing, and its own
-    name is right too.
+    the places where it names objects, ``creates`` and ``removes`` those of the objects that a
+    success creates and removes. ``error_types`` maps statuses to the error types of the document's
+    prose; where that names only the missing table or view, the namespace may be missing instead,
+    and its own type name is right too.
     """
 
     profile: str
@@ -158,7 +158,7 @@ _REMOVING = frozenset({Action.DROP, Action.RENAME})
 def read_facts(
     rows: Mapping[str, Mapping[str, Any]], methods: Mapping[str, str]
 ) -> Mapping[str, Facts]:
-    """Return operation id -> facts, of the operations that ``methods`` gives the method of.
+    """Return operation id -> facts, for the operations in ``methods`` (operation id -> method).
 
     Raises IncompleteFacts with every row and fact that is missing, unknown or contradictory.
     """
@@ -236,7 +236,7 @@ def _facts(row: Mapping[str, Any]) -> Facts:
 
 
 def _contradictions(facts: Facts, method: str) -> Iterator[str]:
-    """Tell what the facts of one operation say against each other, or against its method."""
+    """Yield contradictions among the facts of one operation, or with its method."""
     if facts.action in _CREATING and facts.creates is None:
         yield f"creates is missing: to {facts.action} makes something"
     if facts.action in _REMOVING and facts.removes is None:

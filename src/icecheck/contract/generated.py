@@ -1,4 +1,4 @@
-"""One requirement per row of the response tables: what a status stands for, in our own words."""
+"""One requirement per row of the response tables, with our own words for each status."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ INSIDE = "A failure inside the catalog cannot be brought about from outside."
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """What is said about every row of one status; `{operation}` stands for the operation's id."""
+    """The text for every row of one status; `{operation}` stands for the operation's id."""
 
     text: str
     level: Level = Level.MUST
@@ -72,7 +72,7 @@ STATUS_ROWS = {
 def response_requirement(operation: Operation, response: Response, since: str) -> Requirement:
     """Return the requirement of one response, which is in the document since this release.
 
-    KeyError for a status that STATUS_ROWS says nothing about.
+    Raises KeyError for a status that is not in STATUS_ROWS.
     """
     row = STATUS_ROWS[response.status]
     return Requirement(

@@ -1,4 +1,4 @@
-"""The values the contract is made of: operations, responses, requirements and Refs."""
+"""The types of the contract: operations, responses, requirements and Refs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ __all__ = [
 
 
 Lines = tuple[int, int]
-"""First and last line of the official document, counted from 1, both included."""
+"""The first and last line in the official document, counted from 1, both included."""
 
 
 class UnknownRef(LookupError):
@@ -33,7 +33,7 @@ class UnknownRef(LookupError):
 
 
 class UnresolvedRows(LookupError):
-    """Rows about a version point at what its document does not have; ``rows`` are all of them."""
+    """Rows of a version point at parts that its document does not have; ``rows`` lists all."""
 
     def __init__(self, version: str, rows: Iterable[str]) -> None:
         self.rows = tuple(rows)
@@ -51,7 +51,7 @@ class Level(StrEnum):
 
 
 class Basis(StrEnum):
-    """What a requirement rests on."""
+    """The source of a requirement."""
 
     PROSE = "prose"
     SCHEMA = "schema"
@@ -62,7 +62,7 @@ class Basis(StrEnum):
 
 
 class RefKind(StrEnum):
-    """What a Ref may name; LINES are those of the sentence that a row of the register cites."""
+    """The kinds of a Ref; LINES are those of the sentence that a row of the register cites."""
 
     OPERATION = "operation"
     RESPONSE = "response"
@@ -116,23 +116,23 @@ class Operation:
 
     @property
     def profile(self) -> str:
-        """What a catalog that serves it is conformant in."""
+        """The profile that a catalog with this operation can conform to."""
         return self.facts.profile
 
     @property
     def precedes_config(self) -> bool:
-        """Whether clients ask it before they know what the catalog offers: it has no prefix."""
+        """Whether clients call it before they know what the catalog offers: it has no prefix."""
         return "/{prefix}" not in self.path
 
     @property
     def endpoint(self) -> str:
-        """The operation as `/v1/config` names it: verb, one space, path template."""
+        """The operation as `/v1/config` lists it: verb, one space, path template."""
         return f"{self.method} {self.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """One thing that is wrong in the official document and what the overlay does about it.
+    """One mistake in the official document and its correction by the overlay.
 
     `part` is `repair` (makes legitimate payloads validate) or `strict` (makes forbidden ones fail);
     `level` judges a payload that only a strict correction refuses (None for repairs).
@@ -146,10 +146,10 @@ class Erratum:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """One thing that only a later document says; a catalog that does it is recognised, not blamed.
+    """One fact that only a later document has; a catalog that shows it is not blamed for it.
 
-    `release` is "unreleased" for what stands in no release yet, `name` is what a catalog's answers
-    show of it (an endpoint, `getConfig.404`, a member), `kind` says which.
+    `release` is "unreleased" for facts that are in no release yet, `name` is what a catalog's
+    answers show of it (an endpoint, `getConfig.404`, a member), `kind` says which.
     """
 
     release: str
@@ -167,7 +167,10 @@ class Ref:
 
     @classmethod
     def parse(cls, text: str) -> "Ref":
-        """Read a Ref from its text form; raises UnknownRef when the form itself is wrong."""
+        """Read a Ref from its text form.
+
+        Raises UnknownRef when the form itself is wrong.
+        """
         kind, _, name = text.partition(":")
         if not name or kind not in set(RefKind):
             raise UnknownRef(f"{text!r} is not a Ref: write one of {[f'{k}:...' for k in RefKind]}")
@@ -179,12 +182,12 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One thing the document demands of a catalog, as the register holds it.
+    """One demand of the document on a catalog, as the register holds it.
 
     `condition` limits it ("the catalog paginates"), `since` is the first release that demands it,
     `changed` what was different before ("1.4.0: 204; 200 before"), `errata` are overlay ids,
-    `hurts` says which clients suffer, `not_tested` is the written reason why no check can prove it
-    (None where one can).
+    `hurts` says which clients are affected, `not_tested` is the written reason why no check can
+    prove it (None where one can).
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The operations of the document, with parameters and responses looked up through their `$ref`s."""
+"""Reads the operations of the document; parameters and responses are resolved from `$ref`s."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -46,7 +46,7 @@ METHODS = ("get", "head", "post", "put", "patch", "delete")
 def operations(version: str) -> Mapping[str, Operation]:
     """Return operation id -> Operation, in the document's order.
 
-    Raises IncompleteFacts, with a list of all that is missing, where an operation lacks facts.
+    Raises IncompleteFacts, with a list of all missing facts, where an operation lacks some.
     """
     placed = _placed(version)
     methods = {id_: method.upper() for id_, (_, method, _) in placed.items()}
@@ -61,7 +61,7 @@ def operations(version: str) -> Mapping[str, Operation]:
 
 @cache
 def _placed(version: str) -> Mapping[str, tuple[str, str, JSON]]:
-    """Return operation id -> path, method in lower case, and the item of the path."""
+    """Return operation id -> path, method in lower case, and the path's item."""
     return {
         item[method]["operationId"]: (path, method, item)
         for path, item in raw_document(version)["paths"].items()
@@ -72,7 +72,7 @@ def _placed(version: str) -> Mapping[str, tuple[str, str, JSON]]:
 
 @cache
 def documented(version: str) -> Mapping[str, Mapping[str, Lines]]:
-    """Return operation id -> status -> lines of the response, also where facts are missing."""
+    """Return operation id -> status -> lines of the response; works without facts too."""
     found = {}
     for id_, (path, method, item) in _placed(version).items():
         pointer = _pointer(path, method)
@@ -84,7 +84,7 @@ def documented(version: str) -> Mapping[str, Mapping[str, Lines]]:
 
 
 def lines_of_operation(version: str, operation_id: str) -> Lines:
-    """Return where an operation of the document stands, also where its facts are missing."""
+    """Return the lines of an operation in the document; works without its facts too."""
     path, method, _ = _placed(version)[operation_id]
     return lines_of(version, _pointer(path, method))
 
@@ -94,7 +94,7 @@ def _pointer(path: str, method: str) -> str:
 
 
 def undated(version: str) -> Iterator[str]:
-    """Tell which operations have no date, as a new one has none before somebody writes it."""
+    """Yield the operations that no release in releases.toml names, such as new ones."""
     from icecheck.contract.releases import since
 
     for operation_id in _placed(version):
@@ -157,13 +157,13 @@ def response(version: str, operation_id: str, status: int) -> Response | None:
 
 @cache
 def default_endpoints(version: str) -> tuple[str, ...]:
-    """Return the endpoints a client assumes when the configuration lists none (L109-L138)."""
+    """Return the endpoints that a client assumes when the configuration lists none (L109-L138)."""
     return tuple(each.endpoint for each in operations(version).values() if each.facts.default)
 
 
 @cache
 def before_config(version: str) -> frozenset[str]:
-    """Return the operations that clients ask before they know what a catalog offers."""
+    """Return the operations that clients call before they know what a catalog offers."""
     return frozenset(id_ for id_, each in operations(version).items() if each.precedes_config)
 
 
@@ -178,7 +178,10 @@ def by_object(version: str, action: Action) -> Mapping[str, str]:
 
 
 def operation_that(version: str, action: Action, what: Object) -> Operation:
-    """Return the one operation that does this; LookupError where none does, or several."""
+    """Return the one operation that does this.
+
+    Raises LookupError where none does, or several.
+    """
     found = [
         each
         for each in operations(version).values()
@@ -198,7 +201,7 @@ def _members(version: str, union: str) -> frozenset[str]:
 def table_updates(version: str) -> tuple[str, ...]:
     """Return the actions a table commit may hold, in the document's order.
 
-    The discriminator's mapping is the list to trust: the TableUpdate union forgot two (E14).
+    They come from the discriminator's mapping: the TableUpdate union lacks two (E14).
     """
     schemas = raw_document(version)["components"]["schemas"]
     view_only = _members(version, "ViewUpdate") - _members(version, "TableUpdate")

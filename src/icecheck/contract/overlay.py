@@ -1,6 +1,6 @@
-"""Apply an OpenAPI overlay (1.0.0) to a document: the errata of the contract.
+"""Applies an OpenAPI overlay (1.0.0) to a document: the errata of the contract.
 
-Only the JSONPath that the errata use is understood: `$`, `.name`, `['name']` and `[0]`.
+Only the JSONPath that the errata use is supported: `$`, `.name`, `['name']` and `[0]`.
 """
 
 import copy
@@ -19,7 +19,7 @@ STEP = re.compile(r"\.(?P<name>[A-Za-z_][\w-]*)|\['(?P<quoted>[^']+)'\]|\[(?P<in
 
 
 class OverlayTargetVanished(LookupError):
-    """An action's target does not exist in the document: the erratum must be looked at again."""
+    """An action's target is not in the document: the erratum must be reviewed."""
 
 
 def apply_overlay(
@@ -27,8 +27,8 @@ def apply_overlay(
 ) -> dict[str, Any]:
     """Return a corrected copy of `document`.
 
-    `update` merges objects member by member and appends to arrays, `remove` deletes; a vanished
-    target raises OverlayTargetVanished, a target this applier cannot read raises ValueError.
+    `update` merges objects member by member and appends to arrays, `remove` deletes. A missing
+    target raises OverlayTargetVanished, a target in another JSONPath ValueError.
     """
     corrected_document: dict[str, Any] = copy.deepcopy(dict(document))
     for action in actions:
@@ -102,8 +102,8 @@ def corrected(
 ) -> dict[str, Any]:
     """Return the document with the chosen parts of the errata applied, except those left out.
 
-    Shared between callers, who must not change it. An unknown part raises ValueError, an unknown
-    erratum id UnknownRef.
+    It is shared between callers, who must not change it. An unknown part raises ValueError, an
+    unknown erratum id UnknownRef.
     """
     unknown_parts = set(parts) - set(PARTS)
     if unknown_parts:
@@ -127,8 +127,8 @@ def _corrected(version: str, parts: frozenset[str], leave_out: frozenset[str]) -
 
 @cache
 def tolerant(version: str) -> dict[str, Any]:
-    """Return the repaired document, which also takes what later documents allow in answers.
+    """Return the repaired document, which also allows what later documents allow in answers.
 
-    Shared between callers, who must not change it.
+    It is shared between callers, who must not change it.
     """
     return apply_overlay(corrected(version), later_overlay(version)["actions"])

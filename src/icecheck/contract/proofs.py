@@ -1,4 +1,4 @@
-"""Which defects of the mock make a check fail: why a pass of it means something."""
+"""The defects of the mock that make each check fail: they show what a pass means."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ def proven_by(check_id: str) -> tuple[str, ...]:
 
 @cache
 def _proofs() -> Mapping[str, list[str]]:
-    """The reviewed kill matrix, check id -> defects, as the package carries it."""
+    """Return the reviewed kill matrix of the package, check id -> defects."""
     text = files("icecheck").joinpath("data", "proven_by.json").read_text(encoding="utf-8")
     proofs: dict[str, list[str]] = json.loads(text)
     return proofs

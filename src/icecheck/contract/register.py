@@ -1,13 +1,13 @@
-"""The requirements register: the generated response rows and the sentences written by hand.
+"""The requirements register: the generated response rows and the requirements written by hand.
 
-Every file of `requirements/` holds `[[requirement]]` tables, `[[response]]` tables that say more
-about a generated row, and optionally one `[defaults]` table. The rows are those of all versions:
-`since` and `until` name the first and the last release whose document a row is about, and a row of
-another one is left out. A row cites its sentence by its words (citations.py).
+Every file of `requirements/` holds `[[requirement]]` tables, `[[response]]` tables that add to a
+generated row, and optionally one `[defaults]` table. The rows are those of all versions: `since`
+and `until` name the first and the last release whose document a row is about, and rows of other
+releases are left out. A row cites its sentence by its words (citations.py).
 
-A malformed row (a key, level, basis or profile that does not exist) raises RegisterError, naming
-the file and the row. Rows that are well-formed and point at nothing in a version are collected:
-one UnresolvedRows lists them all.
+A malformed row (an unknown key, level, basis or profile) raises RegisterError, naming the file and
+the row. Rows that are well-formed and point at nothing in a version are collected: one
+UnresolvedRows lists them all.
 """
 
 import re
@@ -80,7 +80,7 @@ class Register:
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far: ``faults`` are rows that point at nothing, ``ids`` all that were met.
+    """The state of reading: ``faults`` are rows that point at nothing, ``ids`` all ids so far.
 
     ``generated`` are the ids of the documented responses, with or without a row.
     """
@@ -95,7 +95,7 @@ class _Reading:
 
 @cache
 def register_of(version: str) -> Register:
-    """Return the register of one specification version, with what `changes.toml` says of it."""
+    """Return the register of one specification version, with the additions of `changes.toml`."""
     reading = _read(version, FOLDER)
     amended = amendments(version, reading.ids)
     faults = [*reading.faults, *amended.faults]
@@ -113,7 +113,7 @@ def register_of(version: str) -> Register:
 
 
 def load_register(version: str, folder: Path) -> Register:
-    """Read the register from the `*.toml` files of a folder.
+    """Return the register from the `*.toml` files of a folder.
 
     Raises RegisterError for a malformed row and UnresolvedRows for those that point at nothing.
     """
@@ -145,7 +145,7 @@ def _read(version: str, folder: Path) -> _Reading:
 
 
 def _generate(reading: _Reading) -> None:
-    """Take in a row for each documented response; without facts and dates there are none."""
+    """Add a row for each documented response, unless facts or dates are missing."""
     version = reading.version
     try:
         known = operations(version)
@@ -203,7 +203,7 @@ def _take_requirement(reading: _Reading, row: Mapping[str, Any], file: str) -> N
 
 
 def _is_of_another_version(reading: _Reading, row: Mapping[str, Any], where: str) -> bool:
-    """Whether `since` and `until` leave a row out; then it is noted with the reason."""
+    """Return whether `since` and `until` leave a row out; if so, record the reason."""
     for key in ("since", "until"):
         release = _text(row, key, where)
         if release is None:
@@ -227,7 +227,7 @@ def _row_id(row: Mapping[str, Any], where: str) -> str:
 
 
 def _overridden(generated: Requirement, row: Mapping[str, Any], where: str) -> Requirement:
-    """Say more about a generated row; an empty `not_tested` withdraws the generated reason."""
+    """Return a generated row with additions; an empty `not_tested` removes the generated reason."""
     return replace(
         generated,
         level=_member(Level, row.get("level", generated.level), where),
@@ -261,7 +261,7 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
         refs=refs,
         lines=lines,
         condition=_text(row, "condition", where),
-        # Where nothing but a whole Ref is cited, its own first release says it all.
+        # A row that cites a whole Ref and no sentence has the date of its Refs.
         since=_text(row, "since", where) or since(version, refs, None if lines in spans else lines),
         changed=_text(row, "changed", where),
         errata=tuple(row.get("errata", ())),
@@ -276,9 +276,10 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
 def _cited(
     version: str, row: Mapping[str, Any], where: str
 ) -> tuple[tuple[Ref, ...], tuple[Lines, ...], Lines]:
-    """Return the Refs of a row, their lines, and those that it cites; UnknownRef tells all faults.
+    """Return a row's Refs, the lines of each, and the lines that the row cites.
 
-    A sentence among the Refs becomes its lines. Without `sentence` the first Ref is cited.
+    A sentence among the Refs becomes its lines. Without `sentence` the first Ref is cited. Raises
+    UnknownRef, which lists all faults.
     """
     refs: list[Ref] = []
     spans: list[Lines] = []
@@ -299,7 +300,11 @@ def _cited(
 
 
 def _ref(version: str, text: str, where: str) -> Ref:
-    """Read a Ref; lines are cited by their words only, for their numbers are a version's own."""
+    """Read a Ref.
+
+    Raises RegisterError for line numbers: they differ per version, so sentences are cited by their
+    words.
+    """
     if text.startswith(f"{RefKind.LINES}:"):
         raise RegisterError(f"{where}: {text!r} cites by number: python -m tools.sentences")
     if not text.startswith(_SENTENCE):
@@ -313,12 +318,12 @@ def _ref(version: str, text: str, where: str) -> Ref:
 
 
 def _derived_profile(version: str, row_id: str, refs: tuple[Ref, ...], where: str) -> str:
-    """Take the profile of the operation in the id, else of the first one referred to."""
+    """Return the profile of the operation in the id, else of the first one referred to."""
     names = [row_id, *(r.name for r in refs if r.kind in {RefKind.OPERATION, RefKind.RESPONSE})]
     for name in names:
         operation_id = name.partition(".")[0]
         if operation_id in documented(version):
-            # Without a row of facts there is none, which is told with what else is missing.
+            # An operation without facts has no profile; the missing facts are reported elsewhere.
             return str(operation_rows(version).get(operation_id, {}).get("profile", PROFILES[0]))
     raise RegisterError(f"{where}: no operation to take the profile from; name a profile")
 

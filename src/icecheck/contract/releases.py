@@ -1,9 +1,9 @@
-"""When the document came to say what it says: releases, what changed, and what came later.
+"""The history of the document: its releases, their changes, and facts of later documents.
 
 `releases.toml` is generated (dating.py): the first release of each operation, response, schema and
-line. `changes.toml` is written by hand from the differences between the releases' documents: where
-the words are younger than the demand, what a catalog had to do before, and what later documents
-add. A row there that names no requirement or no release raises when it is read.
+line. `changes.toml` is written by hand from the differences between the releases' documents:
+demands that are older than their words, what a catalog had to do before, and additions of later
+documents. A row there that names no requirement or no release raises when it is read.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -39,7 +39,7 @@ _KINDS = frozenset({"endpoint", "status", "member", "header", "parameter", "sent
 
 @dataclass(frozen=True, slots=True)
 class Amendments:
-    """What people found out about requirements: id -> release, and id -> what was different.
+    """Hand-written dates and changes of requirements: id -> release, and id -> what was different.
 
     ``faults`` are the rows that name no requirement, or a release that has no document.
     """
@@ -50,17 +50,17 @@ class Amendments:
 
 
 def number(release: str) -> tuple[int, ...]:
-    """Return what a release is ordered by."""
+    """Return a release as a tuple of numbers, for ordering."""
     return tuple(int(part) for part in release.split("."))
 
 
 def is_newer(release: str, other: str) -> bool:
-    """Whether a release came after another, by number."""
+    """Return whether a release came after another, by number."""
     return number(release) > number(other)
 
 
 def newest(found: Iterable[str]) -> str:
-    """Return the last of these releases."""
+    """Return the latest of these releases."""
     return max(found, key=number)
 
 
@@ -70,7 +70,7 @@ def _dates(version: str) -> Mapping[str, Any]:
 
 
 def _toml(version: str, name: str) -> dict[str, Any]:
-    import tomllib  # the mock imports the contract too, and does without
+    import tomllib  # here, because the mock imports the contract without it
 
     return tomllib.loads(version_text(version, name))
 
@@ -114,7 +114,7 @@ def _of_lines(version: str) -> Mapping[int, str]:
 
 
 def released_lines(version: str, lines: Lines) -> Lines:
-    """Return where lines of the register's document stand in the file of the release itself."""
+    """Return lines of the register's document as numbered in the release's own file."""
     first, last = _dates(version).get("not_in_release", (0, -1))
     start, end = (n - last + first - 1 if n > last else min(n, first - 1) for n in lines)
     return start, end
@@ -123,7 +123,7 @@ def released_lines(version: str, lines: Lines) -> Lines:
 def since(version: str, refs: Collection[Ref], lines: Lines | None = None) -> str:
     """Return the first release whose document has all of these Refs, and the words of the lines.
 
-    A member of a schema is as old as its lines. UnknownRef when a Ref has no date.
+    A member of a schema is as old as its lines. Raises UnknownRef when a Ref has no date.
     """
     found = {first_release(version)}
     found |= {_since(version, ref) for ref in refs if ref.kind is not RefKind.LINES}
@@ -146,7 +146,7 @@ def _since(version: str, ref: Ref) -> str:
 
 @cache
 def later(version: str) -> tuple[Later, ...]:
-    """Return what documents after this version say, as far as a catalog's answers show it."""
+    """Return the facts of documents after this version that a catalog's answers can show."""
     found = []
     for row in _changes(version)["later"]:
         if row["kind"] not in _KINDS or row["release"] in releases(version):
@@ -166,7 +166,7 @@ def _changes(version: str) -> Mapping[str, list[dict[str, Any]]]:
 
 
 def amendments(version: str, ids: Collection[str]) -> Amendments:
-    """Return what `changes.toml` says of these requirements."""
+    """Return the additions of `changes.toml` for these requirements."""
     faults: list[str] = []
     dates: dict[str, str] = {}
     words: dict[str, list[str]] = {}

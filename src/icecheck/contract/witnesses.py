@@ -1,7 +1,7 @@
-"""Which catalogs, of those that this project did not write, have passed a check, or why none has.
+"""The third-party catalogs that have passed each check, or why none has.
 
-A check of MUST that none of them has passed may be right all the same, but nobody has seen it pass
-elsewhere than on this project's own mock (docs/catalogs has the runs).
+A MUST check that none of them has passed may still be right, but it has been seen to pass only on
+this project's own mock (docs/catalogs has the runs).
 """
 
 import tomllib
@@ -21,15 +21,15 @@ def witnesses_of(check_id: str) -> tuple[str, ...]:
 
 
 def is_unwitnessed(check_id: str, level: Level) -> bool:
-    """Whether a check demands something without reserve that no such catalog was seen to do."""
+    """Return whether a MUST check has not been seen to pass on any such catalog."""
     return level is Level.MUST and not witnesses_of(check_id)
 
 
 @cache
 def reasons_without_witness() -> Mapping[str, tuple[str, ...]]:
-    """Return the id of each unwitnessed check -> what became of it in the recorded runs.
+    """Return the id of each unwitnessed check -> its results in the recorded runs.
 
-    A phrase for all catalogs of which it is true, or one that is true of every run.
+    These are phrases, each for the catalogs of which it is true, or one that is true of every run.
     """
     reasons: dict[str, list[str]] = _content("unwitnessed.toml")["reason"]
     return {check: tuple(phrases) for check, phrases in reasons.items()}

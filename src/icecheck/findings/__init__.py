@@ -1,1 +1,1 @@
-"""What was found out, as data: verdicts, symptoms, causes and their summary."""
+"""The result of a run as data: verdicts, symptoms, causes and their summary."""

@@ -1,4 +1,7 @@
-"""Claims against behaviour: a row for each operation, and for each capability without endpoint."""
+"""Compares what a catalog claims with what it does: a row for each operation and capability.
+
+Capabilities that no endpoint announces get a row too.
+"""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
@@ -35,12 +38,12 @@ def capabilities_of(
     """Return the rows: every operation of the document, then what was ``probed``.
 
     ``undeclared``: operationId -> what trying an operation that is not claimed showed. ``traits``:
-    capability -> the operation that it is part of, and what engines lose without it. Of an
-    operation that is not there nothing more can be lacking.
+    capability -> the operation that it is part of, and what engines lose without it. A capability
+    of an operation that is not served is unknown, not absent.
     """
     tried, ids = undeclared or {}, {v.check for v in verdicts}
     unserved = unserved_operations(verdicts)
-    # A check that met such an operation says nothing of any other.
+    # A check that met an operation that is not served shows nothing about any other operation.
     verdicts = [v for v in named_by_endpoint(verdicts) if not _met_nobody(v)]
     rows = []
     for operation in contract.operations.values():
@@ -74,10 +77,11 @@ def _capability(name: str, present: bool | None, checks: tuple[str, ...], loses:
 
 
 def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
-    """Whether a failed check shows that an operation was answered 2xx and did nothing.
+    """Return whether a failed check shows that an operation was answered 2xx and did nothing.
 
-    Either the finding says so, or it is of a reading request of another operation (one that is
-    served), by a check that expected no refusal: what was accepted cannot be seen.
+    Either the finding says so, or the finding is about a request that reads through another
+    operation (one that is served), and the check expected no refusal: the accepted change cannot be
+    seen.
     """
     if verdict.outcome is not Outcome.FAIL or any(map(_is_refusal, verdict.requirements)):
         return False
@@ -88,7 +92,7 @@ def _is_false_acceptance(verdict: Verdict, operation_id: str, unserved: Containe
 
 
 def _is_seen_elsewhere(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
-    """Whether what a check met first is the status of a reading request of another operation."""
+    """Return whether a check's first finding is the status of a read by another operation."""
     first = verdict.findings[0]
     shown = [e.operation or "" for e in verdict.evidence if e.ordinal == first.exchange]
     return first.symptom == STATUS and any(
@@ -100,7 +104,10 @@ def _is_seen_elsewhere(verdict: Verdict, operation_id: str, unserved: Container[
 
 
 def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]) -> bool:
-    """Whether a check failed at how another operation answers: it shows nothing of this one."""
+    """Return whether a check failed because of another operation's answer.
+
+    Such a check shows nothing about this operation.
+    """
     return (
         verdict.outcome is Outcome.FAIL
         and _is_seen_elsewhere(verdict, operation_id, unserved)
@@ -109,7 +116,10 @@ def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]
 
 
 def _is_the_opposite(finding: Finding) -> bool:
-    """Whether what was due is not there, or what was to be gone is; other statuses say neither."""
+    """Return whether an object that must exist is missing, or one that must be gone still exists.
+
+    Other statuses show neither.
+    """
     came = Statuses.of(finding.answered or 0)
     if finding.due is not None and _GONE in finding.due.single:
         return came.all_success
@@ -127,8 +137,8 @@ def _is_refusal(requirement_id: str) -> bool:
 def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Container[str]) -> str:
     if operation_id in unserved:
         return "absent"
-    # What was read off the answers to other checks says nothing of what the operation does, and
-    # that it refuses what is wrong does not say that it can do what is right.
+    # A passive verdict does not show what the operation does, and refusing a bad request does not
+    # show that a good one works.
     ran = [
         v
         for v in verdicts
@@ -150,7 +160,7 @@ def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Containe
 
 
 def _has_another_success(verdict: Verdict) -> bool:
-    """Whether all that is wrong is that a success was answered with the status of another one."""
+    """Return whether every finding is one success status where another success status is due."""
     return all(
         f.symptom == STATUS
         and f.due is not None

@@ -45,10 +45,10 @@ def causes_of(
     requirements: Mapping[str, Requirement],
     rules: Sequence[Rule] = RULES,
 ) -> tuple[Cause, ...]:
-    """Group failed, blocked and erroneous verdicts by cause, the gravest first.
+    """Group failed, blocked and erroneous verdicts by cause, the most severe first.
 
-    A failed check belongs to the cause of its first finding; a blocked one to the cause of what
-    blocks it. ``rules`` say which groups are one cause.
+    A failed check belongs to the cause of its first finding, a blocked one to the cause of what
+    blocks it. ``rules`` decide which groups are one cause.
     """
     verdicts = tuple(named_by_operation(tuple(verdicts)))
     groups = merged(Seen(_groups(verdicts), verdicts), rules)
@@ -62,7 +62,7 @@ def _rank(cause: Cause) -> tuple[int, int, int, str, str, str]:
 
 
 def _groups(verdicts: Sequence[Verdict]) -> tuple[Group, ...]:
-    """Return the findings by their keys, with the checks that had them and that they blocked."""
+    """Return the findings by their keys, with the checks that had them or were blocked by them."""
     members: dict[CauseKey, list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.outcome in {Outcome.FAIL, Outcome.ERROR} and verdict.findings:
@@ -87,8 +87,10 @@ def _groups(verdicts: Sequence[Verdict]) -> tuple[Group, ...]:
 def _blocking(members: Mapping[CauseKey, Sequence[Verdict]]) -> dict[str, CauseKey]:
     """Return what a check may be blocked by -> the group that it then belongs to.
 
-    That is a failed check, a requirement that one was to prove, or what operations answer. Where
-    several failed at one requirement, most of those that build on it are blocked by the gravest.
+    The names are failed checks, the requirements that these were to prove, and the ids of
+    operations that are not served or give one answer. Where several checks failed at one
+    requirement, the most severe finding decides, because it blocks most of the checks that build on
+    it.
     """
     found: dict[str, tuple[tuple[bool, int, int, str, str, str], CauseKey]] = {}
     for key, failed in members.items():
@@ -120,7 +122,7 @@ def _blocked_by(
 
 
 def _nobody_judged(by: str) -> Symptom:
-    """Return the symptom of what blocks a check and was judged by none."""
+    """Return the symptom of a blocking requirement that no check of the run judged."""
     return {TARGET: _UNREACHABLE, CREDENTIALS: _CREDENTIALS_ENDED}.get(by) or _PREREQUISITE.of(by)
 
 
@@ -129,7 +131,10 @@ def _key_of(symptom: Symptom) -> CauseKey:
 
 
 def _arrange_key(verdict: Verdict) -> CauseKey | None:
-    """Return the group of checks that miss what an arrange step missed, if it had an answer."""
+    """Return the group of findings about the status that a check's arrange step was answered with.
+
+    None if the step was not answered with an error.
+    """
     shown = verdict.evidence[-1] if verdict.evidence else None
     status = shown.status if shown is not None else None
     if status is None or status < 400:
@@ -138,7 +143,7 @@ def _arrange_key(verdict: Verdict) -> CauseKey | None:
 
 
 def _with_unique_ids(causes: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Number causes whose symptoms make the same slug: a report links to them by id."""
+    """Number causes whose symptoms make the same slug, because a report links to them by id."""
     seen: dict[str, int] = {}
     unique = []
     for cause in causes:
@@ -172,7 +177,7 @@ def _cause(group: Group, requirements: Mapping[str, Requirement]) -> Cause:
 
 
 def _witness(verdicts: list[Verdict], level: Level) -> str:
-    """Return the check that shows the cause best: of the cause's level, with an exchange."""
+    """Return the check that shows the cause best: of the cause's level, and with an exchange."""
     best = min(verdicts, key=lambda v: (v.level is not level, not v.evidence))
     return best.check
 

@@ -1,4 +1,4 @@
-"""Who is hurt by a finding: whom the register names, or what Spark and PyIceberg make of it."""
+"""Client impact of a finding: the clients that the register names, or Spark and PyIceberg."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ __all__ = ["hurt_by"]
 
 _STATE_UNKNOWN = frozenset({500, 502, 504})
 _SUCCESS_TO_JAVA = frozenset({200, 202, 204})
-# Error classes of Java's client, which Spark shows, and of PyIceberg, by status.
+# Error classes that Java's client (shown by Spark) and PyIceberg raise, by status.
 _CLASSES = {
     400: ("BadRequestException", "BadRequestError"),
     401: ("NotAuthorizedException", "UnauthorizedError"),
@@ -29,9 +29,9 @@ _UNREADABLE = "clients that demand the member, as Spark does of most: the answer
 
 
 def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[str, ...]:
-    """Return who suffers from what a check found, or that nobody is known to.
+    """Return which clients a check's findings affect, and how, or that no such client is known.
 
-    Where the register names no client, the answer itself tells what the two commonest ones do.
+    Where the register names no client, the first finding's status or symptom tells it.
     """
     proven = [requirements[id_] for id_ in verdict.requirements if id_ in requirements]
     named = dict.fromkeys(r.hurts for r in proven if r.hurts != NOBODY)
@@ -59,7 +59,7 @@ def _commits(operation_id: str) -> bool:
 
 
 def _by_status(due: Statuses, actual: int, operation_id: str) -> str:
-    """Return what comes of a status where others are due."""
+    """Return what Spark and PyIceberg do with a status where others are due."""
     came = actual // 100
     if came == 2:
         if not due.all_success:

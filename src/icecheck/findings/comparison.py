@@ -1,4 +1,4 @@
-"""Two runs of the same suite compared check by check: what broke, what was repaired, what is new.
+"""Compares two runs of the same suite check by check: what broke, what was repaired, what is new.
 
 Both are run.json documents, so that a run of last year can be compared with one of today.
 """
@@ -18,9 +18,9 @@ _KIND = "IcebergRestConformanceReport"
 _JUDGED = frozenset({"pass", "fail"})
 _BAD = frozenset({"fail", "blocked"})
 _OUTCOMES = _BAD | {"pass", "skip", "error"}
-# Ids, times and counters that a catalog makes up.
+# Ids, times and counters that differ from run to run.
 _CHANCE = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4,}){1,4}|[0-9]{5,}")
-# Skips that say what the catalog offers; the others say what the user asked for.
+# These kinds of skips follow from what the catalog offers, the others from what the user asked.
 _BY_THE_CATALOG = frozenset({"not-declared", "not-applicable"})
 
 
@@ -47,7 +47,7 @@ CATEGORIES: Mapping[Category, str] = {
     Category.NEW: "Was not judged in the old run",
     Category.FIXED: "Did not pass before, and passes now",
 }
-"""What each category means, in the order in which a reader wants to see them."""
+"""What each category means, in the order in which a report lists them."""
 
 _MOVES = {
     ("pass", "fail"): Category.REGRESSION,
@@ -56,7 +56,7 @@ _MOVES = {
     ("blocked", "pass"): Category.FIXED,
     ("error", "pass"): Category.FIXED,
 }
-# Where the old outcome makes no difference.
+# Categories that do not depend on the old outcome.
 _NOW = {
     "pass": Category.NEW,
     "fail": Category.NEW,
@@ -68,9 +68,9 @@ _NOW = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One check whose outcome moved; ``old`` and ``new`` are outcomes, ``absent`` for none.
+    """One check whose outcome changed; ``old`` and ``new`` are outcomes, or ``absent``.
 
-    ``lost``: it passed before, and now the catalog fails it, blocks it or no longer offers it.
+    ``lost``: it passed before, and now it fails, is blocked or is no longer offered.
     """
 
     check: str
@@ -95,12 +95,12 @@ class Comparison:
 
     @property
     def lost(self) -> tuple[Change, ...]:
-        """What worked in the old run and does not in the new one."""
+        """Changes of what worked in the old run and does not work in the new one."""
         return tuple(c for c in self.changes if c.lost)
 
     @property
     def is_regression(self) -> bool:
-        """Whether something was lost, or the new run ended before that could be known."""
+        """Whether something was lost, or the new run is incomplete and cannot tell."""
         return bool(self.lost) or not self.new["complete"]
 
     def of(self, category: Category) -> tuple[Change, ...]:
@@ -111,7 +111,10 @@ class Comparison:
 
 
 def read_run(content: bytes, name: str) -> dict[str, Any]:
-    """Return a run.json document; UsageError in one line for anything else."""
+    """Return a run.json document.
+
+    Raises UsageError (one line) for anything else.
+    """
     wrong = UsageError(f"{name} is no report of icecheck: name a run.json or its directory")
     try:
         document = json.loads(content)
@@ -146,7 +149,10 @@ def _has_what_is_compared(document: Mapping[str, Any]) -> bool:
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """Compare two documents; UsageError when they have nothing that can be compared."""
+    """Compare two documents.
+
+    Raises UsageError when they cannot be compared.
+    """
     if old["spec"]["id"] != new["spec"]["id"]:
         raise UsageError(
             f"the runs were judged by different specifications, {old['spec']['id']} and "
@@ -172,7 +178,7 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
 
 
 def _bears(check: Mapping[str, Any]) -> bool:
-    """Whether an outcome says something of the catalog."""
+    """Return whether an outcome tells something about the catalog."""
     return check["outcome"] in _JUDGED | {"blocked"}
 
 
@@ -211,7 +217,7 @@ def _category(
 
 
 def _ways(check: Mapping[str, Any], run_id: str) -> Any:
-    """Return how a check fails, without what is another name or number in every run."""
+    """Return how a check fails, without the names and numbers that differ from run to run."""
     if check["outcome"] == "blocked":
         return check.get("blocked_by")
     rows = check.get("assertions") or []

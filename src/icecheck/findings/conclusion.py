@@ -1,4 +1,4 @@
-"""What a run's verdicts add up to: profiles, the verdict and the exit code."""
+"""Concludes a run from its verdicts: the profiles, the verdict and the exit code."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
-"""Profiles that say nothing of a catalog's operations: config, errors, who is let in."""
+"""Profiles that are not about a catalog's operations but about config, errors and access."""
 
 
 class ExitCode:
@@ -60,10 +60,10 @@ def profiles_of(
 ) -> tuple[Profile, ...]:
     """Return every profile with its status; conformant needs a MUST check that ran and passed.
 
-    Profiles that are named ``in_part`` have checks that nobody asked for: at best they are partial.
+    ``in_part`` names profiles of which only some checks were asked for: they are at best partial.
 
-    A client reaches every profile through the core: where the core fails and nothing of a claimed
-    profile was judged, that failure is what is known of it.
+    A client reaches every profile through the core. Where the core fails and nothing of a claimed
+    profile was judged, that profile has the core's status.
     """
     whole = (_profile(p, verdicts, offer, contract) for p in PROFILES)
     core, *others = (
@@ -77,7 +77,7 @@ def profiles_of(
 
 
 def _outcomes(profile: Profile) -> list[list[int]]:
-    """Return how often each level's checks ended in something else than a skip."""
+    """Return for each level how often its checks ended in each outcome other than a skip."""
     return [
         [many for outcome, many in counts.items() if outcome != Outcome.SKIP]
         for counts in profile.counts.values()
@@ -93,10 +93,10 @@ def _profile(
         offer.claims(o.id, contract) for o in operations if not o.precedes_config
     )
     if not operations or profile == "oauth2":
-        # No endpoint claims pagination, ETag or OAuth2: offering them is the claim.
+        # No endpoint announces pagination, ETag or OAuth2: a catalog that offers them claims them.
         claimed = profile == "core" or any(v.outcome is not Outcome.SKIP for v in mine)
     if mine and all(v.skip and v.skip.kind is SkipKind.SPEC_VERSION for v in mine):
-        claimed = False  # the document that the run holds to has no such profile
+        claimed = False  # the run's document has no such profile
     counts = {
         str(level): {
             str(o): sum(v.level is level and v.outcome is o for v in mine) for o in Outcome
@@ -123,7 +123,7 @@ def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[st
 
 
 def ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
-    """Return the verdict, out of the gate if no catalog but the mock has passed its check yet."""
+    """Return the verdict; it does not gate if no catalog but the mock has passed its check yet."""
     if is_unwitnessed(verdict.check, verdict.level):
         return replace(verdict, gating=False)
     return verdict
@@ -141,10 +141,10 @@ def conclude(
 ) -> Conclusion:
     """Return the run's verdict and what the command line exits with.
 
-    ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. A run in
-    which none of the checks asked for judged anything verified nothing, and neither did one on a
-    catalog that claims no operation. ``expectations`` change the exit code only; what they waive
-    verifies nothing for the gate.
+    ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. Nothing is
+    verified by a run in which none of the checks asked for judged anything, nor by a run on a
+    catalog that claims no operation. ``expectations`` change the exit code only; checks that they
+    waive do not count as verified.
     """
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
@@ -160,7 +160,7 @@ def conclude(
     headline = _headline(
         totals, asked, causes, len(required), verified=bool(judged or required) and not idle
     )
-    # The order is that of how little is left to say about the catalog.
+    # The branches are ordered by how little the run can say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if not complete:
         code, reason = ExitCode.INTERRUPTED, "interrupted"
@@ -206,7 +206,7 @@ def _status(
 
 
 def _claims_nothing(profiles: Sequence[Profile]) -> bool:
-    """Whether a catalog's own list has no operation in it: only its config was looked at."""
+    """Return whether the catalog's own list names no operation: only its config was judged."""
     claimed = {p.id for p in profiles if p.claimed}
     return bool(claimed) and claimed <= _ASKED_OF_NO_ENDPOINT
 
@@ -219,7 +219,7 @@ def _headline(
     *,
     verified: bool,
 ) -> str:
-    """Say in a line what was found; ``asked`` counts without what was read off in passing."""
+    """Return one line that says what was found; ``asked`` counts without passive verdicts."""
     if not totals["executed"] or not verified:
         return "nothing was verified"
     if not totals["unexpected"]:

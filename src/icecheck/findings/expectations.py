@@ -1,6 +1,6 @@
-"""Known failures: reads a user's expectations and compares a finished run with them.
+"""Reads a user's known failures (expectations) and compares a finished run with them.
 
-The verdict never changes. An entry changes the gate, and marks the checks that it names.
+The verdict never changes. An entry changes the gate and marks the checks that it names.
 """
 
 import hashlib
@@ -52,9 +52,9 @@ _FAILING = frozenset({Outcome.FAIL, Outcome.BLOCKED})
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a run set out to judge: an entry outside of it is neither stale nor expired.
+    """The checks that a run set out to judge: an entry for others is neither stale nor expired.
 
-    ``checks`` are ids; ``whole`` says that nothing was left out, so that causes are all there.
+    ``checks`` are ids; ``whole`` says that no check was left out, so that all causes are known.
     """
 
     checks: frozenset[str]
@@ -65,7 +65,10 @@ class Selection:
 
 
 def parse(text: str, path: str) -> ExpectationFile:
-    """Read the entries of a file's text; UsageError names the file, the line and what is wrong."""
+    """Read the entries of a file's text.
+
+    Raises UsageError that names the file, the line and what is wrong.
+    """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -82,7 +85,7 @@ def parse(text: str, path: str) -> ExpectationFile:
 
 
 def refuse_unknown_checks(file: ExpectationFile, known: Collection[str]) -> None:
-    """Raise UsageError for the first glob that matches none of the checks there are."""
+    """Raise UsageError for the first glob that matches no known check."""
     for entry in file.entries:
         glob = entry.check
         if glob is not None and not any(fnmatchcase(check, glob) for check in known):
@@ -93,14 +96,14 @@ def refuse_unknown_checks(file: ExpectationFile, known: Collection[str]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where entries and their keys stand in a file; TOML readers do not tell."""
+    """Line numbers of the entries and their keys in a file; TOML parsers do not return them."""
 
     path: str
     text: str
     entries: int
 
     def line(self, number: int, key: str | None = None) -> int:
-        """Return the line of an entry or of a key in it; 0 when they are not told apart."""
+        """Return the line of an entry or of a key in it; 0 when it is not known."""
         lines = self.text.splitlines()
         heads = [i for i, line in enumerate(lines, 1) if _HEAD.match(line)]
         if len(heads) != self.entries:
@@ -114,7 +117,7 @@ class _Places:
         return start
 
     def refuse(self, number: int, key: str | None, words: str) -> UsageError:
-        """Return the error about one entry."""
+        """Return the UsageError about one entry."""
         line = self.line(number, key)
         at = f" line {line}" if line else ""
         return UsageError(f"{self.path}{at}: expectation {number}: {words}")
@@ -191,7 +194,7 @@ def _is_way(way: Mapping[str, Any]) -> bool:
 
 def _expires(row: Mapping[str, Any], number: int, places: _Places) -> date | None:
     given = row.get("expires")
-    # A point in time is a date too, to Python; whose midnight it means would be a guess.
+    # A datetime is a date too in Python; at which zone's midnight it ends would be a guess.
     if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
         return given
     if isinstance(given, str):
@@ -218,8 +221,7 @@ def _refuse_duplicates(entries: Sequence[Expectation], places: _Places) -> None:
 def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
     """Return the run with its gate concluded again and its checks marked; nothing else changes.
 
-    The first entry of the file that names a check and has not expired on the day of the run
-    decides about it.
+    For each check the first entry that names it and has not expired on the day of the run decides.
     """
     today = date.fromisoformat(run.generated_at[:10])
     causes = _cause_ids(run)
@@ -256,14 +258,15 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
 
 
 def entry_for(check: str, cause: str | None, entries: Sequence[Expectation]) -> Expectation | None:
-    """Return the entry that decides about a check, if one speaks of it."""
+    """Return the first entry that names a check or its cause; None if there is none."""
     return next((e for e in entries if e.names(check, cause)), None)
 
 
 def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Met:
     """Return how a verdict compares with the entry that names it.
 
-    Weather is no failure that anybody knew of, unless ``fails_with`` names it.
+    A check that could not be judged for want of a usable answer is no known failure, unless
+    ``fails_with`` names that.
     """
     failing = verdict.outcome in _FAILING
     match entry.kind:
@@ -285,7 +288,7 @@ def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Me
 
 
 def is_foreseen(verdict: Verdict, entries: Sequence[Expectation]) -> bool:
-    """Whether an entry that names the check by its id excuses it for what it did."""
+    """Return whether an entry that names the check by its id excuses its outcome."""
     entry = entry_for(verdict.check, None, entries)
     return entry is not None and met_by(entry, verdict) is Met.AS_EXPECTED
 
@@ -296,7 +299,7 @@ def in_force(file: ExpectationFile | None, today: date) -> tuple[Expectation, ..
 
 
 def failures_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """Return the symptom and the actual value of everything a failing or blocked check shows."""
+    """Return the symptom and the actual value of every finding of a failing or blocked check."""
     if verdict.outcome is Outcome.BLOCKED:
         return tuple((BLOCKED, by) for by in verdict.blocked_by)
     return tuple((f.symptom.slug, f.actual) for f in verdict.findings)
@@ -324,7 +327,7 @@ def _unmet(
     causes: Mapping[str, str],
     selection: Selection,
 ) -> Unmet | None:
-    """Return what is wrong with an entry that is in force, the gravest thing first."""
+    """Return what is wrong with an entry that is in force, the most severe problem first."""
     differing = tuple(m.check for m in marks if m.met is Met.FAILS_DIFFERENTLY)
     passing = tuple(m.check for m in marks if m.met is Met.PASSES)
     if differing:

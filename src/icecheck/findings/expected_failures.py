@@ -1,4 +1,4 @@
-"""What a user expects of checks, and what became of it in a run, as plain data."""
+"""What a user expects of checks, and how a run compares with it, as plain data."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,16 +47,16 @@ class UnmetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FailsWith:
-    """One way to fail: globs on a finding's symptom and on what came instead of what was due.
+    """One way to fail: globs on a finding's symptom and on its actual value.
 
-    The symptom of a blocked check is ``blocked``, and what came is the name of what blocks it.
+    For a blocked check the symptom is ``blocked`` and the actual value names what blocks it.
     """
 
     symptom: str = "*"
     actual: str = "*"
 
     def covers(self, symptom: str, actual: str) -> bool:
-        """Whether a finding is this way to fail."""
+        """Return whether a finding matches this way to fail."""
         return fnmatchcase(symptom, self.symptom) and fnmatchcase(actual, self.actual)
 
 
@@ -79,13 +79,13 @@ class Expectation:
     line: int = 0
 
     def names(self, check: str, cause: str | None) -> bool:
-        """Whether the entry speaks of a check that has this cause (None: it did not fail)."""
+        """Return whether the entry names this check or its cause (None: it did not fail)."""
         if self.check is not None:
             return fnmatchcase(check, self.check)
         return cause is not None and fnmatchcase(cause, self.cause or "")
 
     def expired_on(self, today: date) -> bool:
-        """Whether its last day is over."""
+        """Return whether its last day is over."""
         return self.expires is not None and today > self.expires
 
     @property
@@ -107,7 +107,7 @@ class ExpectationFile:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The annotation of one check: which entry speaks of it, and whether it did as expected."""
+    """The mark of one check: the entry that names it, and how the outcome compares with it."""
 
     check: str
     entry: Expectation
@@ -115,7 +115,7 @@ class Mark:
 
     @property
     def excuses(self) -> bool:
-        """Whether the check is kept out of the gate."""
+        """Whether the entry keeps the check out of the gate."""
         return self.met is Met.AS_EXPECTED
 
 
@@ -131,7 +131,7 @@ class Unmet:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What became of a file's entries in one run: a mark per check that an entry names."""
+    """How a run compares with the entries of a file: a mark for each check that an entry names."""
 
     file: ExpectationFile | None = None
     marks: tuple[Mark, ...] = ()
@@ -144,7 +144,7 @@ class Expectations:
 
     @property
     def waived(self) -> frozenset[str]:
-        """The checks that are not judged for the gate at all, whatever they did."""
+        """The checks that the gate does not count, whatever their outcome."""
         return frozenset(m.check for m in self.marks if m.entry.kind is ExpectationKind.WAIVED)
 
     @property
@@ -153,9 +153,9 @@ class Expectations:
         return {m.check: m for m in self.marks}
 
     def why_unmet(self, failing: Iterable[str]) -> str | None:
-        """Return what fails the gate when entries explain every one of these failing checks.
+        """Return what fails the gate when entries name every one of these failing checks.
 
-        None: some check fails of which no entry speaks, or there is nothing unmet.
+        None: no entry names some failing check, or every entry is met.
         """
         explained = {check for unmet in self.unmet for check in unmet.checks}
         if not self.unmet or not explained.issuperset(failing):
@@ -166,4 +166,4 @@ class Expectations:
 
 
 NOTHING_EXPECTED = Expectations()
-"""What a run without a file of expectations has."""
+"""The expectations of a run without a file."""

@@ -23,15 +23,15 @@ __all__ = [
 ]
 
 UNWITNESSED = "unwitnessed: no catalog that this project did not write has passed this check yet"
-"""What readers are told of such a check wherever it is shown."""
+"""The line that marks such a check in reports."""
 
 _ANSWER_CHARACTERS_MAX = 600
 _OTHERS_MAX = 5
 _OTHER_CHARACTERS_MAX = 200
 _LABEL_WIDTH = 12
 
-# Control characters could drive a terminal, bidirectional ones reorder what is read, and the
-# rest cannot stand in XML or UTF-8.
+# Control characters could control a terminal, bidirectional ones reorder text, and the rest are not
+# allowed in XML or UTF-8.
 _UNREADABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -39,10 +39,10 @@ _UNREADABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One requirement as a card quotes it; ``permalink`` leads into the official document.
+    """One requirement as a card quotes it; ``permalink`` points into the official document.
 
     ``age`` says since which release it is demanded and what was different before; it is empty for
-    what every release demands alike.
+    requirements that every release has in the same form.
     """
 
     id: str
@@ -56,13 +56,14 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a failed, blocked or erroneous check has to show; all texts are free of secrets.
+    """What a card shows of a failed, blocked or erroneous check; all texts are free of secrets.
 
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
-    finding; they are empty when there was none. ``arrange`` are the curl lines that lead up to it:
-    what a run made is gone when a card is read. ``others`` are further findings of the check.
-    ``hurts`` says which clients suffer, and how.
-    ``unwitnessed``: a check of MUST that no catalog is known to pass but this project's own.
+    finding; they are empty when there was none. ``arrange`` are the curl lines that make what the
+    request needs: the objects of the run are gone when a card is read. ``others`` are further
+    findings of the check. ``hurts`` says which clients are affected, and how.
+
+    ``unwitnessed``: a MUST check that no known catalog passes but this project's own.
     """
 
     check: str
@@ -184,7 +185,7 @@ def _lines(card: Card) -> Iterator[str]:
 
 
 def _note(card: Card) -> str:
-    """Say what a reader has to put into the curl lines below himself."""
+    """Return the note that says what a reader has to put into the curl lines below."""
     token = "$ICECHECK_TOKEN stands for your token" * ("$ICECHECK_TOKEN" in card.curl)
     again = "uuids and places that the catalog makes up are others each time" * bool(card.arrange)
     return "; ".join(filter(None, (token, again)))

@@ -1,8 +1,9 @@
-"""Merging groups of findings: what one root brings about in several forms is one cause.
+"""Merges groups of findings: one root cause that shows in several forms becomes one cause.
 
-Each rule looks at the groups as they were found, never at what another rule makes of them, and
-says which of them belong together. Groups that any rules connect are one cause; which rule names
-it is settled by precedence. So neither the order of the rules nor that of the groups matters.
+Each rule looks at the groups as they were found, never at the result of another rule, and returns
+which of them belong together. Groups that any rules connect are one cause; the precedence of the
+rules settles which of them names it. So the result depends neither on the order of the rules nor on
+that of the groups.
 """
 
 from collections import Counter
@@ -50,21 +51,23 @@ _HALF_VISIBLE = ANOMALY.of("half-visible")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
 _LEVELS = tuple(Level)
 _OURS = frozenset({SUITE_ERROR.slug, TARGET, CREDENTIALS})
-"""What says nothing of the catalog's answers."""
+"""Symptoms that tell nothing about the catalog's answers."""
 
 SAME_ANSWER_OPERATIONS_MIN = 5
-"""An error without details may well be the same for a handful of operations; from so many on, one
-answer to all of them is no coincidence."""
+"""The number of operations whose one common answer counts as one cause: fewer operations may share
+an error without details by chance.
+"""
 SAME_ANSWER_SHARE_MIN = 0.98
-"""What stands before the catalog may have an answer of its own to one request in fifty."""
+"""The share of answers that must be the same: a gateway may answer one request in fifty itself."""
 NEVER_REFUSES_GROUPS_MIN = 3
-"""Two demands may be missed for two reasons; three kinds of refusal missed, and none ever met, are
-one: nothing looks at what is sent."""
+"""The number of missed kinds of refusal that are one cause if no refusal that is due was ever
+given: two kinds may be missed for two reasons, with three nothing looks at what is sent.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings with one key, the checks that had them, and those that they kept from judging."""
+    """Findings with one key, the checks that had them, and the checks that they blocked."""
 
     key: CauseKey
     findings: tuple[Finding, ...] = ()
@@ -74,7 +77,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the rules look at: the groups as they were found, and all verdicts of the run."""
+    """The input of the rules: the groups as they were found, and all verdicts of the run."""
 
     groups: tuple[Group, ...]
     verdicts: tuple[Verdict, ...]
@@ -92,9 +95,8 @@ class Join:
 class Rule:
     """One reason to merge groups.
 
-    ``joins`` finds the groups; ``named`` returns the key of a cause that has been merged, from the
-    groups that it consists of. Of several rules that connect a cause the one with the smallest
-    ``precedence`` names it.
+    ``joins`` finds the groups; ``named`` returns the key of a merged cause from its groups. If
+    several rules connect a cause, the one with the smallest ``precedence`` names it.
     """
 
     name: str
@@ -104,7 +106,7 @@ class Rule:
 
 
 def merged(seen: Seen, rules: Sequence[Rule]) -> tuple[Group, ...]:
-    """Return the groups with those merged that the rules connect; members in the run's order."""
+    """Return the groups, merged where the rules connect them; members in the run's order."""
     found = [(rule, join) for rule in rules for join in rule.joins(seen)]
     place = {verdict.check: at for at, verdict in enumerate(seen.verdicts)}
     return tuple(
@@ -116,7 +118,7 @@ def merged(seen: Seen, rules: Sequence[Rule]) -> tuple[Group, ...]:
 def _components(
     groups: Sequence[Group], connected: Iterable[frozenset[CauseKey]]
 ) -> list[list[Group]]:
-    """Return the groups in parts, such that all that are connected are in one part."""
+    """Return the groups in parts, such that all connected groups are in one part."""
     parts: list[frozenset[CauseKey]] = [frozenset({group.key}) for group in groups]
     for keys in connected:
         touched = [part for part in parts if part & keys]
@@ -153,14 +155,14 @@ def _one_group(
 
 
 def _same_answer(seen: Seen) -> Iterator[Join]:
-    """The answer does not depend on what is asked."""
+    """Join all groups when the answer does not depend on the request."""
     alike = frozenset(g.key for g in seen.groups if g.key.symptom.slug not in _OURS)
     if _only_answer(seen) is not None and alike:
         yield Join(alike, "the catalog's answer does not depend on what it is asked")
 
 
 def _only_answer(seen: Seen) -> tuple[int | None, str] | None:
-    """Return the status and the body that (nearly) all failed checks were answered with."""
+    """Return the status and body that (nearly) all failed checks were answered with, or None."""
     wrong = [v for v in seen.verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
     evidence = [e for v in wrong for e in v.evidence if _tells_of_sameness(e)]
     answers = Counter((e.status, e.response_body) for e in evidence)
@@ -173,7 +175,10 @@ def _only_answer(seen: Seen) -> tuple[int | None, str] | None:
 
 
 def _tells_of_sameness(evidence: Evidence) -> bool:
-    """Whether an answer was to differ from others: those to HEAD and of the start are apart."""
+    """Return whether an answer counts for this rule.
+
+    Answers to HEAD have no body, and operations before the config may be answered alike.
+    """
     head = evidence.request.startswith("HEAD ")
     start = evidence.operation in load().before_config
     return evidence.status is not None and not head and not start
@@ -189,7 +194,7 @@ def _as_same_answer(seen: Seen, _groups: Sequence[Group]) -> CauseKey:
 
 
 def _never_refuses(seen: Seen) -> Iterator[Join]:
-    """A catalog accepts whatever must be refused, with any status."""
+    """Join the refusals that are missing, when no refusal that is due was ever given."""
     accepting = [g for g in seen.groups if _accepts_what_is_due_refused(g)]
     refuses = any(
         v.outcome is Outcome.PASS and not v.passive and any(map(_is_refusal, v.requirements))
@@ -216,15 +221,15 @@ def _as_never_refuses(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     return CauseKey(_NEVER_REFUSES, str(due), str(came))
 
 
-# ---- what clients at the same time are told
+# ---- concurrent clients
 
 
 def _transactions(seen: Seen) -> Iterator[Join]:
-    """A transaction is carried out as commits on their own.
+    """Join the findings about a transaction that is carried out as separate commits.
 
-    Whoever loses the second of two changes of one table has not put the changes together; that a
-    reader comes between two tables follows from it. What is seen between them alone, without such
-    a loss, is a cause of its own, or one with other contradictions of competing clients.
+    A lost update in a transaction shows that its changes were not applied as one; that a reader
+    sees only some of its tables changed follows from that. A half-visible transaction without such
+    a loss is a cause of its own, or part of one with other anomalies of competing clients.
     """
     whole = _of(seen, _LOST_IN_TRANSACTION)
     parts = _of(seen, _HALF_VISIBLE)
@@ -237,7 +242,7 @@ def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 
 
 def _names_given_twice(seen: Seen) -> Iterator[Join]:
-    """A name is given twice, to clients one after the other or at once."""
+    """Join the findings about a name that is given twice, with and without a race."""
     whole = frozenset(g.key for g in seen.groups if g.key == _TAKEN_TWICE)
     raced = _of(seen, _DUPLICATE_SUCCESS)
     if whole and raced:
@@ -245,7 +250,7 @@ def _names_given_twice(seen: Seen) -> Iterator[Join]:
 
 
 def _competing_clients(seen: Seen) -> Iterator[Join]:
-    """Clients at the same time are told what cannot be true together: they are not kept apart."""
+    """Join the anomalies of concurrent requests that no other rule explains."""
     explained: set[CauseKey] = set()
     if _of(seen, _LOST_IN_TRANSACTION):
         explained |= _of(seen, _HALF_VISIBLE)
@@ -264,10 +269,9 @@ def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 
 
 def _same_value(seen: Seen) -> Iterator[Join]:
-    """An effect is missing, and an answer tells of it otherwise.
+    """Join a missing effect with an answer that contradicts a later load.
 
-    Where a change was not carried out and where its answer contradicts a later look, the same
-    member has the same wrong value.
+    They are one cause where the same member has the same wrong value in both.
     """
     effects = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING)]
     for group in seen.groups:
@@ -293,9 +297,9 @@ def _as_missing_effect(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 
 
 def _one_demand(seen: Seen) -> Iterator[Join]:
-    """One status of one operation is missed in several ways.
+    """Join the ways in which one operation misses one due status.
 
-    The operation is the one that was seen to answer: a walk is about many.
+    Groups whose checks end with several operations are left out: a walk is about many.
     """
     ways: dict[tuple[str, Statuses], set[CauseKey]] = {}
     for group in seen.groups:
@@ -310,16 +314,16 @@ def _one_demand(seen: Seen) -> Iterator[Join]:
 
 
 def _answering(verdict: Verdict) -> str:
-    """Return the operation whose answer a failed check ends with."""
+    """Return the operation of a failed check's last answer."""
     last = verdict.evidence[-1].operation if verdict.evidence else None
     return last or next(iter(verdict.operations), "")
 
 
 def _choices(seen: Seen) -> Iterator[Join]:
-    """An answer is due nowhere, where the document leaves choices open.
+    """Join the demands that one answer misses, where the document leaves a choice of answers.
 
-    A catalog that says 410 for what is missing says it where 404 is due, and where 404 is one of
-    the answers that may be given. All that are joined have one status in common that was due.
+    A catalog that answers 410 for a missing object does so where only 404 is due, and where 404 is
+    one of several answers that are due. All joined groups have one due status in common.
     """
     stati = [g for g in seen.groups if g.key.symptom == STATUS and g.key.due]
     wholes: list[tuple[list[CauseKey], Statuses]] = []
@@ -342,9 +346,9 @@ def _choices(seen: Seen) -> Iterator[Join]:
 
 
 def _openness(group: Group) -> tuple[int, int, int, int, str, str]:
-    """Sort demands: the fewer answers one leaves open, the better it names a cause.
+    """Return the sort key of a demand: the fewer answers it allows, the better it names a cause.
 
-    Among equals the one that most checks missed goes first; the rest only makes the order total.
+    Among equals the one that most checks missed goes first; the rest makes the order total.
     """
     key, single = group.key, group.key.due.single if group.key.due else frozenset()
     bounds = (-min(single, default=0), max(single, default=0))
@@ -352,7 +356,7 @@ def _openness(group: Group) -> tuple[int, int, int, int, str, str]:
 
 
 def _as_status(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    """Name a cause by the demand that leaves least open, and all that came where it was due."""
+    """Return the key of the demand with fewest allowed answers, and all that came for it."""
     stati = [g for g in groups if g.key.symptom == STATUS and g.key.due]
     first = min(stati, key=_openness).key
     came = Statuses.union(g.key.came for g in stati if g.key.due == first.due and g.key.came)
@@ -364,7 +368,7 @@ def _of(seen: Seen, symptom: Symptom) -> frozenset[CauseKey]:
 
 
 def _least(groups: Sequence[Group]) -> CauseKey:
-    """Return the key of the most demanding group: one with a MUST before lesser ones."""
+    """Return the key of the most demanding group: one with a MUST before lesser levels."""
 
     def rank(group: Group) -> tuple[int, str, str, str]:
         level = min((_LEVELS.index(v.level) for v in group.members), default=len(_LEVELS))
@@ -383,5 +387,7 @@ RULES = (
     Rule("one demand missed in several ways", 6, _one_demand, _as_status),
     Rule("demands with a choice", 7, _choices, _as_status),
 )
-"""Why groups are one cause. Where several say so of one, the first by precedence names it: what
-explains everything before what explains a kind of findings, and that before single statuses."""
+"""The reasons to merge groups. Where several rules connect a cause, the one with the smallest
+precedence names it: first what explains all findings, then what explains one kind of finding, then
+single statuses.
+"""

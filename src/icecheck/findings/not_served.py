@@ -1,4 +1,4 @@
-"""Operations that a catalog claims and that never do what they are for: one cause in all."""
+"""Finds operations that a catalog claims and does not serve; all of them are one cause."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 NOT_SERVED_STATUSES = frozenset({404, 405, 406, 501})
-"""What an operation answers that is not there."""
+"""The statuses with which an operation that is not served is answered."""
 NOT_SERVED = declare(
     "not-served",
     "Claims operations and answers them with {actual}, as if nobody had written them",
@@ -30,20 +30,23 @@ ONE_ANSWER = declare(
     "Answers {actual}, whatever is asked, where {expected} are due",
     Severity.REFUSED,
 )
-"""Operations answer one error, whatever they are asked. Where it is a 5xx, it is a wrong status."""
+"""The symptom of operations that answer every request with the same error.
+
+A 5xx has the severity of a wrong status.
+"""
 _BREAKS_DOWN = replace(ONE_ANSWER, severity=Severity.WRONG_STATUS)
 
 _SUCCESS = frozenset({"200", "204"})
-# What stands before the routes answers these, whatever is behind it.
+# A gateway or an access check may answer these before the request reaches the operation.
 _AT_THE_GATE = frozenset({400, 401, 403})
 _NAMED_MAX = 8
 
 
 def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Return operationId -> its one answer, of operations that never did what they are for.
+    """Return operationId -> its only status, of operations that never worked.
 
-    Every check of such an operation's success failed, and whatever failed checks asked of it was
-    answered alike.
+    Every check of such an operation's success failed or was blocked, and all its answers in failed
+    checks had the same status.
     """
     asked: dict[str, list[Verdict]] = {}
     answers: dict[str, set[int | None]] = {}
@@ -67,39 +70,39 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def blocking_id(symptom: Symptom, status: int | str) -> str:
-    """Return what a check is said to be blocked by that needs such operations."""
+    """Return the id that blocks a check which needs operations with this symptom."""
     return f"{symptom.slug}.{status}"
 
 
 def named_by_operation(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts with both kinds of such operations as findings.
+    """Return the verdicts with the findings of both kinds: not served, and one answer to all.
 
-    Each is looked for in the verdicts as they were; one error for all names a check first.
+    Both are looked for in the original verdicts; a check that met both has the one answer only.
     """
     each = zip(verdicts, named_by_one_answer(verdicts), named_by_endpoint(verdicts), strict=True)
     return [one if one is not was else served for was, one, served in each]
 
 
 def named_by_endpoint(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts, those that met an operation which is not served with that as finding."""
+    """Return the verdicts; those that met an operation that is not served have that finding."""
     unserved = unserved_operations(verdicts)
     return [_named(v, unserved, NOT_SERVED) for v in verdicts] if unserved else [*verdicts]
 
 
 def named_by_one_answer(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts, those that met an operation with one error for all with that as finding.
+    """Return the verdicts; those that met an operation with one error for all have it as a finding.
 
-    What was due of such an operation makes no difference: a success, 404, or 401.
+    It makes no difference what was due of such an operation: a success, 404, or 401.
     """
     broken = _operations_of_one_answer(verdicts)
     return [_named(v, broken, ONE_ANSWER) for v in verdicts] if broken else [*verdicts]
 
 
 def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Return operationId -> its one error, of operations that two checks or more asked.
+    """Return operationId -> its only error, of operations that answered every request with it.
 
-    No check of it passed but of what stands before the routes, and at least one was due a success
-    and one something else: otherwise it may be the success alone that goes wrong.
+    No check of it passed, those of access and of malformed requests aside. A success and something
+    else were due of it: otherwise it may be the success alone that fails.
     """
     due: dict[str, set[bool]] = {}
     answers: dict[str, set[int | None]] = {}
@@ -120,7 +123,7 @@ def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def _told(verdict: Verdict) -> Iterator[tuple[str, int | None]]:
-    """Yield operations with what a check tells of their answers; None is a right one."""
+    """Yield operations with the status that a check got from them; None for a right answer."""
     if verdict.outcome is Outcome.PASS:
         for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
             if what not in map(str, _AT_THE_GATE):
@@ -142,7 +145,7 @@ def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> V
             first = verdict.findings[0]
             if not met and (first.symptom != ENDPOINT_NOT_SERVED or symptom != NOT_SERVED):
                 return verdict
-            # Of a request and what led there, the one that was judged says most.
+            # The exchange that was judged tells more than those that led to it.
             judged = [e for e in met if e.ordinal == first.exchange] or met[-1:]
             status = (judged[0].status if judged else None) or min(unserved.values())
             finding = _finding(unserved, status, first, symptom)
@@ -175,7 +178,10 @@ def _asking(verdict: Verdict) -> list[Evidence]:
 
 
 def _knows_what_is_missing(evidence: Evidence) -> bool:
-    """Whether a 404 misses an object in the words of the document: whoever says so is served."""
+    """Return whether a 404 names the missing object as the document does.
+
+    Such an operation is served.
+    """
     return evidence.status == 404 and '"NoSuch' in evidence.response_body
 
 

@@ -1,4 +1,7 @@
-"""Which document a catalog follows, as far as it shows: older ones demand less, later ones more."""
+"""Finds out which release of the document a catalog follows, as far as its config shows.
+
+Older releases demand less, later ones more.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,8 +20,8 @@ _LIST_MEMBER = "/components/schemas/CatalogConfig/properties/endpoints"
 def evident_release(offer: Offer, contract: Contract) -> str | None:
     """Return the oldest release whose document has all that the configuration shows.
 
-    None when it shows nothing: without a list of endpoints a catalog may be of any age. What only
-    a later document has counts as the contract's own version.
+    None when it shows nothing: a catalog without a list of endpoints may follow any release.
+    Endpoints that only a later document has count as the contract's own version.
     """
     if offer.endpoints is None:
         return None
@@ -32,10 +35,11 @@ def evident_release(offer: Offer, contract: Contract) -> str | None:
 def observations_of(
     verdicts: Iterable[Verdict], offer: Offer, contract: Contract
 ) -> tuple[dict[str, Any], ...]:
-    """Return what is worth knowing about the document that the catalog follows; none is a finding.
+    """Return observations about the document that the catalog follows; none is a finding.
 
-    Each has `id`, `question`, `answer` and `spec_says`: endpoints that only a later document
-    defines, and failed checks whose requirements are newer than anything the catalog shows.
+    Each has `id`, `question`, `answer` and `spec_says`. They are about endpoints that only a later
+    document defines, listed paths without a slash, and failed checks whose requirements are newer
+    than anything the catalog shows.
     """
     found = []
     if endpoints := _later_endpoints(offer, contract):
@@ -72,7 +76,7 @@ def observations_of(
 
 
 def _is_no_path(endpoint: str) -> bool:
-    """Whether an entry has a verb and something after it that is no path."""
+    """Return whether the second part of an entry is no path: it does not begin with a slash."""
     _, blank, path = endpoint.partition(" ")
     return bool(blank) and not path.startswith("/")
 

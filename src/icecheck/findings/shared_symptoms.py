@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 CHANGE = ("the change, and nothing else", "another state")
-"""What is told of a change that was not carried out as it was accepted or refused."""
+"""Expected and actual of a cause about a change that was not carried out as it was answered."""
 _SHAPE = ("the documented shape", "another shape")
 
 EFFECT_MISSING = declare(
@@ -137,7 +137,7 @@ ERROR_TYPE = declare(
     "error-type", "error.type is not the name that the document gives", Severity.WORDING
 )
 VALUE = declare("value", "Not so: {what}", Severity.SHAPE, values_in_title=False)
-"""A member is not what a check asks for, and only the check can say what that means."""
+"""The symptom of a member with a wrong value; only the check can say what that means."""
 ANOMALY = declare(
     "anomaly",
     "Clients that work at the same time are told what cannot be true together: {what}",

@@ -22,7 +22,7 @@ STATUS = declare(
     Severity.WRONG_STATUS,
     "Spark, PyIceberg: what they make of it depends on the status",
 )
-"""Another status came than any that was due. How grave that is depends on both."""
+"""The symptom of a status that was not due. Its severity depends on what was due and what came."""
 
 _REFUSALS = frozenset({4, 5})
 
@@ -49,11 +49,11 @@ class Statuses:
         return bool(self.single or self.classes)
 
     def __len__(self) -> int:
-        """Count the alternatives: a class is one."""
+        """Return the number of alternatives; a class counts as one."""
         return len(self.single) + (1 if self.classes == _REFUSALS else len(self.classes))
 
     def __str__(self) -> str:
-        """Return the alternatives as a report tells them: "404 or 409", "4xx", "a refusal"."""
+        """Return the alternatives as a report writes them: "404 or 409", "4xx", "a refusal"."""
         if self.classes == _REFUSALS and not self.single:
             return "a refusal"
         told = [*map(str, self.single), *(f"{first}xx" for first in self.classes)]
@@ -61,22 +61,22 @@ class Statuses:
 
     @property
     def all_success(self) -> bool:
-        """Whether nothing but a success is among them."""
+        """Whether every status in the set is a success."""
         return bool(self) and self._firsts <= {2}
 
     @property
     def all_refusal(self) -> bool:
-        """Whether nothing but a 4xx is among them."""
+        """Whether every status in the set is a 4xx."""
         return bool(self) and self._firsts <= {4}
 
     @property
     def any_success(self) -> bool:
-        """Whether a success is among them."""
+        """Whether a success is in the set."""
         return 2 in self._firsts
 
     @property
     def any_refusal(self) -> bool:
-        """Whether any 4xx will do: a malformed request is due a 400, or any other refusal."""
+        """Whether any 4xx will do, as for a malformed request: 400, or any other refusal."""
         return 4 in self.classes or min(self.single, default=0) == 400
 
     @property
@@ -85,7 +85,7 @@ class Statuses:
 
     @staticmethod
     def union(sets: "Iterable[Statuses]") -> "Statuses":
-        """Return everything that one of the sets has."""
+        """Return the union of the sets."""
         whole = Statuses()
         for each in sets:
             whole |= each
@@ -99,11 +99,11 @@ ANY_SUCCESS_OR_4XX = Statuses(classes=frozenset({2, 4}))
 
 
 def what_is_wrong(due: Statuses, answered: int) -> tuple[Statuses, Statuses]:
-    """Return a wrong status as what is wrong with it, whichever operation gave it: due and came.
+    """Return what was due and what came, in terms that do not depend on the operation.
 
     A request that breaks the contract is due a 400, or any other refusal. What came instead has the
-    same root whether it is the 200 of one operation or the 204 of another, and a server that falls
-    over does so for what it should have refused and for what it need not have served alike.
+    same root whether it is the 200 of one operation or the 204 of another; and a server error has
+    one root whether a refusal or a success was due.
     """
     exact = Statuses.of(answered)
     refusal, success = due.any_refusal, due.all_success
@@ -119,7 +119,7 @@ def what_is_wrong(due: Statuses, answered: int) -> tuple[Statuses, Statuses]:
 
 
 def wrong_status_severity(due: Statuses, answered: int) -> Severity:
-    """Return how grave it is that one status came where others were due."""
+    """Return the severity of a status that came where others were due."""
     came = answered // 100
     if came == 2 and not due.any_success:
         taken_twice = due == Statuses.of(409)

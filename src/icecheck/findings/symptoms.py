@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 NOBODY = "no known client"
-"""Who suffers from a finding when no client is known to."""
-# Who suffers, and how, from findings of many kinds.
+"""The client impact of a finding when no client is known to be affected."""
+# Client impacts that findings of several kinds share.
 NOT_AS_ACKNOWLEDGED = "every client: what was acknowledged is not what is there"
 UNNAMED_CHANGED = "every client: what nobody named is changed"
 NOT_ALL_SEEN = "every client: it does not see all that is there"
@@ -39,11 +39,11 @@ _PLACE = re.compile(r"\{(expected|actual|what)\}")
 
 
 class Severity(IntEnum):
-    """How grave a finding is, in the order of verdict-rules 18: smaller is worse.
+    """The severity of a finding, in the order of verdict-rules 18: smaller is worse.
 
-    ``FALSE_OR_LOST``: what was acknowledged is not so, or data are lost, altered or somebody
+    ``FALSE_OR_LOST``: something acknowledged is not true, or data are lost, altered or somebody
     else's. ``WRONG_STATUS``: an answer by which clients do the wrong thing. ``REFUSED``: something
-    that is required is not to be had. ``WORDING``: names and words that no client depends on.
+    required is not available. ``WORDING``: names and words that no client depends on.
     """
 
     FALSE_OR_LOST = 0
@@ -55,7 +55,7 @@ class Severity(IntEnum):
 
     @property
     def word(self) -> str:
-        """The severity as a list of symptoms names it."""
+        """The severity as a list of symptoms writes it."""
         return self.name.lower().replace("_", "-")
 
     @property
@@ -78,12 +78,13 @@ _SEVERITIES = {
 class Symptom:
     """One way in which a catalog can be wrong; its slug stands in run.json and in expectations.
 
-    ``title`` says it in a sentence, in which ``{what}`` stands for the qualifier, ``{expected}``
-    and ``{actual}`` for what a finding tells. ``hurts`` says which clients suffer, and how.
-    ``told``, if given, is what a cause tells as expected and actual: the values themselves differ
-    by the data of the check. ``family`` is the symptom under which findings are grouped, if it is
-    another one; with ``qualifiers_apart`` each qualifier is a cause of its own. ``answer_in_id``:
-    the id of the cause tells what came. ``values_in_title``: so does its title.
+    ``title`` is a sentence in which ``{what}`` stands for the qualifier, and ``{expected}`` and
+    ``{actual}`` for the values of a finding. ``hurts`` says which clients are affected, and how.
+    ``told``, if given, is what a cause shows as expected and actual, because the values themselves
+    differ with the data of the check. ``family`` is the symptom under which findings are grouped,
+    if it is another one; with ``qualifiers_apart`` each qualifier is a cause of its own. With
+    ``answer_in_id`` the id of the cause contains what came, with ``values_in_title`` its title
+    does.
     """
 
     name: str
@@ -99,7 +100,7 @@ class Symptom:
 
     @property
     def slug(self) -> str:
-        """The name and the qualifier, as a report has them."""
+        """The name and the qualifier, as a report writes them."""
         return f"{self.name}:{self.qualifier}" if self.qualifier else self.name
 
     @property
@@ -115,12 +116,12 @@ class Symptom:
         return self._filled("one thing", "another")
 
     def of(self, qualifier: str) -> "Symptom":
-        """Return this symptom of something in particular, as it was declared if it was."""
+        """Return this symptom with a qualifier; the declared one if there is one."""
         slug = f"{self.name}:{qualifier}"
         return _DECLARED.get(slug) or replace(self, qualifier=qualifier)
 
     def is_a(self, other: "Symptom") -> bool:
-        """Whether this is another symptom, or that one of something in particular."""
+        """Return whether this is the other symptom, or that one with a qualifier."""
         return self.name == other.name and other.qualifier in {"", self.qualifier}
 
     def title_of(self, expected: str, actual: str) -> str:
@@ -134,7 +135,7 @@ class Symptom:
     def _filled(self, expected: str, actual: str) -> str:
         what = self.qualifier.replace("-", " ") or "something"
         said = {"expected": expected, "actual": actual, "what": what}
-        # One pass: what a catalog answers may have braces of its own.
+        # Everything is replaced in one pass: a catalog's answer may contain braces itself.
         return _PLACE.sub(lambda place: said[place[1]], self.title)
 
 
@@ -153,9 +154,10 @@ def declare(
     answer_in_id: bool = True,
     values_in_title: bool = True,
 ) -> Symptom:
-    """Declare a symptom and return it; ValueError when its slug is declared already.
+    """Declare a symptom and return it.
 
-    A slug with a colon is a name and a qualifier that has a title or severity of its own.
+    A slug with a colon is a name and a qualifier that has a title or severity of its own. Raises
+    ValueError when the slug is declared already.
     """
     if slug in _DECLARED:
         raise ValueError(f"the symptom {slug} is declared twice")
@@ -184,7 +186,7 @@ def declared() -> Mapping[str, Symptom]:
 
 
 def symptom_named(slug: str) -> Symptom | None:
-    """Return the symptom with this slug, qualifier included; None if nobody has declared it."""
+    """Return the symptom with this slug, qualifier included; None if it is not declared."""
     name, _, qualifier = slug.partition(":")
     known = _DECLARED.get(slug) or _DECLARED.get(name)
     return known if known is None or known.slug == slug else known.of(qualifier)

@@ -1,4 +1,4 @@
-"""What a run found out, as plain data: outcomes, findings, verdicts, causes and the run itself."""
+"""The result of a run as plain data: outcomes, findings, verdicts, causes and the run itself."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 TARGET = "target"
-"""What a check is blocked by when the catalog gave no usable answer (verdict-rules 11)."""
+"""The name that blocks a check when the catalog gave no usable answer (verdict-rules 11)."""
 CREDENTIALS = "credentials"
-"""What a check is blocked by when the catalog no longer accepts the run's own."""
+"""The name that blocks a check when the catalog no longer accepts the run's credentials."""
 
 
 class Outcome(StrEnum):
-    """What happened when a check ran; how much it matters is the requirement's level."""
+    """The outcome of a check; the requirement's level says how much it matters."""
 
     PASS = "pass"  # noqa: S105 - an outcome, not a password
     FAIL = "fail"
@@ -53,7 +53,7 @@ class Outcome(StrEnum):
 
 
 class SkipKind(StrEnum):
-    """Why a check did not run; the reason in words goes beside it."""
+    """The kinds of reasons for which a check did not run; a Skip adds the reason in words."""
 
     NOT_DECLARED = "not-declared"
     NOT_APPLICABLE = "not-applicable"
@@ -100,7 +100,7 @@ class Evidence:
 class CauseKey:
     """What all findings of one cause have in common: symptom, expectation and answer.
 
-    ``due`` and ``came`` are the statuses that the last two stand for, where they do.
+    ``due`` and ``came`` are the statuses that the last two stand for, if they are statuses.
     """
 
     symptom: Symptom
@@ -121,8 +121,8 @@ class Finding:
 
     ``symptom`` does not name the operation, so that one root cause seen through forty operations is
     one finding (verdict-rules 15); ``expected`` and ``actual`` are short. ``due`` are the statuses
-    one of which was due, where the finding is about a status, and ``answered`` is the status that
-    came, where one is what is wrong.
+    of which one was due, if the finding is about a status, and ``answered`` is the status that
+    came, if that is what is wrong.
     """
 
     symptom: Symptom
@@ -136,7 +136,7 @@ class Finding:
 
     @property
     def key(self) -> CauseKey:
-        """What two findings of one cause have in common."""
+        """The key that two findings of one cause share."""
         symptom = self.symptom.grouped_as
         if self.due is not None and self.answered is not None:
             return CauseKey.of_status(symptom, *what_is_wrong(self.due, self.answered))
@@ -144,7 +144,7 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How grave it is; of a wrong status that depends on what was due and what came."""
+        """The severity; for a wrong status it depends on what was due and what came."""
         if self.due is None or self.answered is None:
             return self.symptom.severity
         return wrong_status_severity(self.due, self.answered)
@@ -154,8 +154,8 @@ class Finding:
 class Verdict:
     """The result of one check on one catalog.
 
-    A ``passive`` one was read off the exchanges of other checks: nobody asked for it. One that is
-    not ``gating`` was kept out of the gate by the user, whatever its level.
+    A ``passive`` verdict was read off the exchanges of other checks, without requests of its own. A
+    verdict that is not ``gating`` does not count for the gate, whatever its level.
     """
 
     check: str
@@ -178,14 +178,14 @@ class Verdict:
 
     @property
     def unanswered(self) -> bool:
-        """Whether this check came to nothing for want of a usable answer."""
+        """Whether this check could not be judged because no usable answer came."""
         weather = {TARGET, CREDENTIALS}.intersection(self.blocked_by)
         return self.outcome is Outcome.BLOCKED and bool(weather)
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One finding for the reader: everything that shares a symptom, an expectation, an answer."""
+    """One root cause: all findings that share a symptom, an expectation and an answer."""
 
     id: str
     title: str
@@ -203,10 +203,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One row of the claims matrix: what the catalog announces against what it does.
+    """One row of the claims matrix: what the catalog announces compared with what it does.
 
     An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces (``declared``
-    None). ``loses`` says what engines cannot do without the latter.
+    is None). ``loses`` says what engines cannot do without the latter.
     """
 
     id: str
@@ -232,8 +232,8 @@ class Run:
     """A finished (or interrupted) run: everything a report is rendered from.
 
     ``facts`` holds the JSON blocks that are recorded rather than computed: suite, spec, target,
-    environment, config, timing, safety. ``expectations`` bear on the exit code
-    only. Times are ISO 8601 in UTC, durations end in their unit.
+    environment, config, timing, safety. ``expectations`` change the exit code only. Times are ISO
+    8601 in UTC; the names of durations end in their unit.
     """
 
     run_id: str
@@ -253,9 +253,9 @@ class Run:
 
 
 def asked_of(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Return the verdicts of checks that the run was to make, which is what it announces.
+    """Return the verdicts of the checks that the run selected; it announces their number.
 
-    Passive ones come of themselves: nobody knows how many before the catalog has answered.
+    Passive verdicts are left out: their number is not known before the catalog has answered.
     """
     return tuple(verdict for verdict in verdicts if not verdict.passive)
 
@@ -263,10 +263,11 @@ def asked_of(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 def totals_of(
     verdicts: Iterable[Verdict], expectations: Expectations = NOTHING_EXPECTED
 ) -> dict[str, int]:
-    """Count outcomes; ``executed`` are those that judged something, ``passive`` those among all
-    that were read off the exchanges of others.
+    """Return the counts of the outcomes.
 
-    ``unexpected`` and what follows it compare the outcomes with a user's expectations.
+    ``executed`` counts passed and failed checks, ``passive`` the verdicts that were read off the
+    exchanges of others. ``unexpected`` and the counts after it compare the
+    outcomes with a user's expectations.
     """
     verdicts = tuple(verdicts)
     totals = dict.fromkeys([*map(str, Outcome)], 0)

@@ -1,1 +1,1 @@
-"""Requests sent by several clients at once, and what their answers contradict."""
+"""Races: concurrent requests of several clients, and the contradictions in their answers."""

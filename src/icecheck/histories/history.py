@@ -1,10 +1,10 @@
-"""Recorded concurrent histories, and pure functions that find what no catalog may let happen.
+"""Recorded concurrent histories, and pure functions that find anomalies in them.
 
 A history is what clients know: who asked for what, when, and what was answered. Between those two
 moments a request may have taken effect at any time, an unanswered one even later. An analyser
-speaks only where no order of the requests explains the answers: it may miss an anomaly, and never
-sees one that is not there. What a request with an unknown outcome may have done excuses everything
-that it could explain.
+reports an anomaly only if no order of the requests explains the answers: it may miss an anomaly,
+and never reports one that is not there. Anything that a request with an unknown outcome could
+explain is no anomaly.
 """
 
 import itertools
@@ -37,7 +37,7 @@ Value = str | int | None
 
 
 class Answer(StrEnum):
-    """What the client was told: done, not done, or nothing that it could rely on."""
+    """The answer as the client may rely on it: done, not done, or unknown."""
 
     OK = "ok"
     REFUSED = "refused"
@@ -45,7 +45,7 @@ class Answer(StrEnum):
 
 
 class _Unconditional:
-    """The base of a write that asserts none."""
+    """The base of a write that is not conditional."""
 
     def __repr__(self) -> str:
         return "UNCONDITIONAL"
@@ -56,7 +56,7 @@ UNCONDITIONAL: Final = _Unconditional()
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Give a free name to an object; ``holder`` tells the rivals' objects apart."""
+    """Take a free name for an object; ``holder`` identifies the object of a competing client."""
 
     name: str
     holder: str
@@ -71,7 +71,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Set a field of an object, with ``base``: only if the field has that value until then."""
+    """Set a field of an object; with ``base``, only if the field still has that value."""
 
     name: str
     field: str
@@ -81,9 +81,9 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a reader was shown: whether the name is taken, by whom if that shows, and the fields.
+    """What a reader was shown: whether the name is taken, by which object, and the fields.
 
-    A field that the mapping leaves out was not there; ``holder`` None says that it does not show.
+    A field that the mapping leaves out was not there; ``holder`` None: it was not shown.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Event:
     """One request of one process: when it was sent and answered, what it did or showed.
 
     Times are nanoseconds of one clock; ``answered_ns`` None means never. ``label`` and ``exchange``
-    are for whoever reads a witness.
+    are for the reader of a witness.
     """
 
     process: str
@@ -116,7 +116,7 @@ History = Sequence[Event]
 
 
 class AnomalyKind(StrEnum):
-    """What was lost: the choice of one, an update, unity, an end, or a refusal."""
+    """What was lost: a single winner, an update, atomicity, a drop, or a refusal."""
 
     DUPLICATE_SUCCESS = "duplicate-success"
     LOST_UPDATE = "lost-update"
@@ -139,7 +139,7 @@ class Anomaly:
 
 
 def _latest(event: Event) -> float:
-    """The last moment at which a request may have taken effect."""
+    """Return the last moment at which a request may have taken effect."""
     if event.answer is Answer.UNKNOWN or event.answered_ns is None:
         return float("inf")
     return event.answered_ns
@@ -150,7 +150,7 @@ def _surely_before(first: Event, second: Event) -> bool:
 
 
 def _may_fall_between(event: Event, first: Event, last: Event) -> bool:
-    """Whether a request may have taken effect after one of these two and before the other."""
+    """Return whether a request may have taken effect between two others."""
     start = min(first.invoked_ns, last.invoked_ns)
     return event.invoked_ns <= max(_latest(first), _latest(last)) and _latest(event) >= start
 
@@ -159,7 +159,7 @@ def _may_fall_between(event: Event, first: Event, last: Event) -> bool:
 
 
 def _told(history: History, *kinds: type[Deed]) -> Iterator[tuple[Event, Deed]]:
-    """The deeds of these kinds that were acknowledged, or shown to a reader."""
+    """Yield the deeds that were acknowledged, or shown to a reader."""
     for event in history:
         if event.answer is Answer.OK:
             for deed in event.deeds:
@@ -168,7 +168,7 @@ def _told(history: History, *kinds: type[Deed]) -> Iterator[tuple[Event, Deed]]:
 
 
 def _possible(history: History, holds: Callable[[Deed], bool]) -> list[Event]:
-    """The requests that did such a deed or may have done it: all that were not refused."""
+    """Return the requests that did such a deed or may have done it: those not refused."""
     return [
         event
         for event in history
@@ -220,7 +220,7 @@ def _sets(name: str, field_name: str, value: Value) -> Callable[[Deed], bool]:
 
 
 def duplicate_successes(history: History) -> tuple[Anomaly, ...]:
-    """Find names that two requests were told they took, with nothing that freed them between."""
+    """Find names that two requests took successfully, with nothing between that freed them."""
     found = []
     takes = [(e, d.name) for e, d in _told(history, Take) if isinstance(d, Take)]
     for (first, name), (second, other) in itertools.combinations(takes, 2):
@@ -232,7 +232,7 @@ def duplicate_successes(history: History) -> tuple[Anomaly, ...]:
 
 
 def lost_updates(history: History) -> tuple[Anomaly, ...]:
-    """Find acknowledged changes that another one overwrote unseen, or that no later state has."""
+    """Find acknowledged changes that were overwritten unseen, or that no later state has."""
     return (*_same_base(history), *_gone_writes(history), *_gone_objects(history))
 
 
@@ -292,9 +292,9 @@ def _gone_objects(history: History) -> Iterator[Anomaly]:
 
 
 def half_visible_transactions(history: History) -> tuple[Anomaly, ...]:
-    """Find readers who were shown one part of a transaction and, after that, not another part.
+    """Find readers who saw one part of a transaction and, after that, not another part.
 
-    Only what one process read one after another counts: nobody promises two readers one clock.
+    Only reads of one process, one after the other, count: two readers have no common order.
     """
     found: list[Anomaly] = []
     for event in history:
@@ -308,7 +308,7 @@ def half_visible_transactions(history: History) -> tuple[Anomaly, ...]:
 
 def _half_seen(history: History, done: Event, one: Write, other: Write) -> Iterator[Anomaly]:
     if _possible(history, _sets(one.name, one.field, one.value)) != [done]:
-        return  # somebody else may have written what is taken for the transaction's
+        return  # another request may have written the same values
     if any(not _surely_before(e, done) for e in _possible(history, _replaces(other.name))):
         return
     reads = [(e, d) for e, d in _told(history, Seen) if isinstance(d, Seen) and d.present]
@@ -331,7 +331,7 @@ def _half_seen(history: History, done: Event, one: Write, other: Write) -> Itera
 
 
 def resurrections(history: History) -> tuple[Anomaly, ...]:
-    """Find objects that were dropped and are shown or changed later, though nobody made them."""
+    """Find objects that were dropped and are shown or changed later without being made again."""
     found = []
     for (dropped, end), (later, deed) in itertools.product(
         _told(history, Release), _told(history, Seen, Write)
@@ -348,7 +348,7 @@ def resurrections(history: History) -> tuple[Anomaly, ...]:
 
 
 def phantom_successes(history: History) -> tuple[Anomaly, ...]:
-    """Find refused requests whose effect a reader was shown, though nobody else can have had it."""
+    """Find refused requests whose effect a reader saw, though no other can have had it."""
     found = []
     refused = [(e, d) for e in history if e.answer is Answer.REFUSED for d in e.deeds]
     for (request, deed), (read, seen) in itertools.product(refused, _told(history, Seen)):
@@ -379,12 +379,12 @@ _ANALYSERS = (
 
 
 def anomalies_in(history: History) -> tuple[Anomaly, ...]:
-    """Find every kind of anomaly; where one explains another, that one comes first."""
+    """Find every kind of anomaly; if one explains another, it comes first."""
     return tuple(itertools.chain.from_iterable(analyse(history) for analyse in _ANALYSERS))
 
 
 def tell(anomaly: Anomaly) -> str:
-    """Say in at most six lines why the answers contradict each other, events in order of sending.
+    """Return at most six lines that show the contradiction, events in order of sending.
 
     ``while`` marks a request that was sent before the one above it was answered.
     """

@@ -1,4 +1,4 @@
-"""Several clients of one check at the same time, each on a connection of its own."""
+"""Runs races: several clients of one check at the same time, each on its own connection."""
 
 import threading
 import time
@@ -23,16 +23,16 @@ from icecheck.wire.unreachable import Unreachable
 __all__ = ["Move", "race"]
 
 _START_SECONDS_MAX = 60.0
-# A client that was told to wait knows no more than one that was told nothing.
+# A client that was told to wait cannot know whether its request was applied.
 _UNRELIABLE_REFUSALS = frozenset({408, 429})
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One request of a racer: data, so that the same run sends the same bytes however it ends.
+    """One request of a racer, as data: the same run sends the same bytes however it ends.
 
     ``deeds`` are what the request does if it is accepted. ``reads`` makes it a look instead: it
-    says what the answer shows, a 404 included, or nothing where the answer cannot be relied on.
+    returns what the answer shows, a 404 included, or nothing where the answer cannot be relied on.
     """
 
     operation_id: str
@@ -44,7 +44,7 @@ class Move:
 
 @dataclass(slots=True)
 class _Sent:
-    """A move on its way: the request, and what came of it."""
+    """A move in progress: the request, and its answer."""
 
     racer: str
     move: Move
@@ -66,12 +66,12 @@ class _Sent:
 
 
 def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event, ...]:
-    """Let racers make their moves, all starting together; return what happened, racer by racer.
+    """Run the moves of all racers concurrently; return what happened, racer by racer.
 
     Each racer makes its moves one after another and stops where it gets no usable answer: that
-    outcome is unknown, as is a 5xx. What may be created is in the ledger beforehand, and leaves it
-    only if every racer that asked for it was refused. Exchanges are recorded afterwards in the
-    order of the racers, not of the clock.
+    outcome is unknown, as is a 5xx. Objects that may be created are entered in the ledger
+    beforehand, and leave it only if every racer that asked for them was refused. Exchanges are
+    recorded afterwards in the order of the racers, not of the clock.
     """
     for move in chain.from_iterable(racers.values()):
         catalog.sender.refuse_to_write(move.operation_id)
@@ -89,7 +89,7 @@ def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event,
                 catalog.sender.record(exchange)
         _settle(catalog, asked, fresh)
     for each in running:
-        each.result()  # raises what went wrong in a thread, if it was no weather
+        each.result()  # raises the error of a thread, Unreachable aside
     return tuple(_event(catalog, sent) for sent in asked)
 
 
@@ -135,7 +135,7 @@ def _run(session: Session, script: Sequence[_Sent], start: threading.Barrier) ->
 
 
 def _settle(catalog: Catalog, asked: Sequence[_Sent], fresh: Sequence[Entry]) -> None:
-    """Correct the ledger: strike out what nobody can have made, and what surely is gone."""
+    """Correct the ledger: remove objects that nobody can have made, or that surely are gone."""
     may_exist = {
         entry
         for sent in asked

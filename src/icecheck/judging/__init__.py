@@ -1,1 +1,1 @@
-"""A check called and its ending turned into a verdict; verdicts that no check asks for."""
+"""Runs checks and turns how they end into verdicts; also passive verdicts without a check."""

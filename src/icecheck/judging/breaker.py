@@ -1,4 +1,7 @@
-"""The circuit breaker: a catalog that stops answering, or forgets, ends the run with no verdict."""
+"""The circuit breaker: ends a run when its catalog stops answering or loses its objects.
+
+A run that ends like this has no verdict on the catalog.
+"""
 
 import threading
 import time
@@ -30,13 +33,13 @@ _FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted 
 
 
 class Breaker:
-    """Judges checks and watches over the target meanwhile; threads may share it.
+    """Judges checks and watches the target meanwhile; threads may share it.
 
-    A check that got no usable answer is judged again when the catalog answers again. ``why``
-    says why there is no verdict, as soon as there can be none: nothing answers for half a minute,
-    five checks in a row get nowhere, the run's credentials have ended, something else answers in
-    the catalog's place, or the catalog has lost what the whole run stands on. A check whose own
-    requests wipe that out is no such case.
+    A check that got no usable answer is judged again when the catalog answers again. ``why`` says
+    why there can be no verdict: nothing answers for half a minute, five checks in a row get no
+    usable answer, the run's credentials have ended, something else answers in the catalog's place,
+    or the catalog has lost the namespace that the breaker watches. The last case does not count if
+    a check's own requests remove that namespace.
     """
 
     def __init__(
@@ -59,7 +62,7 @@ class Breaker:
         self._disturbed = 0
 
     def judge(self, check: Check, resources: Mapping[str, Any] | None = None) -> Verdict:
-        """Judge a check; in trouble, find out first whose it is."""
+        """Judge a check; after trouble, find out first whether it comes from the catalog."""
         disturbed = self._disturbed
         verdict = self._judge(check, resources)
         if verdict.outcome in {Outcome.PASS, Outcome.SKIP}:
@@ -67,7 +70,7 @@ class Breaker:
             return verdict
         with self._looking:
             if self.why:
-                # The others' trouble is this one's as well.
+                # The trouble that another check found applies to this one too.
                 return self._without_an_answer(verdict)
             if verdict.unanswered:
                 verdict = self._after_silence(check, resources, verdict)
@@ -84,7 +87,7 @@ class Breaker:
             return self._after_loss(check, resources, verdict) if self._is_lost() else verdict
 
     def watch(self) -> None:
-        """Make a namespace that no check has to do with, to see whether the catalog keeps it."""
+        """Make a namespace that no check uses, to see whether the catalog keeps it."""
         if self._session.target.read_only or not self._witness.claims("loadNamespaceMetadata"):
             return
         try:
@@ -94,7 +97,7 @@ class Breaker:
             self._witnessed = None
 
     def leave(self) -> None:
-        """Look for the last time, and remove what was made to watch."""
+        """Look for the watched namespace for the last time, and remove it."""
         if not self.why and self._is_lost():
             self.why = _FORGOT
         self._witness.undo()
@@ -107,7 +110,7 @@ class Breaker:
     def _after_silence(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
-        """Wait for the catalog, and let the check try again with names of its own."""
+        """Wait for the catalog, and judge the check again with new names."""
         for attempt in range(2, _ATTEMPTS_MAX + 1):
             if CREDENTIALS in verdict.blocked_by:
                 self.why, self._blocked_by = verdict.summary, verdict.blocked_by
@@ -124,9 +127,9 @@ class Breaker:
     def _after_strangers(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
-        """Wait until the catalog itself answers, and judge the check again, with names of its own.
+        """Wait until the catalog itself answers, and judge the check again with new names.
 
-        What it has said while something else answered is nobody's finding.
+        Findings from answers of something else are dropped.
         """
         waited, pause = 0.0, _FIRST_PAUSE_SECONDS
         self._session.strangers = True
@@ -146,7 +149,7 @@ class Breaker:
     def _after_loss(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
-        """Find out whether the check does away with what others stand on, or the catalog."""
+        """Find out whether the check removes the watched namespace, or the catalog loses it."""
         remove_shared(self._session)
         self.watch()
         self._judge(check, resources, attempt=_ATTEMPTS_MAX + 1)
@@ -158,7 +161,10 @@ class Breaker:
         return self._without_an_answer(verdict)
 
     def _answers_again(self) -> bool:
-        """Ask for the config until there is an answer, whatever it is, or patience ends."""
+        """Ask for the config until there is any answer, or until the time limit.
+
+        Return whether there was one.
+        """
         target, connection = self._session.target, self._session.connection
         url = f"{target.base_url}{target.config_path}"
         asking = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
@@ -176,9 +182,9 @@ class Breaker:
                 return True
 
     def _stranger(self) -> str:
-        """Return what comes now instead of the catalog's answers, or nothing: it is still there.
+        """Return in words what answers in the catalog's place, or "" if the catalog does.
 
-        To believe that, what it has shown before must be answered so, and a list as well.
+        Both a load that worked before and a list must be answered so.
         """
         if self._witnessed is None or not self._shown:
             return ""
@@ -191,12 +197,12 @@ class Breaker:
             return ""
 
     def _words(self, reply: Reply) -> str:
-        """Return in words what was answered in the catalog's place, redacted before it is cut."""
+        """Return in words the answer in the catalog's place, redacted before it is cut."""
         redactor = self._session.connection.redactor
         return redactor.text(foreign_words(redactor.exchange(reply.exchange)))
 
     def _is_lost(self) -> bool:
-        """Whether the namespace that nobody has to do with is not there any more."""
+        """Return whether the watched namespace is missing."""
         if self._witnessed is None:
             return False
         try:
@@ -215,7 +221,7 @@ class Breaker:
         return self._witness.load_namespace_metadata(namespace)
 
     def _without_an_answer(self, verdict: Verdict) -> Verdict:
-        """Return a verdict without findings: as far as is known, they are not the catalog's."""
+        """Return a blocked verdict without findings: they may not be the catalog's."""
         return replace(
             verdict,
             outcome=Outcome.BLOCKED,

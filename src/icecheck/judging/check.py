@@ -21,12 +21,12 @@ _GROUP_OF_PACKAGE = {
 
 
 class Unbound(ValueError):
-    """A declaration does not fit the register of the version that it was bound to."""
+    """A declaration does not fit the register of the version to which it was bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a function says of itself: the check without what a version of the contract adds.
+    """The check that a function declares, without the facts that a contract version adds.
 
     ``proves`` are ids of requirements. ``needs`` and ``disruptive`` are those of the Check.
     """
@@ -46,7 +46,7 @@ class Check:
 
     ``operations`` must all be claimed by the catalog, or the check is skipped as not declared;
     ``needs`` are capabilities that it must have been seen to have (nested-namespaces, …). A
-    ``disruptive`` one strains the catalog, and is run where the user allows that.
+    ``disruptive`` check strains the catalog, and is run only where the user allows that.
     """
 
     id: str
@@ -99,7 +99,7 @@ def check(
 
 
 def declaration_of(function: Any) -> Declaration | None:
-    """Return what a function was declared to be, if it was."""
+    """Return a function's declaration, or None if it is no check."""
     found = getattr(function, _ATTRIBUTE, None)
     return found if isinstance(found, Declaration) else None
 
@@ -136,13 +136,13 @@ def bind(declared: Declaration, contract: Contract) -> Check | None:
 
 
 def check_of(function: Any, contract: Contract) -> Check | None:
-    """Return the check that a function was declared to be, bound to a version; raises as bind."""
+    """Return the check that a function declares, bound to a version; raises as ``bind``."""
     declared = declaration_of(function)
     return None if declared is None else bind(declared, contract)
 
 
 def _operations(requirement: Requirement) -> list[str]:
-    """Return the operations a requirement speaks of, by name or by one of their responses."""
+    """Return the operations that a requirement is about, by name or by one of their responses."""
     return [
         ref.name.split(".")[0]
         for ref in requirement.refs

@@ -1,4 +1,4 @@
-"""The type names that the document's prose gives to errors, and what counts as one of them."""
+"""The names of error types in the document's prose, and the test whether an error has one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ PROSE_TYPES: Mapping[str, tuple[str, ...]] = {
 
 
 def type_problem(response_id: str, request: Any, error_type: str) -> str | None:
-    """Return the names that are due when an error carries none of them, else None.
+    """Return the names that are due when an error has none of them, else None.
 
-    ``request`` is the parsed body that was refused. A commit that is to create a table meets one
-    that exists: that may be called a failed commit or a table that exists already.
+    ``request`` is the parsed body that was refused. A commit that is to create a table may meet one
+    that exists: both a failed commit and a table that exists already are right then.
     """
     due = PROSE_TYPES.get(response_id)
     if due is None or error_type in due:

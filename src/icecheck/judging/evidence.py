@@ -1,4 +1,4 @@
-"""The exchanges that travel with a verdict: redacted, shortened, with a curl line."""
+"""Evidence: the redacted and shortened exchanges of a verdict, with curl lines."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,10 +16,10 @@ _EXCHANGES_MAX = 12
 
 
 def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
-    """Return the exchange that shows a finding, after what led up to it.
+    """Return the exchange that shows a finding, after those that led up to it.
 
-    That is what every check stands on, as far as this one does, what was arranged, and the last
-    ones of the others. Without an ordinal: the last exchange that was not cleaning up.
+    These are the setup that the check used, its arrange steps, and the last ones of the others.
+    Without an ordinal it is the last exchange that was not cleaning up.
     """
     told = [e for e in catalog.exchanges if e.step not in {Step.UNDO, Step.PROBE}]
     if ordinal is not None:
@@ -31,9 +31,9 @@ def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
 
 
 def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange]:
-    """Yield how everything was made that a check used and has not made itself."""
+    """Yield the exchanges that made what a check used and has not made itself."""
     owner, root = catalog.session.owner, catalog.session.root_made
-    # All names that a check makes up under the root begin as the root's own does.
+    # All names of the run contain its token, so that one in the requests means the root was used.
     if root is not None and any(owner in f"{e.url} {e.request_body!r}" for e in told):
         yield replace(root, ordinal=GROUNDWORK)
     for made in catalog.groundwork:
@@ -41,7 +41,7 @@ def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange
 
 
 def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
-    """Return a finding as it may be shown: what it quotes of an answer may have been vended."""
+    """Return a finding without secrets: its quotations of an answer may contain vended ones."""
     return replace(
         finding,
         symptom=replace(finding.symptom, qualifier=redactor.text(finding.symptom.qualifier)),
@@ -53,7 +53,7 @@ def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
 
 
 def evidence_from(exchange: Exchange, curl: str) -> Evidence:
-    """Shorten a redacted exchange to what a reader needs."""
+    """Return the part of a redacted exchange that a reader needs."""
     return Evidence(
         ordinal=exchange.ordinal,
         step=str(exchange.step),

@@ -1,4 +1,4 @@
-"""Runs generators quietly: what Hypothesis keeps goes to the user's cache directory."""
+"""Runs Hypothesis generators quietly, with their cached data in the user's cache directory."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["generating"]
 
-# Where Hypothesis keeps things, and which warnings are shown, is the business of the process.
+# Hypothesis' storage and the filters of warnings belong to the whole process.
 _ONE_AT_A_TIME = threading.RLock()
 
 
@@ -17,8 +17,9 @@ _ONE_AT_A_TIME = threading.RLock()
 def generating() -> Iterator[None]:
     """Let Hypothesis generate without a ``.hypothesis`` folder in the working directory.
 
-    It keeps tables of Unicode that cost seconds to make (in XDG_CACHE_HOME or ``~/.cache``); where
-    that cannot be written it makes them again. Its own warnings are not for the user of a suite.
+    It caches tables of Unicode that cost seconds to make (in XDG_CACHE_HOME or ``~/.cache``); where
+    that cannot be written it makes them again. Its warnings are hidden: they do not concern the
+    user of a suite.
     """
     from hypothesis import configuration
 

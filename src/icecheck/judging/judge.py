@@ -1,4 +1,4 @@
-"""Runs one check against a catalog and says what happened; knows nothing of pytest."""
+"""Runs one check against a catalog and returns its verdict; independent of pytest."""
 
 import time
 import traceback
@@ -30,11 +30,10 @@ __all__ = ["judge", "not_run"]
 
 
 def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = None) -> Verdict:
-    """Run a check and return its verdict; whatever it made on the catalog is removed again.
+    """Run a check and return its verdict; objects that it made on the catalog are removed.
 
-    ``resources`` are what the check's function takes beside the catalog (``spark``). The only
-    errors that pass through are Unwritable, and those that are not exceptions of the program (an
-    interrupt).
+    ``resources`` are the arguments of the check's function beside the catalog (``spark``). Raises
+    only Unwritable, and errors that are no Exception (an interrupt).
     """
     started = time.perf_counter()
     skip = _reason_to_skip(check, catalog)
@@ -46,10 +45,11 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
                     raise NotOffered(f"the catalog has no {need}", SkipKind.NOT_APPLICABLE)
             check.function(catalog, **(resources or {}))
         except Unwritable:
-            raise  # no check is to be judged while nothing can be written down
+            raise  # no check can be judged while files cannot be written
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
             ending = _blocked_by_shape(catalog, error) or error
-            # Whoever was refused and yet changed something is not trusted with what others use.
+            # After a Violation, shared objects may have changed in spite of a refusal: they are not
+            # reused.
             catalog.doubted = isinstance(error, Violation)
         finally:
             catalog.undo()
@@ -132,10 +132,10 @@ def _verdict(
 
 
 def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
-    """Return what blocks a check that stumbled over an answer which breaks its schema.
+    """Return what blocks a check that failed to read an answer which breaks its schema, or None.
 
-    That is the catalog's fault and the schema check's finding, not an error of the suite; any
-    other error is one, whatever else the catalog answered.
+    Such an answer is the catalog's fault and a finding of the schema check, not an error of the
+    suite. Any other exception is an error of the suite, whatever else the catalog answered.
     """
     body = reads_ill_shaped(error, catalog.handed_out)
     if body is None:
@@ -147,10 +147,10 @@ def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
 
 
 def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
-    """Return the operation whose answer was judged, if the catalog never claimed to serve it.
+    """Return the operation whose answer was judged, if the catalog does not claim to serve it.
 
-    Those of the check's own requirements are claimed, or it had not run: this is one that it only
-    looks with (verdict-rules 9).
+    The operations of the check's own requirements are claimed, or it had not run: this is one that
+    it only reads with (verdict-rules 9).
     """
     shown = next((e.operation for e in catalog.exchanges if e.ordinal == ordinal), None)
     return None if shown is None or catalog.claims(shown) else shown
@@ -159,8 +159,8 @@ def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
 def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
     """Return why a refusal where a success was due is no fault: the document lists the answer.
 
-    403: these credentials may not (L4547). 406, where the operation's table has it: the catalog
-    does not support it (L4562, verdict-rules 6).
+    403: the credentials lack the right (L4547). 406, where the operation's table has it: the
+    catalog does not support it (L4562, verdict-rules 6). None for any other answer.
     """
     if finding.due is None or not finding.due.all_success:
         return None

@@ -1,4 +1,4 @@
-"""Judges the exchanges of a run passively, and hands them on, in the order of the checks."""
+"""Judges the exchanges of a run passively, and passes them on, in the order of the checks."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ __all__ = ["PassiveObserver"]
 class PassiveObserver:
     """Takes the exchanges out of a session and judges them, those of one check with its verdict.
 
-    Checks come in the order in which they were announced, whichever of them ends first. What
-    belongs to none of them (probes, shared objects) is judged as it comes. ``on_exchange`` is told
-    every exchange once it was judged; ``observed`` is what was seen so far.
+    Checks come in the order in which they were announced, whichever of them ends first. Exchanges
+    that belong to no check (probes, shared objects) are judged as they come. ``on_exchange`` is
+    called with every exchange once it was judged; ``observed`` is what was seen so far.
     """
 
     def __init__(self, session: Session, on_exchange: Callable[[Exchange], None] | None) -> None:
@@ -29,7 +29,7 @@ class PassiveObserver:
 
     @property
     def judged_something(self) -> bool:
-        """Whether any check came to a pass or a failure."""
+        """Whether any check passed or failed."""
         return any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in self._verdicts.values())
 
     def announce(self, *checks: str) -> None:
@@ -38,10 +38,10 @@ class PassiveObserver:
         self._kept |= {check: [] for check in checks}
 
     def take(self, *verdicts: Verdict) -> None:
-        """Take in verdicts, and whatever was exchanged meanwhile."""
+        """Take in verdicts and the exchanges so far; judge the exchanges whose turn it is."""
         self._verdicts |= {verdict.check: verdict for verdict in verdicts}
         exchanges = self._session.exchanges
-        # Other threads append to the list while this goes on.
+        # Other threads may append to the list meanwhile.
         taken = exchanges[:]
         del exchanges[: len(taken)]
         for exchange in taken:
@@ -55,7 +55,7 @@ class PassiveObserver:
             self._pass_on(self._kept.pop(check), self._verdicts[check])
 
     def end(self) -> None:
-        """Judge the exchanges of checks that came to no verdict as well."""
+        """Judge the exchanges of checks without a verdict as well."""
         self.take()
         while self._order:
             self._pass_on(self._kept.pop(self._order.popleft()))

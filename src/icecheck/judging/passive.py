@@ -1,4 +1,4 @@
-"""Verdicts that no check asks for: every exchange of the run, judged by its schema and envelope."""
+"""Passive verdicts: every exchange of the run, judged by its schema and its envelope."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -72,14 +72,14 @@ _BESIDE_ERRORS = "observation.members-beside-errors"
 
 @dataclass(slots=True)
 class Observed:
-    """What passive judgement saw of one passive check: how often, and what was wrong."""
+    """What passive judgement saw of one passive check: the number of answers, and the findings."""
 
     seen: int = 0
     findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
     evidence: Evidence | None = None
 
     def merge(self, other: "Observed") -> None:
-        """Add what another worker saw."""
+        """Add the observations of another worker."""
         self.seen += other.seen
         for key, finding in other.findings.items():
             if len(self.findings) < _FINDINGS_MAX:
@@ -91,7 +91,7 @@ class Observed:
 def passive_checks(contract: Contract) -> tuple[str, ...]:
     """Return the ids of all passive checks: the wire ones, then one per documented body.
 
-    An answer to HEAD has none, whatever the document lists for it (RFC 9110, 9.3.2).
+    Answers to HEAD have no body, whatever the document lists for them (RFC 9110, 9.3.2).
     """
     asking = {o for o, operation in contract.operations.items() if operation.method == "HEAD"}
     rows = contract.documented_responses
@@ -107,11 +107,11 @@ def observe(
     *,
     strangers: bool = False,
 ) -> dict[str, Observed]:
-    """Judge exchanges (already redacted) passively; returns passive check id -> what was seen.
+    """Judge exchanges (already redacted) passively; return passive check id -> what was seen.
 
-    ``verdict`` is that of the check which made them: an answer that it blames for being given at
-    all is not blamed again for its shape or its type name, which are consequences.
-    ``strangers``: something else has answered for a while, and what may be its answers is let be.
+    ``verdict`` is that of the check which sent them: an answer that was not due at all, as it says,
+    gets no findings for its shape or its type name, which are consequences. ``strangers``:
+    something else has answered for a while, and answers that may be its own are not judged.
     """
     observed = {} if into is None else into
     blamed = _blamed(verdict)
@@ -120,7 +120,7 @@ def observe(
             continue
         if strangers and foreign_words(exchange):
             continue
-        # A wrong method was sent on purpose: its answer is no answer of the operation.
+        # A check sent the wrong method on purpose: the answer is none of the operation's.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
             continue
         due = not blamed(exchange)
@@ -132,10 +132,11 @@ def observe(
 
 
 def _blamed(verdict: Verdict | None) -> Callable[[Exchange], bool]:
-    """Return what tells whether a verdict already says that an answer was not due at all."""
+    """Return a predicate of exchanges: does the verdict say that the answer was not due at all?"""
     findings = [] if verdict is None else [f for f in verdict.findings if f.answered is not None]
     ordinals = {f.exchange for f in findings}
-    # A check names a few of its requests; where one of them broke the server, all did.
+    # A check names only some of its requests; if one broke the server, the same status elsewhere is
+    # blamed too.
     failures = {f.answered for f in findings if (f.answered or 0) >= 500}
     if verdict is not None and verdict.outcome is Outcome.BLOCKED:
         failures |= {e.status for e in verdict.evidence if (e.status or 0) >= 500}
@@ -143,7 +144,7 @@ def _blamed(verdict: Verdict | None) -> Callable[[Exchange], bool]:
 
 
 def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> list[Verdict]:
-    """Turn what was seen into verdicts, in the order of ``passive_checks``."""
+    """Return the verdicts on what was seen, in the order of ``passive_checks``."""
     rows = {c: r for r in contract.documented_responses for c in _schema_ids(r, contract)}
     verdicts = []
     for check_id in passive_checks(contract):
@@ -232,11 +233,11 @@ def _observe_schema(
 
 
 def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
-    """Whether the shape of an answer is the catalog's own doing, and not that of its request.
+    """Return whether an answer's shape is to be judged: it does not follow from a bad request.
 
-    What a catalog takes although it is malformed, it cannot give back well-formed; where it falls
-    over it, something else answers. Both are for the check to judge that sent the request. A
-    refusal has its shape whatever was refused.
+    A catalog that accepts a malformed body cannot give it back well-formed, and after a server
+    error something else may answer. The check that sent the request judges both. Refusals and
+    redirections are always judged.
     """
     if exchange.status is None or 300 <= exchange.status < 500 or exchange.request_body is None:
         return True
@@ -327,14 +328,14 @@ def _observe_code(exchange: Exchange, code: Any, observed: dict[str, Observed]) 
 
 def _observe_type(exchange: Exchange, error_type: Any, observed: dict[str, Observed]) -> None:
     response_id = f"{exchange.operation}.{exchange.status}"
-    # An error without a type is the schema's business.
+    # The schema check reports an error without a type.
     if not isinstance(error_type, str) or response_id not in error_types.PROSE_TYPES:
         return
     entry = observed.setdefault(error_types.REQUIREMENT, Observed())
     entry.seen += 1
     due = error_types.type_problem(response_id, _parsed(exchange.request_body or b""), error_type)
     if due is not None:
-        # A catalog with names of its own is one finding, not one for each operation.
+        # A catalog with names of its own gets one finding, not one for each operation.
         finding = Finding(
             ERROR_TYPE,
             "the type name that the document gives",
@@ -367,7 +368,7 @@ def _add(entry: Observed, key: tuple[str, ...], finding: Finding, exchange: Exch
 
 
 def _shows_more(step: str, evidence: Evidence | None) -> bool:
-    """Whether an exchange of this step is to be shown: what a check was about before all else."""
+    """Return whether an exchange replaces the evidence: a check's own request wins over others."""
     return evidence is None or step == Step.DO != evidence.step
 
 

@@ -21,15 +21,15 @@ from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Vi
 __all__ = ["CAPABILITIES", "DOES_NOT", "Trait", "has_capability", "is_refusal", "offered", "saw"]
 
 DOES_NOT = frozenset({400, 403, 405, 406, 422, 501})
-"""How a catalog says that it does not do something, where the document leaves that to it."""
+"""Statuses that mean "not supported", where the document leaves a feature to the catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A capability: the operation it is part of, what engines lose without it, how to find out.
+    """A capability: its operation, what engines lose without it, and how to find it out.
 
     A ``probe`` may find out several at once. None: a check that sends the very request remembers
-    what came of it (``saw``).
+    the result (``saw``).
     """
 
     operation: str
@@ -38,10 +38,10 @@ class Trait:
 
 
 def has_capability(catalog: Catalog, name: str) -> bool:
-    """Whether the catalog has a capability; probed on first use and remembered by the session.
+    """Return whether the catalog has a capability; it is probed once and remembered.
 
-    A probe that cannot be arranged tells nothing (None), and counts as present: the checks then
-    say what is wrong.
+    A probe that cannot be arranged gives None, which counts as present: the checks then report what
+    is wrong.
     """
     with catalog.session.sharing:
         return _known(catalog, name)
@@ -67,9 +67,9 @@ def _known(catalog: Catalog, name: str) -> bool:
 
 
 def saw(catalog: Catalog, name: str, *, present: bool) -> None:
-    """Remember what a check's own requests showed of a capability; one sight of its lack decides.
+    """Remember what a check's own requests showed of a capability; one refusal decides.
 
-    Nothing that a check does may depend on what another one saw: the same run sends the same.
+    No check may depend on what another one saw, so that the same run sends the same requests.
     """
     if name not in CAPABILITIES:
         raise ValueError(f"no capability {name}")
@@ -80,12 +80,15 @@ def saw(catalog: Catalog, name: str, *, present: bool) -> None:
 
 
 def is_refusal(reply: Reply) -> bool:
-    """Whether an answer says that the catalog does not do this: never a 404, 409 or a breakdown."""
+    """Return whether an answer says "not supported": never a 404, a 409 or a server error."""
     return reply.status in DOES_NOT
 
 
 def offered(catalog: Catalog, name: str, reply: Reply) -> Reply:
-    """End the check, without fault, if the answer refuses a capability; remember it either way."""
+    """End the check, without fault, if the answer refuses a capability; remember it either way.
+
+    Raises NotOffered then; else returns the reply.
+    """
     if is_refusal(reply):
         saw(catalog, name, present=False)
         why = f"the catalog has no {name}: it answers {reply.status}"
@@ -107,7 +110,7 @@ def _nested_namespaces(catalog: Catalog) -> bool:
 
 def _namespace_properties(catalog: Catalog) -> bool:
     namespace = given_namespace(catalog)
-    # Properties that can only be given at creation are properties too.
+    # A catalog that takes properties only at creation has the capability too.
     if catalog.claims("updateProperties"):
         update = catalog.update_properties(namespace, updates={"icecheck": "probe"})
         if is_refusal(update):
@@ -141,10 +144,13 @@ def _stage_create(catalog: Catalog) -> bool:
 
 
 def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
-    """Whether a creation was not refused; who refuses every table lacks more than that."""
+    """Return whether a creation was not refused.
+
+    A catalog that refuses an ordinary table too lacks more than the capability: that raises.
+    """
     if not is_refusal(reply):
         return True
-    given_table(catalog)  # else Blocked, or NotOffered
+    given_table(catalog)  # raises Blocked or NotOffered
     return False
 
 
@@ -160,14 +166,15 @@ def _format_version(version: int) -> Callable[[Catalog], bool]:
 
 
 def _snapshots(catalog: Catalog) -> dict[str, bool]:
-    """Find out on one table whatever is about snapshots; what stays open is left out."""
+    """Find out on one table the capabilities of snapshots; unknown ones are left out."""
     _claimed(catalog, "updateTable")
     table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
-    # Alone: who forgets the snapshot refuses the ref to it, and lacks no capability.
+    # The snapshot is sent alone: a catalog that does not keep it would refuse the ref, which shows
+    # no lack of a capability.
     update = {"action": "add-snapshot", "snapshot": added}
     if is_refusal(catalog.update_table(table.namespace, table.name, [update])):
-        # Who refuses every commit lacks more than this, and the checks say so.
+        # A catalog that refuses every commit lacks more than this, and the checks report it.
         named = {"action": "set-properties", "updates": {"icecheck": "probe"}}
         given_commit(catalog, table, [named])
         return {"metadata-only-snapshots": False}
@@ -189,7 +196,7 @@ def _refs_and_history(
     given_snapshot(catalog, table, 2)
     shown = reloaded(catalog, table).metadata
     listed = [s.get("snapshot-id") for s in shown.get("snapshots") or ()]
-    # Only the current snapshot is a design; none, or another one, is for the checks to judge.
+    # Keeping only the current snapshot is a design; checks judge any other list.
     found["snapshot-history"] = listed != [shown.get("current-snapshot-id")]
 
 
@@ -295,4 +302,4 @@ CAPABILITIES: dict[str, Trait] = {
     "names-with-dot": _names_with("a dot"),
     "names-with-slash": _names_with("a slash"),
 }
-"""Each capability, what is lost without it and how it is found out; ``needs=`` takes the names."""
+"""Each capability, what is lost without it and how it is found out, by the name in ``needs=``."""

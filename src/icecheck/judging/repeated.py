@@ -1,4 +1,4 @@
-"""What a table's or a view's metadata lists twice although it has an id."""
+"""Finds entries of a table's or view's metadata that are listed twice by their id."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,11 +16,11 @@ _IDS = {
     "partition-statistics": "snapshot-id",
     "versions": "version-id",
 }
-"""Members of metadata that are lists, and by what their entries are told apart."""
+"""The lists of metadata, and the member that identifies their entries."""
 
 
 def repeated(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each member of metadata that lists an id twice, with what it lists."""
+    """Yield each member of metadata that lists an id twice, with the id."""
     for member, name in _IDS.items():
         entries = metadata.get(member)
         if not isinstance(entries, list):

@@ -1,4 +1,4 @@
-"""Operations that a catalog does not claim, tried once each: reported, never judged (rule 9)."""
+"""Tries operations that a catalog does not claim, once each: reported, never judged (rule 9)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,11 +22,11 @@ _SUCCESSES = ("200", "204")
 
 
 def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
-    """Try what the config does not list by the check of its success: operationId -> what was seen.
+    """Run the success checks of unlisted operations; return operationId -> what was seen.
 
-    Only operations whose check is among ``checks`` are tried, and only if what is made for it can
-    be removed again. What is seen is "works", "broken", "absent" or "not-probed". Nothing of it is
-    a verdict, and its exchanges are not left in the session for passive judgement.
+    Only operations whose check is among ``checks`` are tried, and only if objects made for it can
+    be removed again. The values are "works", "broken", "absent" and "not-probed". None of this is a
+    verdict, and the exchanges are not left in the session for passive judgement.
     """
     unclaimed = [
         id_
@@ -49,7 +49,7 @@ def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
             verdict = judge(check, Catalog(session, f"undeclared.{operation_id}{session.worker}"))
             seen[operation_id] = _seen(operation_id, verdict)
     except Unreachable:
-        pass  # then there is nothing more to see
+        pass  # nothing more can be tried
     finally:
         session.offer = offer
         del session.exchanges[before:]
@@ -71,9 +71,9 @@ def _made_for(session: Session, operation_id: str) -> list[Object]:
 
 
 def _can_remove(session: Session, kind: Object) -> bool:
-    """Whether what is made can go again: its drop is claimed, or known to those who are asked.
+    """Return whether an object can be removed: its drop is claimed, or found to be served.
 
-    One that misses the object in the words of the document is served.
+    A drop that answers a missing object as the document does is served.
     """
     drops = session.contract.operation_that(Action.DROP, kind)
     if session.target.accept_residue or session.offer.claims(drops, session.contract):

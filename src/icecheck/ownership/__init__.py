@@ -1,1 +1,1 @@
-"""What a run has made: the ledger, and the guard that lets it change nothing else."""
+"""The objects that a run made: the ledger, and the guard that lets it change nothing else."""

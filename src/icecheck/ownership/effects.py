@@ -1,4 +1,4 @@
-"""Which objects a request may create or remove, read from the request itself."""
+"""Reads from a request which objects it may create or remove."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,21 +16,21 @@ _READING = frozenset({"GET", "HEAD"})
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a request does to the catalog's objects, if it succeeds."""
+    """The effect of a request on the catalog's objects, if it succeeds."""
 
     creates: tuple[Entry, ...] = ()
     removes: tuple[Entry, ...] = ()
 
 
 def changes_nothing(operation: Operation, method: str | None = None) -> bool:
-    """Whether a request leaves the objects of a catalog as they are, sent with another method."""
+    """Return whether a request changes no object; ``method`` replaces that of the operation."""
     return method in _READING or operation.facts.changes is Changes.NOTHING
 
 
 def effect_of(
     operation: Operation, names: Mapping[str, str | Namespace], body: bytes | None
 ) -> Effect:
-    """Read the effect of a request; a body that names nothing has none."""
+    """Return the effect of a request; a body that names nothing has none."""
     facts, parsed = operation.facts, read_body(body)
     kind, creates = facts.object.value, facts.creates
     removed = () if facts.removes is None else _at(facts.removes, kind, names, parsed)
@@ -47,7 +47,7 @@ def effect_of(
 def _at(
     place: Place, kind: Kind, names: Mapping[str, str | Namespace], parsed: dict[str, Any]
 ) -> tuple[Entry, ...]:
-    """Return what a request names in a place; where a name may be read in two ways, both."""
+    """Return the objects that a request names in a place; for an ambiguous name, all readings."""
     namespace = _levels(names.get("namespace"))
     match place:
         case Place.PATH if kind == Object.NAMESPACE:
@@ -79,7 +79,7 @@ def _is_due(when: When, parsed: dict[str, Any]) -> bool:
 
 
 def read_body(body: bytes | None) -> dict[str, Any]:
-    """Return the JSON object that a request sends; what is none names nothing."""
+    """Return the JSON object in a request's body; an empty dict for any other body."""
     if body is None:
         return {}
     try:
@@ -100,7 +100,7 @@ def _named(kind: Kind, namespace: Namespace, name: Any) -> tuple[Entry, ...]:
 
 
 def _readings(name: Any) -> tuple[str, ...]:
-    """Return the names that an object may get: a lenient server makes a text of what is none."""
+    """Return the names that an object may get: a lenient server converts other values to text."""
     if isinstance(name, str):
         return (name,)
     spellings = (json.dumps(name), str(name), json.dumps(name, separators=(",", ":")))

@@ -11,7 +11,7 @@ __all__ = ["Entry", "Kind", "Ledger", "LedgerJournal", "bears_token"]
 
 Namespace = tuple[str, ...]
 Kind = str
-"""``namespace``, ``table`` or ``view``."""
+"""One of ``namespace``, ``table`` and ``view``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def own_name(self) -> str:
-        """What the object itself is called: the last level of a namespace, or the name."""
+        """The object's own name: the last level of a namespace, or the name of a table or view."""
         return self.name if self.kind != "namespace" else "".join(self.namespace[-1:])
 
     def __str__(self) -> str:
@@ -37,31 +37,32 @@ def _token(owner: str) -> re.Pattern[str]:
 
 
 def bears_token(owner: str, name: str) -> bool:
-    """Whether a name has the token of a run as a word of its own.
+    """Return whether a name contains the token of a run as a whole word.
 
-    Case does not matter: there are catalogs that fold names.
+    Case does not matter, because some catalogs fold names.
     """
     return _token(owner).search(name) is not None
 
 
 class LedgerJournal(Protocol):
-    """Where ledgers write down what they say, for whoever comes after a crash."""
+    """Where ledgers record their entries, so that they survive a crash."""
 
     def made(self, entry: Entry) -> None:
-        """An object is about to be made."""
+        """Record an object that is about to be made."""
 
     def gone(self, entry: Entry) -> None:
-        """An object was deleted, or never made."""
+        """Record that an object was deleted, or never made."""
 
 
 class Ledger:
-    """What was made and is not yet removed, in order of creation.
+    """The objects that were made and are not yet removed, in order of creation.
 
-    ``remarks`` say in words why an object was left where it is.
+    ``remarks`` say in words why an object was not removed.
+
     ``owner`` is the token that every name of this run contains; an object without it is never
-    entered, so it can never be deleted. ``plainly_named`` is shared by the ledgers of a run: how
-    often they have entered each object in a namespace of the run whose own name does not bear the
-    token, less those that turned out never to have been made.
+    entered, so it can never be deleted. ``plainly_named`` is shared by the ledgers of a run: it
+    counts how often they have entered each object in a namespace of the run whose own name does not
+    contain the token, less those that turned out never to have been made.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Ledger:
                 self._plainly_named[entry] += 1
 
     def forget(self, entry: Entry, *, deleted: bool) -> None:
-        """Strike an object out: it was deleted, or it turned out never to have been made."""
+        """Remove an entry: the object was deleted, or turned out never to have been made."""
         if entry in self._entries:
             del self._entries[entry]
             if self._journal is not None:
@@ -104,22 +105,22 @@ class Ledger:
                 self._plainly_named[entry] -= 1
 
     def owns(self, entry: Entry) -> bool:
-        """Whether the run's token stands in the object's own name or its namespace.
+        """Return whether the run's token is in the object's own name or its namespace.
 
-        As a word of its own: another run's may begin with it.
+        It must be a whole word: another run's token may begin with it.
         """
         return any(bears_token(self.owner, part) for part in (*entry.namespace, entry.name))
 
     def is_own(self, entry: Entry) -> bool:
-        """Whether an object that was found on the catalog may be removed.
+        """Return whether an object that was found on the catalog may be removed.
 
-        It is in the ledger, or its own name bears the token: what somebody else has put into a
-        namespace of the run is not.
+        It may if a ledger of the run has entered it, or if its own name contains the token. Objects
+        that somebody else has put into a namespace of the run may not.
         """
         return self._plainly_named[entry] > 0 or bears_token(self.owner, entry.own_name)
 
     def newest_first(self) -> tuple[Entry, ...]:
-        """Return what is left, in the order in which it must be removed."""
+        """Return the remaining objects, in the order in which they must be removed."""
         return tuple(reversed(self._entries))
 
     def __iter__(self) -> Iterator[Entry]:

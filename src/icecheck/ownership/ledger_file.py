@@ -1,6 +1,6 @@
-"""The ledger on disk: what a run makes is written down before it is asked for, and struck out.
+"""The ledger on disk: each object is recorded before it is requested, and struck out later.
 
-A run that is killed leaves the file behind; `icecheck clean` removes what is still in it.
+A run that is killed leaves the file behind; `icecheck clean` removes the objects in it.
 """
 
 import contextlib
@@ -26,11 +26,11 @@ _FORMAT = "icecheck-ledger/1"
 
 
 class LedgerFile:
-    """Appends to the ledger of one run, from any thread; every line is in the file at once.
+    """Appends to the ledger of one run, from any thread; every line is written at once.
 
-    A file that an earlier run has left there, because objects may remain, gets another name.
-    Raises UsageError when the file cannot be written at all, and Unwritable when it cannot be
-    written any more: what is not written down must not be made.
+    A file that an earlier run has left there, because objects may remain, is renamed. Raises
+    UsageError when the file cannot be written at all, and Unwritable when it can no longer be
+    written: an object that is not recorded must not be made.
     """
 
     def __init__(self, path: Path, owner: str, target: Target) -> None:
@@ -48,26 +48,27 @@ class LedgerFile:
             raise UsageError(f"the ledger {path} cannot be written ({error.strerror})") from None
 
     def made(self, entry: Entry) -> None:
-        """Write down an object that is about to be made."""
+        """Record an object that is about to be made."""
         self._write({"made": _builtins(entry)})
 
     def gone(self, entry: Entry) -> None:
-        """Strike out an object that was deleted, or never made.
+        """Record that an object was deleted, or never made.
 
-        Where that cannot be written it stays in the file: who cleans up finds it gone.
+        If that cannot be written the object stays in the file, and `icecheck clean` finds it gone.
         """
         with contextlib.suppress(Unwritable):
             self._write({"gone": _builtins(entry)})
 
     def close(self, *, keep: bool) -> None:
-        """Close the file; without anything left in it there is no need to keep it."""
+        """Close the file, and remove it unless ``keep``."""
         os.close(self._handle)
         if not keep:
             self.path.unlink(missing_ok=True)
 
     def _write(self, event: Mapping[str, Any]) -> None:
-        # One write on a descriptor opened for appending: what the kernel has survives the death
-        # of this process. Half a line, for which there was room, would spoil the next one.
+        # One write on a descriptor opened for appending: data in the kernel survives the end of
+        # this process. If only part of a line fits, it is cut off again, so that the next line
+        # stays whole.
         line = _line(event)
         with self._lock, writing(self.path):
             before = os.fstat(self._handle).st_size
@@ -82,7 +83,7 @@ class LedgerFile:
 
 @dataclass(frozen=True, slots=True)
 class WrittenLedger:
-    """What a ledger on disk says: whose it is, where, and what may still be there, in order."""
+    """The content of a ledger on disk: owner, URL, and the objects that may remain, in order."""
 
     owner: str
     url: str
@@ -97,7 +98,10 @@ class WrittenLedger:
 
 
 def read_ledger(path: Path) -> WrittenLedger:
-    """Read a ledger; a last line that was cut off is passed over. UsageError if it is none."""
+    """Read a ledger; an incomplete last line is ignored.
+
+    Raises UsageError if the file is no ledger.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -118,17 +122,21 @@ def read_ledger(path: Path) -> WrittenLedger:
 
 
 def _put_aside(path: Path) -> None:
-    """Keep the ledger of an earlier run that may still have objects on its catalog."""
+    """Rename the ledger of an earlier run that may still have objects on its catalog."""
     try:
         earlier = read_ledger(path)
     except UsageError:
-        return  # none, or not one of ours: a report's directory holds what runs write
+        return  # no ledger of ours: a report's directory holds other files too
     if earlier.entries:
         path.rename(path.with_name(f"{path.stem}-{earlier.run_id}{path.suffix}"))
 
 
 def _replay(line: str, left: Counter[Entry], *, is_last: bool) -> None:
-    """Read one line. Two checks may ask for one object: who is refused did not make it gone."""
+    """Apply one line to the remaining objects.
+
+    Two checks may request the same object: the one that was refused does not remove the other's
+    entry.
+    """
     try:
         event = json.loads(line)
     except ValueError:
@@ -154,6 +162,6 @@ def _builtins(entry: Entry) -> list[Any]:
 
 
 def clean_command(url: str, ledger: Path) -> str:
-    """Return in words what to type to remove what a ledger names."""
+    """Return the advice that names the command which removes a ledger's objects."""
     command = f"icecheck clean {shlex.quote(url)} --ledger {shlex.quote(str(ledger))}"
     return f"to clean up, with the same credentials: {command}"

@@ -1,4 +1,4 @@
-"""Removes what a check has made, newest first: what is in its ledger, or bears the run's token."""
+"""Removes what a check has made, newest first: objects in its ledger or with the run's token."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -13,13 +13,13 @@ from icecheck.wire.unreachable import Unreachable
 __all__ = ["Remover", "look_at", "remove_all", "says_gone"]
 
 _KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
-# Told to wait, or that the name is taken, nobody knows what an earlier request has made.
+# With these statuses, an earlier attempt may have made the object.
 _UNSURE = frozenset({408, 409, 429})
 _PAGES_MAX = 100
 
 
 class Remover(Protocol):
-    """What removing needs of a catalog."""
+    """The operations of a catalog that removal needs."""
 
     ledger: Ledger
 
@@ -29,10 +29,10 @@ class Remover(Protocol):
 
     @property
     def exchanges(self) -> Sequence[Exchange]:
-        """What was said to it so far."""
+        """The exchanges with the catalog so far."""
 
     def claims(self, operation_id: str) -> bool:
-        """Whether the catalog claims to serve an operation."""
+        """Return whether the catalog claims to serve an operation."""
 
     @property
     def keeps_full_namespaces(self) -> bool:
@@ -54,7 +54,7 @@ class Remover(Protocol):
 
 
 def remove_all(catalog: Remover) -> None:
-    """Remove what is in the ledger; what cannot be removed stays in it, and nothing is raised."""
+    """Remove the objects in the ledger; those that cannot be removed stay in it; never raises."""
     try:
         for entry in catalog.ledger.newest_first():
             _remove(catalog, entry)
@@ -68,25 +68,25 @@ def _remove(catalog: Remover, entry: Entry) -> None:
     if reply is not None and (reply.ok or reply.status == 404):
         catalog.ledger.forget(entry, deleted=True)
     elif _was_never_made(catalog, entry):
-        # Or the catalog has an answer of its own for what is missing.
+        # The catalog may answer a missing object with another status than 404.
         catalog.ledger.remarks.pop(entry, None)
         catalog.ledger.forget(entry, deleted=False)
 
 
 def _remove_namespace(catalog: Remover, entry: Entry) -> Reply | None:
-    """Drop a namespace; None where it stays, for it holds what the run has not made.
+    """Drop a namespace; None if it is kept because it holds objects that the run has not made.
 
-    A catalog that drops a namespace with all that is in it is not asked to before a look.
+    Unless the catalog is known to refuse to drop a full namespace, its content is read first.
     """
     reply: Reply | None = None
     if catalog.keeps_full_namespaces:
         reply = _drop(catalog, entry)
-        # 409 is due where something is in it; there are catalogs that say it with another 4xx.
+        # 409 is due for a namespace that holds something; some catalogs answer another 4xx.
         if not 400 <= reply.status < 500 or reply.status == 404:
             return reply
     found = _contents(catalog, entry)
     own = [one for one in found or () if one.kind != "namespace" and catalog.ledger.is_own(one)]
-    # A catalog that folds names shows them under others than the ledger has.
+    # A catalog that folds names lists objects under other names than the ledger has.
     dropped = [_drop(catalog, one).ok for one in own]
     if found is None:
         return reply
@@ -98,7 +98,7 @@ def _remove_namespace(catalog: Remover, entry: Entry) -> Reply | None:
 
 
 def _contents(catalog: Remover, entry: Entry) -> list[Entry] | None:
-    """Return what a namespace holds, or None where the catalog does not say."""
+    """Return the content of a namespace, or None where the catalog does not list it."""
     contents: list[Entry] = []
     for kind in _KINDS:
         found = _listed_in(catalog, kind, entry.namespace)
@@ -111,10 +111,9 @@ def _contents(catalog: Remover, entry: Entry) -> list[Entry] | None:
 
 
 def _was_never_made(catalog: Remover, entry: Entry) -> bool:
-    """Whether the catalog, asked for an object, says that there is none, or does not list it.
+    """Return whether an object is missing by its load, or by the listing of its namespace.
 
-    Where it says nothing, because it refuses everything, it is taken at its word: what was refused
-    was not made.
+    If the catalog refuses both, an object whose creation it refused was not made.
     """
     found = look_at(catalog, entry)
     if found is not None and (found.ok or says_gone(found)):
@@ -124,7 +123,7 @@ def _was_never_made(catalog: Remover, entry: Entry) -> bool:
 
 
 def _was_refused(catalog: Remover, entry: Entry) -> bool:
-    """Whether every request that could have made an object of this kind was refused, if any."""
+    """Return whether there were requests that could make such an object, and all were refused."""
     found = [e for e in catalog.exchanges if e.operation in _makers(catalog, entry.kind)]
     asked = [e for e in found if e.step is not Step.UNDO]
     return bool(asked) and all(_is_refusal(e.status or 0) for e in asked)
@@ -144,7 +143,7 @@ def _is_refusal(status: int) -> bool:
 
 
 def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
-    """Whether a listing of the place of an object names it; None where there is no whole one."""
+    """Return whether a listing names an object; None without a complete listing."""
     operation_id = catalog.contract.operation_that(Action.LIST, entry.kind)
     if not catalog.claims(operation_id):
         return None
@@ -165,7 +164,7 @@ def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
 
 
 def look_at(catalog: Remover, entry: Entry) -> Reply | None:
-    """Return what the catalog says of an object; None where it claims not to show any."""
+    """Return the answer to a load of an object; None where the catalog claims no load for it."""
     loads = catalog.contract.operation_that(Action.LOAD, entry.kind)
     if not catalog.claims(loads):
         return None
@@ -176,7 +175,7 @@ def look_at(catalog: Remover, entry: Entry) -> Reply | None:
 
 
 def says_gone(reply: Reply) -> bool:
-    """Whether an answer says that there is no such object."""
+    """Return whether an answer says that there is no such object."""
     return reply.status in {404, 410}
 
 
@@ -188,10 +187,10 @@ def _drop(catalog: Remover, entry: Entry) -> Reply:
 
 
 def _listed_in(catalog: Remover, kind: Kind, namespace: Namespace) -> list[Entry] | None:
-    """Return what of a kind a namespace holds, or None where the catalog does not say."""
+    """Return the objects of a kind in a namespace, or None where the catalog does not list them."""
     operation_id = catalog.contract.operation_that(Action.LIST, kind)
     if not catalog.claims(operation_id):
-        # What nobody can make there is not there.
+        # If no operation can make such an object, there is none.
         return None if any(map(catalog.claims, _makers(catalog, kind))) else []
     found: list[Entry] = []
     token = ""
@@ -228,6 +227,9 @@ def _entries(kind: Kind, body: Any) -> list[Entry]:
 
 
 def _is_below(namespace: Namespace, entry: Entry) -> bool:
-    """Whether an object is directly in a namespace; a catalog of one level lists all there are."""
+    """Return whether an object is directly in a namespace, whatever the case of the names.
+
+    A catalog with one level of namespaces may list all of them.
+    """
     around = entry.namespace[:-1] if entry.kind == "namespace" else entry.namespace
     return [level.casefold() for level in around] == [level.casefold() for level in namespace]

@@ -1,7 +1,7 @@
-"""The last look at a request before it is sent: it goes to the target, and changes the run's own.
+"""The last test of a request before it is sent: does it go to the target, for the run's own?
 
-A config that a catalog announces, or a slip of a check, must never make a run change what belongs
-to somebody else.
+Neither a config that a catalog announces nor a mistake in a check may make a run change what
+belongs to somebody else.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,12 +27,12 @@ _READING = frozenset({"GET", "HEAD"})
 
 
 class ForeignRequest(Exception):
-    """A request was not sent: it might have reached what is not the run's own."""
+    """A request was not sent: it might have reached objects that are not the run's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A namespace as it is spelled in a path; ``levels`` are percent-encoded."""
+    """A namespace in the spelling of a path; ``levels`` are percent-encoded."""
 
     levels: tuple[str, ...]
 
@@ -42,10 +42,10 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class RequestGuard:
-    """Knows which requests a run may send to its target.
+    """Decides which requests a run may send to its target.
 
-    ``own`` is the target as the user described it, ``target`` the same as the config leads to it.
-    ``ledgered`` are objects of the run whose own names do not bear its token.
+    ``own`` is the target as the user described it, ``target`` the same with the settings of the
+    config. ``ledgered`` are objects of the run whose own names do not contain its token.
     """
 
     contract: Contract
@@ -56,15 +56,15 @@ class RequestGuard:
     ledgered: Mapping[Entry, int]
 
     def __call__(self, wire: Wire) -> None:
-        """Let a request pass, or raise ForeignRequest.
+        """Raise ForeignRequest for a request that must not be sent.
 
-        Raises Violation where a plan-id that the catalog gave makes no path.
+        Raises Violation where a plan-id of the catalog cannot be put into a path.
         """
         hosts = self.own.allow_hosts
         if not the_host_is_named(origin_of(wire.url), origin_of(self.own.base_url), hosts):
             raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
         if wire.method in _READING:
-            return  # a catalog may name an address to read at, such as one for fresh credentials
+            return  # an address to read at may be the catalog's, as for fresh credentials
         operation = self.contract.operations.get(str(wire.operation))
         bases = [base for base in self._bases if wire.url.startswith(f"{base}/v1/")]
         if operation is None or not bases:
@@ -123,7 +123,7 @@ class RequestGuard:
             yield from self._container(_Place(place.levels[:-1]))
 
     def _container(self, place: _Place) -> Iterator[str]:
-        """A namespace that only holds what is changed may be the one the user works under."""
+        """Yield a problem unless a containing namespace is the run's, or the user's parent."""
         if place.levels == tuple(map(encode_segment, self.target.namespace)):
             return
         if not any(bears_token(self.owner, level) for level in place.levels):
@@ -134,7 +134,11 @@ class RequestGuard:
             yield f"the {kind} {name} is not the run's own"
 
     def _is_ledgered(self, kind: str, place: _Place, name: str = "") -> bool:
-        """Compared as spelled in paths: where a dot joins levels, it is also part of names."""
+        """Return whether an object is in the ledger.
+
+        Names are compared as spelled in paths, because a dot that joins levels may also be part of
+        a name.
+        """
         wanted = (kind, self._spelled(place.levels), name)
         return any(
             (entry.kind, self._spelled(map(encode_segment, entry.namespace)), spelled) == wanted
@@ -152,14 +156,14 @@ class RequestGuard:
 
 
 def _strings(value: Any) -> Namespace:
-    """The levels of a namespace; what is malformed names nothing."""
+    """Return the levels of a namespace; () for a malformed value."""
     if isinstance(value, list) and all(isinstance(level, str) for level in value):
         return tuple(value)
     return ()
 
 
 def _identifiers(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield what a commit, a transaction or a rename names in its body."""
+    """Yield the identifiers in the body of a commit, a transaction or a rename."""
     changes = body.get("table-changes")
     listed = changes if isinstance(changes, list) else []
     commits = [body, *(change for change in listed if isinstance(change, dict))]

@@ -1,1 +1,1 @@
-"""Checks proven by defects: the mock with a defect, and which checks fail on it."""
+"""Proves checks by defects: runs them on a mock with a defect, and records which of them fail."""

@@ -1,4 +1,4 @@
-"""A session with a mock of its own that has defects: where checks are proven to fail."""
+"""Opens sessions with a mock of their own that has defects, where checks are shown to fail."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -26,8 +26,8 @@ __all__ = [
 ADDRESS = "http://mock.invalid"
 WAREHOUSE = "kill"
 TOKEN = "kill-token"  # noqa: S105 - what a mock wants, so that checks of credentials apply
-CREDENTIAL = "kill:kill-secret"  # or a token for this, so that those of its token endpoint do
-SECOND = Principal(credential="other:other-secret")  # who may do nothing with what a run makes
+CREDENTIAL = "kill:kill-secret"  # or a token for it, so that checks of its token endpoint do
+SECOND = Principal(credential="other:other-secret")  # has no right to the objects of a run
 
 
 @contextmanager
@@ -41,10 +41,10 @@ def defective_session(
 ) -> Iterator[tuple[MockCatalog, Session]]:
     """Open a session with a mock that then gets these defects; no socket is opened.
 
-    The defects come after the session has found out how to work in the catalog, so that only
-    checks meet them, or else ``from_the_start``, as on a real catalog, to whose needs a run
-    adapts; TargetUnusable if nobody can work there. The mock's files are on this machine, in a
-    directory of its own. ``prepare`` arranges what a user would have arranged; ``options`` are
+    The defects come after the session has found out how to work in the catalog, so that only checks
+    meet them. With ``from_the_start`` they are there before, and the run adapts to them as on a
+    real catalog; TargetUnusable is raised if no run can work there. The mock's files are local, in
+    a directory of its own. ``prepare`` arranges what a user would have arranged; ``options`` are
     those of a Target.
     """
     client_id, _, secret = CREDENTIAL.partition(":")
@@ -62,7 +62,7 @@ def defective_session(
         if from_the_start:
             _install(mock, installs)
         session = open_session(target_of_mock(**options), run_id="kill", transport=transport)
-        # Nobody else is on this mock: whether it keeps what others have made need not be tried.
+        # Nobody else uses this mock, so the probe for other users' objects is left out.
         session.keeps_full_namespaces = True
         if from_the_start:
             accommodate(session)
@@ -80,11 +80,11 @@ def _install(mock: MockCatalog, installs: Iterable[Install]) -> None:
 
 
 def client_without_rights(principal: Principal) -> Client:
-    """A client that may ask for the configuration, and for nothing that a run makes."""
+    """Return a client that may read the configuration, and nothing that a run makes."""
     client_id, _, secret = str(principal.credential).partition(":")
     return Client(client_id, secret, permissions=Permissions.nothing())
 
 
 def target_of_mock(**options: Any) -> Target:
-    """The mock of a defective session as a target."""
+    """Return the mock of a defective session as a target."""
     return Target(ADDRESS, warehouse=WAREHOUSE, credential=CREDENTIAL, second=SECOND, **options)

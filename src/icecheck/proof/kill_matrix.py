@@ -1,4 +1,4 @@
-"""The kill matrix: every defect of the mock against the checks that are to notice it."""
+"""The kill matrix: every defect of the mock, and the checks that fail on it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ from icecheck.proof.reach import changed_by
 __all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses"]
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
-"""The groups that need nothing but a catalog."""
+"""The groups that need only a catalog."""
 
 
 def judged_with(
@@ -23,7 +23,7 @@ def judged_with(
 ) -> list[Verdict]:
     """Return the verdicts on one mock with all these defects, those of passive checks last.
 
-    ``from_the_start`` the run meets them before its first check too, and may adapt to them.
+    With ``from_the_start`` the run meets them before its first check too, and may adapt to them.
     """
     installs = [defect.install for defect in defects]
     with defective_session(installs, from_the_start=from_the_start) as (_, session):
@@ -39,8 +39,8 @@ def judged_with(
 def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
     """Return the checks that a defect is to fail: those of the requirement which it breaks.
 
-    Where no check asks for it, passive ones see it in the answers that others get: those whose
-    requirements are about an operation that the defect changes.
+    If none proves it, a passive check has to notice the defect in the answers that others get:
+    these are the plain checks of an operation that the defect changes, or else all plain checks.
     """
     if aimed := [check for check in checks if defect.breaks in check.proves]:
         return aimed
@@ -50,16 +50,16 @@ def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
 
 
 def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:
-    """Return the failures, sorted by check, of what is aimed at a defect among these checks."""
+    """Return the failures of the checks that a defect is to fail, sorted by check."""
     verdicts = judged_with((defect,), aimed_at(defect, checks))
     failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
     return tuple(sorted(failed, key=lambda verdict: verdict.check))
 
 
 def is_proof(defect: Defect, verdict: Verdict) -> bool:
-    """Whether a failure speaks of what the defect breaks.
+    """Return whether a failure is about what the defect breaks.
 
-    It does if its check proves the requirement, or judges the shape of that operation's answers.
+    It is if its check proves the requirement, or judges the shape of that operation's answers.
     """
     operation = defect.breaks.partition(".")[0]
     shape = verdict.passive and verdict.check.startswith(f"schema.{operation}.")
@@ -67,10 +67,10 @@ def is_proof(defect: Defect, verdict: Verdict) -> bool:
 
 
 def misses(defect: Defect, failed: Sequence[Verdict], contract: Contract) -> str:
-    """Return what is wrong with how a defect was noticed; nothing if it was caught as it should.
+    """Return what is wrong with how a defect was noticed; "" if nothing is.
 
-    It has to fail something that speaks of what it breaks, at the level of that requirement: what
-    is less than a MUST fails no check of a MUST.
+    A check about what it breaks has to fail, for a MUST one of level MUST; a defect of less than
+    a MUST may fail no check of a MUST.
     """
     level = contract.requirements[defect.breaks].level
     proofs = [verdict for verdict in failed if is_proof(defect, verdict)]

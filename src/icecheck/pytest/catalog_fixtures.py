@@ -1,7 +1,8 @@
 """The pytest fixtures `iceberg_catalog` and `iceberg_namespace`: on the mock, or on a real catalog.
 
-With `--catalog-url` they are on that catalog, else on a fresh warehouse of the bundled mock. Loaded
-in every pytest run of an environment that has icecheck: all else is imported when it is used.
+With `--catalog-url` they use that catalog, else a fresh warehouse of the bundled mock. This module
+is loaded in every pytest run of an environment that has icecheck, so it imports everything else
+where it is used.
 """
 
 import contextlib
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from icecheck.pytest.run import CatalogRun
 
 MOCK_NAMESPACE = "icecheck_mock"
-"""The namespace of a test on the mock, whose warehouse has no other."""
+"""The namespace of a test on the mock; its warehouse has no other."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OwnCatalog:
-    """What a test has on a real catalog."""
+    """The catalog and the namespace of a test on a real catalog."""
 
     catalog: "RestCatalog"
     namespace: "OwnNamespace"
@@ -36,7 +37,7 @@ class _OwnCatalog:
 
 @pytest.fixture(scope="session")
 def _iceberg_session(request: pytest.FixtureRequest) -> "Iterator[Callable[[], OwnNamespace]]":
-    """One conversation with the catalog of `--catalog-url`: makes a namespace for each test."""
+    """A session with the catalog of `--catalog-url`; yields a maker of test namespaces."""
     from icecheck.pytest.own_namespace import OwnNamespace
     from icecheck.replies.expect import Blocked, NotOffered
     from icecheck.target.target import UsageError
@@ -71,7 +72,7 @@ def _opened(config: pytest.Config) -> "Session":
     run = _run(config)
     target = run.options.target
     if target.isolation == "auto":
-        # Without a namespace that the user named, those of the tests stand at the top.
+        # Unless the user named a parent namespace, the namespaces of tests are at the top level.
         target = replace(target, isolation="flat")
     session = open_session(
         target,
@@ -97,7 +98,7 @@ def _run(config: pytest.Config) -> "CatalogRun":
 def _iceberg_own(
     request: pytest.FixtureRequest, _iceberg_session: "Callable[[], OwnNamespace]"
 ) -> Iterator[_OwnCatalog]:
-    """The test's own namespace on the catalog of `--catalog-url`, removed with all in it."""
+    """The test's own namespace on the catalog of `--catalog-url`, removed with its content."""
     from icecheck.ownership.ledger_file import clean_command
     from icecheck.pytest.own_catalog import own_catalog
 

@@ -1,7 +1,7 @@
 """The pytest fixtures of the checks, for the conftest of each folder of checks.
 
-They stand there, and not in the plugin, so that only checks have them: `catalog` and `spark` are
-names that other projects use too, whose fixtures the checks must not meet either.
+They are not in the plugin, so that only checks have them: other projects may have fixtures named
+`catalog` and `spark` too, which the checks must not use either.
 """
 
 from typing import TYPE_CHECKING, Protocol

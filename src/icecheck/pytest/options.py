@@ -1,8 +1,8 @@
-"""The options of the pytest plugin, and how they make room for another's of the same name.
+"""The options of the pytest plugin, and how they avoid other plugins' options of the same name.
 
-Each option has a name that is nobody else's, such as ``--icecheck-catalog-url``, which is what
-pytest knows. The short one, ``--catalog-url``, is read as the long one while no other plugin and no
-conftest has an option of that name; else it is theirs. Keys of the ini file are treated alike.
+pytest knows each option by a unique name, such as ``--icecheck-catalog-url``. The short one,
+``--catalog-url``, is read as the long one unless another plugin or a conftest has an option of that
+name; then it is theirs. Keys of the ini file are treated alike.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OPTIONS: tuple[_Option, ...] = (
 
 
 class OptionTaken(pytest.PytestWarning):
-    """Another plugin or a conftest has an option that is called like one of icecheck's."""
+    """Another plugin or a conftest has an option with the same short name as one of icecheck's."""
 
 
 def add_options(
@@ -45,7 +45,7 @@ def add_options(
     pluginmanager: pytest.PytestPluginManager,
     table: Sequence[TargetOption] = TARGET_OPTIONS,
 ) -> None:
-    """Add the options of the target and of the suite, under the names that are only icecheck's.
+    """Add the options of the target and of the suite, under their unique names.
 
     Those of the target are also keys of the ini file: ``catalog_…`` for ``--catalog-…``.
     """
@@ -76,20 +76,20 @@ def add_options(
 
 
 def _settings(option: TargetOption) -> dict[str, Any]:
-    # Numbers and choices are read later: what belongs to another's option of the same name must
-    # not be refused before it is known to be theirs.
+    # Numbers and choices are read later: a value for another plugin's option of the same name must
+    # not be refused before it is known whose option it is.
     if option.kind is Kind.FLAG:
         return _FLAG
     return _LIST if option.kind.repeats else _TEXT
 
 
 def option(config: pytest.Config, name: str) -> Any:
-    """Return what the command line says, None for nothing; ``name`` is as ``conformance-seed``."""
+    """Return an option of the command line, or None; ``name`` is as ``conformance-seed``."""
     return config.getoption(_dest(name))
 
 
 def given(config: pytest.Config, name: str) -> Any:
-    """Return what the command line says of the target, else the ini file; None for nothing."""
+    """Return a target option's value from the command line, else from the ini file, or None."""
     said = option(config, f"catalog-{name}")
     if said is None:
         said = config.getini(_dest(f"catalog-{name}"))
@@ -102,10 +102,10 @@ def given(config: pytest.Config, name: str) -> Any:
 
 
 class Spellings:
-    """The short names: whose they are is decided anew each time the command line is read.
+    """The short names: each time the command line is read, they are resolved anew.
 
-    That is, before conftests are loaded and after it. pytest has no hook for this, and a name that
-    is registered twice ends the program; so the two methods that read are wrapped.
+    It is read before conftests are loaded and after it. pytest has no hook for this, and a name
+    that is registered twice ends the program; so the two methods that read are wrapped.
     """
 
     NAME = "icecheck-spellings"
@@ -129,7 +129,7 @@ class Spellings:
             setattr(self._parser, name, self._reading(getattr(self._parser, name), is_final))
 
     def taken(self) -> list[str]:
-        """Return the short names that somebody else's options have."""
+        """Return the short names that options of other plugins or conftests have."""
         theirs = {
             name
             for group in (self._parser._anonymous, *self._parser._groups)  # noqa: SLF001 - pytest has no list of options
@@ -142,12 +142,12 @@ class Spellings:
     def pytest_load_initial_conftests(
         self, early_config: pytest.Config
     ) -> Generator[None, None, None]:
-        """Add the short keys of the ini file, once whoever may have the same has spoken."""
+        """Add the short keys of the ini file, after other plugins have added theirs."""
         yield
         self._add_keys(early_config)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Warn of short names that are somebody else's, once."""
+        """Warn once of short names that belong to other plugins or conftests."""
         self._add_keys(config)
         taken = self.taken()
         if not taken or hasattr(config, "workerinput"):
@@ -155,7 +155,7 @@ class Spellings:
         theirs = ", ".join(f"--{name}" for name in taken)
         ours = ", ".join(f"--{PREFIX}{name}" for name in taken)
         words = f"{theirs}: an option of another plugin or a conftest; icecheck's is {ours}"
-        # Where warnings are errors, a project is not ended by an option that it does not use.
+        # Where warnings are errors, an option that the project does not use must not end it.
         with contextlib.suppress(OptionTaken):
             config.issue_config_time_warning(OptionTaken(words), 2)
 
@@ -177,10 +177,11 @@ class Spellings:
         return read_ours
 
     def _spelled_out(self, args: Sequence[Any], is_final: bool) -> list[str]:
-        """Return the arguments with the long names in the place of the short ones.
+        """Return the arguments with the long names in place of the short ones.
 
-        Before conftests are loaded a value that is also a file stays an argument of its own: the
-        option may turn out to be a conftest's, without a value, and the file say which conftest.
+        Before conftests are loaded, a value that is also a file stays a separate argument: the
+        option may turn out to be a conftest's, without a value, and the file may decide which
+        conftest is loaded.
         """
         arguments = [str(each) for each in args]
         end = arguments.index("--") if "--" in arguments else len(arguments)

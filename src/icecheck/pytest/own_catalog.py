@@ -1,4 +1,4 @@
-"""PyIceberg on the catalog under test, held to the namespace of one test."""
+"""PyIceberg on the catalog under test, confined to the namespace of one test."""
 
 import time
 from collections.abc import Callable
@@ -16,9 +16,9 @@ __all__ = ["own_catalog"]
 
 
 def own_catalog(target: Target, own: OwnNamespace, said: list[str]) -> "RestCatalog":
-    """Return a PyIceberg catalog whose requests ``own`` permits; each is a line in ``said``.
+    """Return a PyIceberg catalog that sends only requests that ``own`` permits.
 
-    ModuleNotFoundError without PyIceberg.
+    ``said`` gets a line for each. Raises ModuleNotFoundError without PyIceberg.
     """
     from pyiceberg.catalog.rest import RestCatalog
 
@@ -31,7 +31,7 @@ def own_catalog(target: Target, own: OwnNamespace, said: list[str]) -> "RestCata
             return confine(super()._create_session())
 
         def _create_legacy_oauth2_auth_manager(self, session: "Session") -> Any:
-            # It fetches a token at once, before the session is finished.
+            # This method fetches a token at once, before the session is finished.
             return super()._create_legacy_oauth2_auth_manager(confine(session))
 
     catalog = OwnRestCatalog("icecheck", **pyiceberg_conf(target))
@@ -43,12 +43,12 @@ def own_catalog(target: Target, own: OwnNamespace, said: list[str]) -> "RestCata
 def _confining(
     own: OwnNamespace, said: list[str], timeout_seconds: float
 ) -> "Callable[[Session], Session]":
-    """Return what puts a question before each adapter of a session: may this be sent?"""
+    """Return a function that wraps each adapter of a session in one that asks for permission."""
     from requests import PreparedRequest, Response
     from requests.adapters import BaseAdapter
 
     class Permitted(BaseAdapter):  # type: ignore[misc]
-        """Asks before a request goes on to the adapter that PyIceberg chose for it."""
+        """Asks for permission before it passes a request to the adapter that PyIceberg chose."""
 
         def __init__(self, chosen: BaseAdapter) -> None:
             super().__init__()

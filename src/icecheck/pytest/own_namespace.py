@@ -1,8 +1,8 @@
-"""A namespace for one test on a catalog that others use: only what is in it can be changed.
+"""A namespace for one test on a shared catalog: only objects in it can be changed.
 
 A test speaks to the catalog with a client of its own (PyIceberg). Each of its requests is read
-before it is sent: one that changes something goes out only if everything that it names lies in the
-test's namespace, and what it may create is entered in the ledger first.
+before it is sent: one that changes something is sent only if every object that it names is in the
+test's namespace, and objects that it may create are entered in the ledger first.
 """
 
 import json
@@ -28,12 +28,12 @@ _IDENTIFIERS = frozenset({Place.IDENTIFIER, Place.SOURCE, Place.DESTINATION, Pla
 
 
 class NotOwn(Exception):
-    """A request of a test would change what is not the test's own; it was not sent."""
+    """A request of a test would change an object that is not the test's own; it was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """A request that may be sent: what it does if it succeeds, and what is new in the ledger."""
+    """Permission to send a request: its effect if it succeeds, and its new ledger entries."""
 
     operation: str
     effect: Effect
@@ -41,9 +41,9 @@ class Permit:
 
 
 class OwnNamespace:
-    """The namespace of one test, made by ``make`` and removed with all in it by ``remove``.
+    """The namespace of one test; ``make`` creates it and ``remove`` removes it with its content.
 
-    ``name`` is one that no other test of the run has.
+    ``name`` is unique among the tests of the run.
     """
 
     def __init__(self, session: Session, name: str) -> None:
@@ -56,7 +56,7 @@ class OwnNamespace:
         self.left: tuple[Entry, ...] = ()
 
     def make(self) -> None:
-        """Create the namespace, unless the run may only read; one that was there is nobody's.
+        """Create the namespace, unless the run may only read; an existing one is never used.
 
         Raises NotOffered, Blocked or Unreachable without success.
         """
@@ -67,22 +67,22 @@ class OwnNamespace:
         try:
             arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace))
         except Blocked:
-            # 409 to a second attempt: the first one made it, and its answer was lost.
+            # A 409 after a retry: the first attempt made it, and its answer was lost.
             if catalog.exchanges[-1].status != 409 or len(catalog.exchanges) < 2:
                 raise
             catalog.ledger_namespace(namespace)
         self.path = namespace
 
     def remove(self) -> None:
-        """Remove what the test has made, newest first; what stays is in ``left``."""
+        """Remove what the test has made, newest first; objects that remain are in ``left``."""
         self._catalog.undo()
         self.left = tuple(self._catalog.ledger)
-        self._session.exchanges.clear()  # no report is made of them
+        self._session.exchanges.clear()  # no report uses them
 
     def permit(self, method: str, url: str, body: bytes | None) -> Permit:
         """Enter in the ledger what a request may create; raise NotOwn if it must not be sent.
 
-        ``url`` is whole, as it will be sent.
+        ``url`` is the complete URL, as it will be sent.
         """
         asked = url.partition("?")[0]
         if method == "POST" and asked in self._tokens:
@@ -116,7 +116,7 @@ class OwnNamespace:
     def _read(
         self, method: str, path: str
     ) -> "tuple[Operation | None, dict[str, str | Namespace]]":
-        """Return the operation whose path this is, and its names."""
+        """Return the operation that has this path, and its names; (None, {}) if there is none."""
         session = self._session
         found = session.offer.operation_of(session.contract, method, path)
         if found is None or any(map(_leads_away, found[1].values())):
@@ -154,7 +154,7 @@ class OwnNamespace:
 
 
 def _leads_away(segment: str) -> bool:
-    """Whether a server that decodes before it splits would go up from here, or nowhere."""
+    """Return whether a segment is empty, or has dots by which a decoding server climbs the path."""
     return not segment or not {".", ".."}.isdisjoint(unquote(segment).split("/"))
 
 

@@ -1,6 +1,6 @@
 """The pytest plugin: options, fixtures of a catalog, and checks when ``--catalog-url`` is given.
 
-It sits in every environment that has icecheck installed, so it imports nothing heavy and does
+It is loaded in every environment that has icecheck installed, so it imports nothing heavy and does
 nothing unless it is asked to.
 """
 
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register what runs checks, if there is a catalog to check."""
+    """Register the plugin that runs checks, if a catalog was named."""
     url = given(config, "url")
     if url:
         from icecheck.mock_server.fixtures import REDIRECTED_TO
@@ -43,7 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Refuse to collect checks without what they import: each file would be a traceback."""
+    """Refuse to collect checks without the libraries that they import.
+
+    Otherwise each file would be reported with a traceback.
+    """
     if not any(_names_the_suite(argument) for argument in session.config.args):
         return
     if lacking := how_to_install(SUITE, "suite"):
@@ -51,7 +54,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def _names_the_suite(argument: str) -> bool:
-    """Whether a positional argument is a module, a file or a directory of the suite."""
+    """Return whether a positional argument is a module, a file or a directory of the suite."""
     place = argument.partition("::")[0]
     package, _, module = place.partition(".")
     if package == "icecheck" and (not module or module.split(".")[0] in _SUITE):
@@ -66,7 +69,7 @@ def _names_the_suite(argument: str) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse to run checks without a catalog: they would look green and mean nothing.
+    """Refuse to run checks without a catalog: they would pass without judging anything.
 
     With a catalog, checks that strain it are left out unless the user allows them.
     """
@@ -83,7 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_check(item: pytest.Item) -> bool:
-    """Whether an item is a check; other projects' items may answer to any attribute."""
+    """Return whether an item is a check; items of other projects may have any attribute."""
     if not isinstance(item, pytest.Function):
         return False
     mark = getattr(item.obj, "__icecheck__", None)

@@ -1,4 +1,4 @@
-"""What PyIceberg must be told to reach a catalog: the target as properties of its REST client."""
+"""The target as properties of PyIceberg's REST client."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["pyiceberg_conf"]
 def pyiceberg_conf(target: Target) -> dict[str, Any]:
     """Return the properties with which PyIceberg's ``RestCatalog`` reaches ``target``.
 
-    All are text but ``ssl``, which is a table.
+    All are text except ``ssl``, which is a table.
     """
     said: dict[str, Any] = {
         "uri": target.base_url,

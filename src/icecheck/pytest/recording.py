@@ -1,4 +1,4 @@
-"""pytest in, verdicts out: a pytest item that is a check calls the judge."""
+"""Runs a pytest item that is a check, and records its verdict."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -31,23 +31,23 @@ PROPERTY = "icecheck"
 
 
 class Recorder:
-    """The part of the plugin that lives in the process where the checks run.
+    """The part of the plugin in the process where the checks run.
 
-    It is not registered as a plugin itself: pytest looks at every attribute of a plugin, and some
-    of its properties start what they give. ``worker`` is the name that xdist gave this process.
+    It is not registered as a plugin itself: pytest reads every attribute of a plugin, and some of
+    its properties start what they return. ``worker`` is the name that xdist gave this process.
     """
 
     def __init__(self, options: RunOptions, worker: str = "") -> None:
         self.options = options
         self.worker = worker
         self.unwritten = ""
-        """Why the run cannot go on: which of its files cannot be written. Empty while all can."""
+        """The message about a file of the run that cannot be written; empty if there is none."""
         self._runner: CheckRunner | None = None
         self._unusable: TargetUnusable | UsageError | Unwritable | None = None
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog as a fixture gives it; a check gets one that bears its own id."""
+        """The catalog for a fixture; a check gets one with its own id."""
         with self._told_in_a_line():
             return Catalog(self._opened().session, "fixture")
 
@@ -58,7 +58,7 @@ class Recorder:
             return self._opened().resources.spark
 
     def _opened(self) -> CheckRunner:
-        """Return the runner, opened on first use; what is refused is refused once and for all."""
+        """Return the runner, opened on first use; raise the first failure to open it each time."""
         if self._unusable is not None:
             raise self._unusable
         if self._runner is None:
@@ -71,7 +71,7 @@ class Recorder:
 
     @contextlib.contextmanager
     def _told_in_a_line(self) -> Iterator[None]:
-        """Fail the item at hand in one line where the run cannot go on."""
+        """Fail the current item in one line where the run cannot continue."""
         try:
             yield
         except Unwritable as unwritable:
@@ -81,7 +81,7 @@ class Recorder:
             pytest.fail(str(unusable), pytrace=False)
 
     def called(self, item: pytest.Function) -> bool:
-        """Let the judge call an item's function if it is a check; whether it is one."""
+        """Judge an item's function if it is a check; return whether it is one."""
         declared = declaration_of(item.obj)
         if declared is None:
             return False
@@ -117,9 +117,9 @@ class Recorder:
         return verdict
 
     def _mark_of(self, verdict: Verdict, runner: CheckRunner) -> Mark | None:
-        """Return how a verdict compares with the entry that names it, if one does.
+        """Return how a verdict compares with the entry that names it; None without an entry.
 
-        Its cause is found as if it were alone: what it shares with others is known at the end.
+        Its cause is computed for this verdict alone: shared causes are known only at the end.
         """
         cause, foreseen = None, self.options.foreseen
         if any(entry.cause is not None for entry in foreseen):
@@ -131,7 +131,8 @@ class Recorder:
     def finished(self, *, whole: bool) -> ProcessReport | None:
         """End the session and return what this process knows; None if there was no session.
 
-        Where no interrupt ended the tests (``whole``), what the catalog does not claim is tried.
+        If no interrupt ended the tests (``whole``), operations that the catalog does not claim are
+        tried.
         """
         if self._runner is None:
             return None
@@ -143,7 +144,7 @@ class Recorder:
 
 
 def is_disruptive(item: pytest.Item) -> bool:
-    """Whether a pytest item is a check that strains the catalog."""
+    """Return whether a pytest item is a check that strains the catalog."""
     check = _check_in(item)
     return check is not None and check.disruptive
 
@@ -159,7 +160,7 @@ def _check_in(item: pytest.Item) -> Declaration | None:
 
 
 def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
-    """Map a verdict to what pytest knows: blocked and error are red, less than MUST warns."""
+    """Map a verdict to a pytest outcome: blocked and error fail, failures below MUST warn."""
     if mark is not None:
         _show_expected(verdict, mark)
     match verdict.outcome:
@@ -174,11 +175,11 @@ def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
 
 
 def _show_expected(verdict: Verdict, mark: Mark) -> None:
-    """Map what the user foresaw to xfail, and what contradicts it to a failure."""
+    """Map an expected failure to xfail, and a contradicted expectation to a failure."""
     said = f"{mark.entry.kind}: {mark.entry.reason}"
     match mark.met:
         case Met.AS_EXPECTED if verdict.outcome not in {Outcome.PASS, Outcome.SKIP}:
-            # Returns under --runxfail, which asks for the failure as it is.
+            # Under --runxfail this call returns, and the failure is shown as it is.
             pytest.xfail(f"{said} ({verdict.summary})")
         case Met.PASSES:
             pytest.fail(f"[XPASS(strict)] {said}: remove {mark.entry.words}", pytrace=False)

@@ -67,7 +67,7 @@ class CatalogRun:
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> "CatalogRun":
-        """Read the options; a bad one is one line and pytest's usage error."""
+        """Read the options; a wrong one is reported in one line as pytest's usage error."""
         handed = getattr(config, "workerinput", {})
         run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
         run_id = run_id or secrets.token_hex(3)
@@ -82,7 +82,7 @@ class CatalogRun:
         worker = handed.get("workerid", "")
         report = option(config, "conformance-report")
         if report is not None:
-            report = str(Path(report).absolute())  # a test may go to another directory
+            report = str(Path(report).absolute())  # a test may change the working directory
         options = RunOptions(
             target=target,
             run_id=run_id,
@@ -99,7 +99,7 @@ class CatalogRun:
 
     @property
     def tests_ledger(self) -> Path:
-        """The file in which what the fixtures make for tests is written down, beforehand."""
+        """The ledger file of the objects that fixtures make for tests."""
         name = f"tests.{_ledger_file(self.recorder.worker)}"
         return self._directory / name
 
@@ -113,7 +113,7 @@ class CatalogRun:
             items[:] = kept
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Find out in one request whether there is a catalog, before anything is collected."""
+        """Find out with one request whether there is a catalog, before anything is collected."""
         if hasattr(session.config, "workerinput") or session.config.option.collectonly:
             return
         try:
@@ -125,11 +125,11 @@ class CatalogRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Let the judge call the function when it is a check."""
+        """Judge the function when it is a check."""
         return self.recorder.called(pyfuncitem) or None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the verdict out of a report, whichever process it comes from."""
+        """Take the verdict out of a report, from whichever process."""
         if report.when == "call":
             for key, value in report.user_properties:
                 if key == PROPERTY:
@@ -137,19 +137,19 @@ class CatalogRun:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Hand the run's id to an xdist worker: all of them are one run."""
+        """Pass the run's id to an xdist worker: all of them belong to one run."""
         node.workerinput[PROPERTY] = self.options.run_id
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take over what an xdist worker knows when it ends."""
+        """Take in the report of an xdist worker when it ends."""
         sent = getattr(node, "workeroutput", {}).get(PROPERTY)
         if sent is not None:
             self.workers.append(WorkerReport.from_builtins(sent))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Close this process's part; in the controller, conclude and write the report."""
+        """End this process's part; in the controller, conclude and write the report."""
         process = self.recorder.finished(whole=_ended_by_itself(session))
         asked = checks_among(getattr(session, "items", ()))
         sent = WorkerReport(asked, process, self.recorder.unwritten).to_builtins()
@@ -157,7 +157,7 @@ class CatalogRun:
             output: dict[str, Any] = getattr(session.config, "workeroutput", {})
             output[PROPERTY] = sent
             return
-        # Through builtins, as a worker's report comes: one form, one code path.
+        # The own report is converted like a worker's, so that there is one code path.
         self.workers.append(WorkerReport.from_builtins(sent))
         unwritten = [worker.unwritten for worker in self.workers if worker.unwritten]
         processes = [worker.process for worker in self.workers if worker.process is not None]
@@ -196,10 +196,10 @@ class CatalogRun:
     def _in_order(
         self, every: Sequence[Check], chosen: Sequence[Check], *, ended_early: bool
     ) -> list[Verdict]:
-        """Return the verdicts in the order in which the command line has them.
+        """Return the verdicts in the order of the command line.
 
-        That is the suite's own, whichever process judged first, with what the release does not
-        demand at the end.
+        That is the suite's order, whichever process judged first, with the checks that the release
+        does not demand at the end.
         """
         places = {check.id: place for place, check in enumerate(every)}
         verdicts = sorted(self.verdicts, key=lambda v: places.get(v.check, len(places)))
@@ -208,12 +208,12 @@ class CatalogRun:
         return sorted(verdicts, key=_is_not_demanded)
 
     def _end_unwritten(self, session: pytest.Session, why: str) -> None:
-        """End a run whose files cannot be written: there is no report of it."""
+        """End a run whose files cannot be written, without a report."""
         self._unwritten = why
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
-        """Say what pytest's own summary cannot: passive failures, verdict, causes."""
+        """Add to pytest's own summary: passive failures, verdict, causes."""
         if self.run is None and not self._unwritten:
             return
         write = terminalreporter.write_line
@@ -237,7 +237,10 @@ class CatalogRun:
 
 
 def _put_aside(directory: Path) -> None:
-    """Leave nothing of an earlier run where somebody may take it for this one's."""
+    """Rename an earlier run's report, so that nobody takes it for this one's.
+
+    Raises UsageError where the directory cannot be written.
+    """
     try:
         put_aside(directory)
     except OSError as error:
@@ -248,13 +251,13 @@ def _put_aside(directory: Path) -> None:
 
 
 def _ended_by_itself(session: pytest.Session) -> bool:
-    """Whether nothing but a first failure (--maxfail) ended the tests early."""
+    """Return whether the tests ended by themselves or at a first failure (--maxfail)."""
     ended = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
     return session.exitstatus in ended and not session.shouldstop
 
 
 def _is_interrupted(session: pytest.Session, processes: Sequence[ProcessReport]) -> bool:
-    """Whether somebody ended the tests: neither the breaker nor a first failure did."""
+    """Return whether a user ended the tests, not the breaker or a first failure."""
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     return interrupted and not session.shouldfail and not any(p.tripped for p in processes)
 
@@ -264,7 +267,7 @@ def _is_not_demanded(verdict: Verdict) -> bool:
 
 
 def _expectation_file(named: str | None, contract: Contract) -> ExpectationFile | None:
-    """Return the entries of the file that was named, or else of the one that lies here."""
+    """Return the entries of the named file, or else of the one in the working directory."""
     path = Path(named or DEFAULT_FILE)
     if named is None and not path.exists():
         return None
@@ -276,7 +279,7 @@ def _ledger_file(worker: str) -> str:
 
 
 def _exit_status(run: Run) -> int:
-    """Return pytest's own number: a passive MUST failure is a failure like any other."""
+    """Return pytest's exit code: a passive MUST failure counts like any other."""
     excused = run.expectations.excused
     if run.expectations.unmet or any(
         v.outcome is Outcome.FAIL and v.level is Level.MUST and v.gating and v.check not in excused
@@ -298,7 +301,7 @@ def said_of_target(config: pytest.Config, table: Sequence[TargetOption] = TARGET
 
     def said(option: TargetOption) -> Any:
         value = given(config, option.name)
-        # A key of the ini file that is left empty says nothing.
+        # An empty key of the ini file is ignored.
         emptied = option.kind in {Kind.SIGNING, Kind.LEVELS} and value in ("", [""])
         return None if emptied else value
 

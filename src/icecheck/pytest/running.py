@@ -1,6 +1,7 @@
-"""The run of a pytest session, found where it is registered: as a plugin under a name of its own.
+"""Finds the run of a pytest session: it is registered as a plugin under its own name.
 
-Loaded in every pytest run of an environment that has icecheck: what makes the run is not imported.
+This module is loaded in every pytest run of an environment that has icecheck, so it does not import
+the run.
 """
 
 from typing import TYPE_CHECKING
@@ -16,6 +17,6 @@ __all__ = ["running"]
 
 
 def running(config: pytest.Config) -> "CatalogRun | None":
-    """Return what runs checks and gives tests the catalog, where one was named."""
+    """Return the run that judges checks and gives tests the catalog; None without a catalog."""
     run: CatalogRun | None = config.pluginmanager.get_plugin(RUN_PLUGIN)
     return run

@@ -1,7 +1,8 @@
 """The pytest fixture `iceberg_spark`: Spark on a test's own warehouse of the mock catalog.
 
-Loaded in every pytest run of an environment that has icecheck: Spark is imported when it is used.
-It stands here and not with the mock's other fixtures, because the mock knows nothing of Spark.
+This module is loaded in every pytest run of an environment that has icecheck, so it imports Spark
+where it is used. It is not with the mock's other fixtures, because the mock does not depend on
+Spark.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +27,7 @@ def iceberg_spark_workbench() -> "Iterator[SparkWorkbench]":
     try:
         started = SparkWorkbench.start()
     except SparkUnavailable as unavailable:
-        # Skipping would look green in a build where Spark was to be had.
+        # A skip would hide that Spark is missing in a build that should have it.
         pytest.fail(str(unavailable), pytrace=False)
     with started:
         yield started
@@ -40,7 +41,7 @@ def iceberg_spark(
 
     The JVM is shared; settings, temporary views and catalogs are the test's own.
     """
-    # Only now, and not as an argument: where there are no settings no JVM is started.
+    # Requested here, not as an argument: without settings no JVM is started.
     workbench: SparkWorkbench = request.getfixturevalue("iceberg_spark_workbench")
     name = iceberg_spark_conf["spark.sql.defaultCatalog"]
     prefix = f"spark.sql.catalog.{name}."

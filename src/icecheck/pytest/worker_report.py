@@ -1,4 +1,4 @@
-"""What a process of a pytest run tells the controlling one at its end: builtins, as xdist sends."""
+"""The report of a pytest process to the controlling one at its end: builtins, as xdist sends."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ __all__ = ["WorkerReport"]
 class WorkerReport:
     """What one worker of xdist, or the only process, knows beside the verdicts.
 
-    ``asked`` are the ids of the checks that pytest selected. ``process`` is None where there was
-    no session. ``unwritten`` says which file of the run cannot be written, if one cannot.
+    ``asked`` are the ids of the checks that pytest selected. ``process`` is None if there was no
+    session. ``unwritten`` says which file of the run cannot be written, if any.
     """
 
     asked: list[str]
@@ -27,7 +27,7 @@ class WorkerReport:
     unwritten: str = ""
 
     def to_builtins(self) -> dict[str, Any]:
-        """Return the same in builtins."""
+        """Return the report in builtins."""
         sent: dict[str, Any] = {"asked": self.asked, "unwritten": self.unwritten}
         if self.process is not None:
             sent["process"] = {
@@ -44,7 +44,7 @@ class WorkerReport:
 
     @classmethod
     def from_builtins(cls, sent: Mapping[str, Any]) -> "WorkerReport":
-        """Read what ``to_builtins`` gave."""
+        """Read a report that ``to_builtins`` returned."""
         told = sent.get("process")
         process = None
         if told is not None:

@@ -1,1 +1,1 @@
-"""An answer judged: expectations of its status and body, and its documented schema."""
+"""Judges one answer: expectations of its status and body, and its documented schema."""

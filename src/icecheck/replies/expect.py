@@ -1,4 +1,4 @@
-"""What a check expects of a reply: matchers on JSON as values, and the three ways to end early."""
+"""Expectations of a reply: matchers on JSON values, and the three ways to end a check early."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,15 +45,15 @@ BODY_IS_NO_JSON = declare(
 
 
 SHAPE_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""What code raises that reads an answer of another shape than the document's."""
+"""The exceptions of code that reads an answer of another shape than the document's."""
 
 
 class Violation(Exception):
     """The catalog is wrong: what was expected, what came, and which exchange shows it.
 
     ``symptom`` names what is wrong independently of the operation; checks whose violations share
-    symptom, expected and actual are reported as one cause. ``expected`` are statuses where one of
-    them was due; an ``actual`` that is a number is the status that came.
+    symptom, expected and actual are reported as one cause. ``expected`` are statuses if one of them
+    was due; an ``actual`` that is a number is the status that came.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Violation(Exception):
 
     @classmethod
     def again(cls, first: Finding, *others: Finding, **changed: Any) -> "Violation":
-        """Return the Violation of findings that were made before; members of the first change."""
+        """Return the Violation for earlier findings; ``changed`` replaces members of the first."""
         violation = cls(first.symptom, first.expected, first.actual)
         violation.finding = replace(first, **changed)
         violation.findings = (violation.finding, *others)
@@ -100,7 +100,7 @@ class Blocked(Exception):
 
 
 class NotOffered(Exception):
-    """The catalog does not offer what the check needs; never a failure."""
+    """The catalog does not offer what the check needs; this is never a failure."""
 
     def __init__(self, reason: str, kind: SkipKind = SkipKind.MISSING_FIXTURE) -> None:
         self.kind = kind
@@ -120,7 +120,7 @@ class Matcher:
 
 
 class _Absent:
-    """The value of a member that is not there."""
+    """The value of a missing member."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -134,7 +134,7 @@ ABSENT_OR_NULL = Matcher("absent or null", lambda v: v is ABSENT or v is None)
 
 
 def containing(*items: Any) -> Matcher:
-    """Match a list that has each of the items (each may be a subset of an object)."""
+    """Return a matcher of lists that have each of the items (each may be a subset of an object)."""
 
     def accepts(value: Any) -> bool:
         return isinstance(value, list) and all(
@@ -145,7 +145,7 @@ def containing(*items: Any) -> Matcher:
 
 
 def lacking(*items: Any) -> Matcher:
-    """Match a list that has none of the items."""
+    """Return a matcher of lists that have none of the items."""
 
     def accepts(value: Any) -> bool:
         return isinstance(value, list) and not any(
@@ -156,7 +156,7 @@ def lacking(*items: Any) -> Matcher:
 
 
 def one_of(*values: Any) -> Matcher:
-    """Match any of the values (the document leaves the choice open)."""
+    """Return a matcher of any of the values (the document leaves the choice open)."""
 
     def accepts(value: Any) -> bool:
         return any(_mismatch(each, value, "", exact=True) is None for each in values)
@@ -165,7 +165,7 @@ def one_of(*values: Any) -> Matcher:
 
 
 def show(value: Any, limit: int = 160) -> str:
-    """Return a value as it would stand in JSON, shortened for a report."""
+    """Return a value as JSON, shortened for a report."""
     if isinstance(value, Matcher | _Absent):
         return repr(value)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
@@ -173,7 +173,7 @@ def show(value: Any, limit: int = 160) -> str:
 
 
 def equal(actual: Any, expected: Any, *, symptom: Symptom, detail: str = "") -> None:
-    """Raise a Violation unless a value that a check derived equals what it must be."""
+    """Raise Violation unless a value that a check derived equals what it must be."""
     found = _mismatch(expected, actual, "", exact=True)
     if found is not None:
         pointer, wanted, got = found
@@ -183,7 +183,7 @@ def equal(actual: Any, expected: Any, *, symptom: Symptom, detail: str = "") -> 
 def difference(expected: Any, actual: Any, *, exact: bool) -> tuple[str, Any, Any] | None:
     """Return the first difference as (pointer, expected, actual), or None.
 
-    Unless ``exact``, objects are compared by the members that are expected, and may have more.
+    Unless ``exact``, only the expected members of an object are compared; it may have more.
     """
     return _mismatch(expected, actual, "", exact=exact)
 
@@ -192,7 +192,7 @@ def difference(expected: Any, actual: Any, *, exact: bool) -> tuple[str, Any, An
 class Reply:
     """An answer to be judged; every ``expect`` returns the reply so that they chain.
 
-    ``handed_out`` is where bodies are noted that failed their schema and were read all the same.
+    ``handed_out`` collects the bodies that failed their schema and were read all the same.
     """
 
     exchange: Exchange
@@ -214,13 +214,13 @@ class Reply:
         return self.exchange.header(name)
 
     def expect(self, *statuses: int, detail: str = "") -> "Reply":
-        """Judge the status; several mean that the document leaves the choice open."""
+        """Expect one of the statuses; several mean that the document leaves the choice open."""
         if self.status not in statuses:
             raise self.wrong_status(Statuses.of(*statuses), detail=detail)
         return self
 
     def expect_refused(self, *statuses: int, detail: str = "") -> "Reply":
-        """Judge that a request was refused with one of the statuses, or else any 4xx."""
+        """Expect a refusal with one of the statuses, or with any 4xx if none is given."""
         if statuses:
             return self.expect(*statuses, detail=detail)
         if not 400 <= self.status < 500:
@@ -228,9 +228,9 @@ class Reply:
         return self
 
     def json(self) -> Any:
-        """Return the parsed body; one that is no JSON, or of no use, is a Violation.
+        """Return the parsed body; raise Violation if it is no JSON or unusable.
 
-        One that fails its schema raises IllShaped where something is read that it lacks.
+        A body that fails its schema raises IllShaped when a missing part of it is read.
         """
         try:
             body = read_json(self.exchange.response_body)
@@ -245,7 +245,10 @@ class Reply:
         return self.handed_out[-1].handed_out(body)
 
     def member(self, *path: str | int) -> Any:
-        """Return a member of the body; without it the check is blocked or in violation."""
+        """Return a member of the body.
+
+        Raises Blocked where the schema check reports that it is missing, else Violation.
+        """
         value = find(self.json(), path)
         if value is ABSENT:
             self._blocked_by_schema()
@@ -261,7 +264,7 @@ class Reply:
         at: Collection[str | int] = (),
         detail: str = "",
     ) -> "Reply":
-        """Judge the body: objects by the members named here, everything else exactly.
+        """Expect the body: objects by the members named here, everything else exactly.
 
         ``at`` is a path into the body; ``symptom`` groups findings of one cause, and without one
         the check is a cause of its own.
@@ -278,7 +281,7 @@ class Reply:
         return self
 
     def wrong_status(self, due: Statuses, *, detail: str = "") -> Violation:
-        """Make the Violation of another status than any of those that were due."""
+        """Return the Violation for a status that was not due."""
         return self.violation(STATUS, due, self.status, detail=detail)
 
     def violation(
@@ -290,7 +293,7 @@ class Reply:
         detail: str = "",
         pointer: str = "",
     ) -> Violation:
-        """Make a Violation that points at this exchange."""
+        """Return a Violation that points at this exchange."""
         return Violation(
             symptom,
             expected,
@@ -301,15 +304,15 @@ class Reply:
         )
 
     def _blocked_by_schema(self) -> None:
-        """A check that needs a member the schema check misses is blocked by that check."""
+        """Raise Blocked by the schema check, if that reports the answer's shape."""
         if blocked := blocked_by_shape(self.exchange, self.schemas):
             raise blocked
 
 
 def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None:
-    """Return what blocks a check that needs what an answer lacks, or None: its shape is right.
+    """Return what blocks a check that needs a missing part of an answer, or None.
 
-    Only what every catalog must send can block: what a strict reading misses is a finding.
+    Only what every catalog must send blocks: what a strict reading misses is a finding.
     """
     problems = _required_of(exchange, schemas)
     if not problems or exchange.operation is None or exchange.status is None:
@@ -320,12 +323,12 @@ def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None
 
 
 def _required_of(exchange: Exchange, schemas: SchemaJudge) -> list[SchemaProblem]:
-    """Return what an answer lacks of what every catalog must send."""
+    """Return the problems of an answer with what every catalog must send."""
     return [p for p in schemas.judge(exchange) if p.level is Level.MUST]
 
 
 def find(value: Any, path: tuple[str | int, ...]) -> Any:
-    """Return what lies at a path in a JSON value, or ABSENT."""
+    """Return the value at a path in a JSON value, or ABSENT."""
     for part in path:
         match value, part:
             case dict(), str() if part in value:
@@ -369,6 +372,6 @@ def _list_mismatch(
 
 
 def _same(expected: Any, actual: Any) -> bool:
-    """Compare scalars as JSON does: 1, 1.0 and true are equal in Python, not in the protocol."""
+    """Return whether scalars are equal as in JSON: in Python, 1, 1.0 and true are equal too."""
     alike = all(isinstance(expected, t) == isinstance(actual, t) for t in (bool, int))
     return bool(expected == actual) and alike

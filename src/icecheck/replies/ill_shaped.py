@@ -1,8 +1,8 @@
-"""Bodies that failed their schema, as checks read them: what they lack is nobody's slip but theirs.
+"""Bodies that failed their schema, wrapped so that reading a missing part tells of the schema.
 
-A check that reads ``body["metadata"]["schemas"]`` takes for granted what the schema promises. Where
-an answer breaks its schema, its parsed body is handed out as objects and lists that say so when
-something is read that is not there. Any other KeyError of a check is an error of the suite.
+A check that reads ``body["metadata"]["schemas"]`` relies on the schema. Where an answer breaks its
+schema, its parsed body is handed out as objects and lists that raise IllShaped when a missing part
+is read. Any other KeyError of a check is an error of the suite.
 """
 
 import traceback
@@ -19,9 +19,10 @@ _MISREADINGS = (AttributeError, TypeError, ValueError)
 
 
 class IllShaped(KeyError, IndexError, TypeError, AttributeError):
-    """Something was read that an answer lacks which failed its schema; ``body`` is that answer's.
+    """A check read a missing part of an answer that failed its schema; ``body`` is that answer's.
 
-    It is all that may be raised in its place, so that code which is prepared for any of them is.
+    It inherits every exception that plain values would raise here, so that code which catches one
+    of them works.
     """
 
     def __init__(self, body: "IllShapedBody", what: object) -> None:
@@ -30,9 +31,9 @@ class IllShaped(KeyError, IndexError, TypeError, AttributeError):
 
 
 class IllShapedBody:
-    """The body of one answer that failed its schema, and what of it has been handed out.
+    """The body of one answer that failed its schema, and which parts were handed out.
 
-    ``wrong`` are the places (JSON pointers, ``*`` for any index) where its values are no use.
+    ``wrong`` are the places (JSON pointers, ``*`` for any index) whose values are invalid.
     """
 
     def __init__(self, exchange: Exchange, wrong: Collection[str]) -> None:
@@ -41,7 +42,7 @@ class IllShapedBody:
         self.gave_null = False
 
     def handed_out(self, value: Any, pointer: str = "") -> Any:
-        """Return a value of the body so that what is read of it in vain is known."""
+        """Return a value of the body, wrapped so that a failing read of it is noticed."""
         match value:
             case dict():
                 found = _Object({k: self.handed_out(v, f"{pointer}/{k}") for k, v in value.items()})
@@ -80,7 +81,7 @@ class _Object(dict[Any, Any]):
         return self.body.read(super().__getitem__(key), f"{self.pointer}/{key}")
 
     def __or__(self, other: Any) -> Any:
-        """Return a copy with more members, which lacks what this one lacks."""
+        """Return a copy with more members, wrapped like this one."""
         found = _Object(super().__or__(other))
         found.body, found.pointer = self.body, self.pointer
         return found
@@ -113,8 +114,8 @@ class _List(list[Any]):
 
 
 def _refuse(part: "_Object | _List", name: str) -> NoReturn:
-    """Raise what is due where a part is used as if it were of another type."""
-    # Python itself asks values for names with underscores; a part without a body is being made.
+    """Raise IllShaped for a part that is used as if it were of another type."""
+    # Python itself looks up names with underscores, also before a part has its body.
     if name.startswith("_") or name in _Object.__slots__:
         raise AttributeError(name)
     raise IllShaped(part.body, name)
@@ -123,10 +124,10 @@ def _refuse(part: "_Object | _List", name: str) -> NoReturn:
 def reads_ill_shaped(
     error: Exception, handed_out: Collection[IllShapedBody]
 ) -> IllShapedBody | None:
-    """Return the ill-shaped body that code stumbled over, or None: the error is of another kind.
+    """Return the ill-shaped body that caused an error, or None for another cause.
 
-    A missing member tells itself. A value of a wrong type does not: the error must have come about
-    in a function that holds a part of such a body, or that was given a null where none may be.
+    IllShaped names its body. For a value of a wrong type, the error must come from a function that
+    holds a part of such a body, or follow from a null where none is allowed.
     """
     if isinstance(error, IllShaped):
         return error.body
@@ -140,7 +141,7 @@ def reads_ill_shaped(
 
 
 def _last_function(error: Exception) -> list[FrameType]:
-    """Return the frames of the function that failed, the comprehensions in it included."""
+    """Return the frames of the function that failed, its comprehensions included."""
     found: list[FrameType] = []
     for frame, _ in reversed([*traceback.walk_tb(error.__traceback__)]):
         found.append(frame)
@@ -150,7 +151,7 @@ def _last_function(error: Exception) -> list[FrameType]:
 
 
 def _held_in(frame: FrameType) -> Iterator[IllShapedBody]:
-    """Yield the ill-shaped bodies of which a function holds a part, or something with a part."""
+    """Yield the ill-shaped bodies that a function's local variables hold parts of."""
     for value in frame.f_locals.values():
         held = [value]
         if is_dataclass(value) and not isinstance(value, type):

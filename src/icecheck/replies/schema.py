@@ -1,4 +1,4 @@
-"""Every exchange judged by its schema: against the raw contract and against the corrected one."""
+"""Judges exchanges by their schema: the raw contract and the corrected one."""
 
 import json
 import re
@@ -16,17 +16,17 @@ from icecheck.wire.json_text import read_json
 __all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
 
 _JUDGED_MAX = 256
-"""So many answers are kept as judged: more than any check reads."""
-# Strict readings of the prose that are findings but never a MUST (overlay header, rule 3).
+"""The number of judged answers that are kept: more than any check reads."""
+# Strict readings of the prose, which are findings but never a MUST (overlay header, rule 3).
 _READINGS = frozenset({"E35", "E37", "E38"})
-# Statuses whose documented body must be JSON; 400 may be text/plain (L4512), 401, 403, 419 and
-# 5xx often come from a gateway in front of the catalog.
+# Statuses whose documented body must be JSON. 400 may be text/plain (L4512); 401, 403, 419 and 5xx
+# often come from a gateway in front of the catalog.
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaProblem:
-    """One violation: where in the body (indices as ``*``), what kind, and in words."""
+    """One violation: its place in the body (indices as ``*``), its kind, and a message."""
 
     level: Level
     pointer: str
@@ -38,8 +38,8 @@ class SchemaJudge:
     """Validators for the documented responses and request bodies of one contract, compiled lazily.
 
     A body that satisfies the raw document or the corrected one is accepted (verdict-rules 3), and
-    so is one that says it as a later document does (verdict-rules 10);
-    a body that only breaks a strict reading is a SHOULD.
+    so is one that fits a later document (verdict-rules 10). A body that only breaks a strict
+    reading misses a SHOULD.
     """
 
     def __init__(self, contract: Contract) -> None:
@@ -51,9 +51,10 @@ class SchemaJudge:
         self._compiled: dict[tuple[str, str], jsonschema_rs.Validator] = {}
 
     def judge(self, exchange: Exchange) -> tuple[SchemaProblem, ...]:
-        """Return what is wrong with the answer's body; nothing when no body is documented.
+        """Return the problems of the answer's body; none when no body is documented.
 
-        An answer is read several times and then judged by itself: what was found last is kept.
+        The last results are kept, because an answer is judged when it is read and once more
+        passively.
         """
         found = self._judged.get(exchange)
         if found is None:
@@ -86,12 +87,13 @@ class SchemaJudge:
     ) -> tuple[SchemaProblem, ...]:
         """Judge a parsed body of one documented response (``status`` as documented: "5XX")."""
         where = f"responses/{operation_id}/{status}"
-        # What satisfies the strictest document satisfies the others: usually one look.
+        # A body that satisfies the strictest document satisfies the others: one look is usually
+        # enough.
         if self._validator(where, "readings").is_valid(body):
             return ()
         raw, repaired = (self._validator(where, d) for d in ("raw", "repaired"))
         if not raw.is_valid(body) and not repaired.is_valid(body):
-            if self._validator(where, "tolerant").is_valid(body):  # a later document's words
+            if self._validator(where, "tolerant").is_valid(body):  # valid in a later document
                 return ()
             return _problems(repaired, body, Level.MUST)
         if not repaired.is_valid(body):  # only the raw reading accepts it: both readings pass
@@ -102,7 +104,7 @@ class SchemaJudge:
         return _problems(self._validator(where, "readings"), body, Level.SHOULD)
 
     def request_is_valid(self, operation_id: str, body: Any) -> bool:
-        """Whether a request body satisfies the corrected contract, strict part included."""
+        """Return whether a request body satisfies the corrected contract, strict part included."""
         return self._validator(f"requests/{operation_id}", "strict").is_valid(body)
 
     def _validator(self, where: str, dialect: str) -> jsonschema_rs.Validator:
@@ -110,7 +112,7 @@ class SchemaJudge:
         if key not in self._validators:
             document = self._document(dialect)
             schema = self._body_schema(where, document)
-            # Most errors have one schema: it is compiled once for all of them.
+            # Most errors share one schema: it is compiled once for all of them.
             same = (json.dumps(schema, sort_keys=True), dialect)
             if same not in self._compiled:
                 self._compiled[same] = _compile(schema, document)
@@ -144,13 +146,13 @@ class SchemaJudge:
 
 @cache
 def schema_judge(version: str = "1.10.0") -> SchemaJudge:
-    """Return the shared judge of one contract: compiling validators is worth doing once."""
+    """Return the shared judge of one contract: its validators are compiled once."""
     return SchemaJudge(load(version))
 
 
 @cache
 def has_strict_reading(contract: Contract, operation_id: str, status: str) -> bool:
-    """Whether a strict reading of the prose says more about a body than its schema does."""
+    """Return whether a strict reading of the prose demands more of a body than its schema does."""
     strict, readings = (_select_strict(contract, readings=r) for r in (False, True))
     operation = contract.operations[operation_id]
     path = readings["paths"][operation.path][operation.method.lower()]
@@ -161,7 +163,7 @@ def has_strict_reading(contract: Contract, operation_id: str, status: str) -> bo
 
 
 def _compile(schema: dict[str, Any], document: Mapping[str, Any]) -> jsonschema_rs.Validator:
-    """Compile a schema with the components that it needs: reading all of them takes the time."""
+    """Compile a schema with the components that it needs; reading all of them is slow."""
     components: dict[str, dict[str, Any]] = {}
     for reference in _reached(document, schema, set()):
         _, _, kind, name, *_ = reference.split("/")
@@ -175,7 +177,7 @@ def _compile(schema: dict[str, Any], document: Mapping[str, Any]) -> jsonschema_
 
 
 def _reached(document: Mapping[str, Any], node: Any, references: set[str]) -> set[str]:
-    """Return the references that a node contains, however indirectly."""
+    """Return the references that a node contains, directly or not."""
     for inner in node.values() if isinstance(node, dict) else node:
         if isinstance(inner, dict | list):
             _reached(document, inner, references)
@@ -216,7 +218,7 @@ def _problems(
 
 
 def _leaves(error: Any, depth: int = 0) -> Iterator[Any]:
-    """Follow a union to the branch that came closest: its deepest error says what is wrong."""
+    """Yield the errors of the branch of a union that came closest: they say what is wrong."""
     branches = getattr(error.kind, "context", None)
     if not branches or depth > 8:
         yield error
@@ -227,7 +229,7 @@ def _leaves(error: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def _closeness(branch: list[Any]) -> tuple[bool, int, int]:
-    # A branch whose discriminating constant fails is the wrong branch, however few its errors.
+    # A branch whose discriminating constant fails is the wrong one, however few its errors.
     wrong_kind = any(_kind(e) in {"const", "type", "enum"} for e in branch)
     depth = max((len(e.instance_path) for e in branch), default=0)
     return (not wrong_kind, depth, -len(branch))

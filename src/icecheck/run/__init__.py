@@ -1,1 +1,1 @@
-"""A whole run: checks collected, run by several workers, finished and written."""
+"""A whole run: collects checks, runs them in several workers, concludes and writes reports."""

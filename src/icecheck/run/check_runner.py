@@ -23,10 +23,10 @@ __all__ = ["CheckRunner", "open_runner"]
 
 
 class CheckRunner:
-    """A session with a catalog, and what judges checks in it; made by ``open_runner``.
+    """A session with a catalog, and the judge of its checks; made by ``open_runner``.
 
-    The command line has one for the whole run. Under pytest each process has one: the only
-    process, or each worker of xdist. Whoever made it ends it with ``close``.
+    The command line has one for the whole run. Under pytest each process has one: the only process,
+    or each worker of xdist. The code that made it ends it with ``close``.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class CheckRunner:
         self._announced: list[Check] = []
 
     def announce(self, *checks: Check) -> None:
-        """Say which checks come next: exchanges are judged passively in this order."""
+        """Announce the next checks: exchanges are judged passively in this order."""
         self._announced += checks
         self._observer.announce(*(check.id for check in checks))
 
@@ -51,18 +51,18 @@ class CheckRunner:
         return self.breaker.judge(check, self.resources.of(check))
 
     def take(self, verdict: Verdict) -> None:
-        """Take in a verdict and judge what was exchanged for it; from one thread only."""
+        """Take in a verdict and judge its exchanges passively; from one thread only."""
         self._observer.take(verdict)
 
     def close(self, *, whole: bool) -> ProcessReport:
-        """Clean up, hang up, and return what is known beside the verdicts.
+        """Clean up, close the connection, and return what is known beside the verdicts.
 
-        Where nothing cut the checks short (``whole``, and the breaker is closed) and any was
-        judged, what the catalog does not claim is tried first.
+        If the run was not cut short (``whole``, and the breaker is closed) and any check was
+        judged, operations that the catalog does not claim are tried first.
         """
         try:
             if whole and not self.breaker.why and self._observer.judged_something:
-                # An interrupt ends this, and not the run: every check was judged.
+                # An interrupt here ends only this attempt: every check was judged.
                 with contextlib.suppress(KeyboardInterrupt):
                     self._observer.take()
                     self.session.undeclared |= try_undeclared(self.session, self._announced)
@@ -71,7 +71,7 @@ class CheckRunner:
         return ProcessReport(self.session.summary(), self._observer.observed, self.breaker.why)
 
     def end(self) -> None:
-        """Remove what is left on the catalog and hang up."""
+        """Remove what is left on the catalog and close the connection."""
         self.breaker.stopped.clear()
         self.resources.stop()
         self.breaker.leave()
@@ -89,12 +89,12 @@ def open_runner(
     transport: httpx.BaseTransport | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
 ) -> CheckRunner:
-    """Open a session and find out whether a run may go on in it.
+    """Open a session and find out whether a run can go on in it.
 
-    ``checks`` are those that are known to come; what they take beside the catalog is started.
-    ``worker`` is this process's name among several of one run. ``on_exchange`` is told every
-    redacted exchange, those of one check together and in the order of the checks. Raises
-    UsageError, TargetUnusable, SparkUnavailable and Unwritable; nothing is left open then.
+    ``checks`` are the first checks to be judged; their resources are started. ``worker`` is this
+    process's name among several of one run. ``on_exchange`` is called with every redacted exchange,
+    those of one check together and in the order of the checks. Raises UsageError, TargetUnusable,
+    SparkUnavailable and Unwritable; nothing is left open then.
     """
     session = open_session(
         options.target,

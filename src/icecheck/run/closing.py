@@ -1,4 +1,4 @@
-"""Lines that close a run on every surface: what is left, and which expectations are not met."""
+"""The closing lines of a run: what is left, and which expectations are not met."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ _UNMET_MAX = 10
 
 
 def residue_lines(run: Run, ledgers: Sequence[Path]) -> list[str]:
-    """Return what is left on the catalog, with the command that removes what each ledger names."""
+    """Return what is left on the catalog, with the command that removes each ledger's objects."""
     residue = run.facts["safety"]["residue"]
     if not residue:
         return []

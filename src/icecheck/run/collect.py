@@ -24,11 +24,10 @@ def collect(
 ) -> tuple[Check, ...]:
     """Return the checks of these groups, in the order of their modules and definitions.
 
-    They are bound to a version of the contract; those that are about other versions are left out.
-    Those that strain a catalog are among them if ``disruptive`` says so.
-
-    A check id that is declared twice raises: ids are what reports and expectations refer to.
-    Raises Unbound with a list of all declarations that do not fit the register.
+    They are bound to a version of the contract; checks about other versions are left out, and so
+    are those that strain a catalog unless ``disruptive``. A check id that is declared twice raises:
+    ids are what reports and expectations refer to. Raises Unbound with a list of all declarations
+    that do not fit the register.
     """
     found: dict[str, Check] = {}
     declared: set[str] = set()
@@ -67,7 +66,10 @@ def _declarations(wanted: frozenset[Group]) -> Iterator[Declaration]:
 
 
 def select(checks: Iterable[Check], globs: Iterable[str]) -> tuple[Check, ...]:
-    """Return the checks whose id matches one of the globs; a glob that matches none is misuse."""
+    """Return the checks whose id matches one of the globs.
+
+    Raises UsageError for a glob that matches none.
+    """
     checks = tuple(checks)
     globs = tuple(globs)
     if not globs:
@@ -81,8 +83,8 @@ def select(checks: Iterable[Check], globs: Iterable[str]) -> tuple[Check, ...]:
 def allowed(checks: Iterable[Check], target: Target) -> tuple[Check, ...]:
     """Return the checks that a run on this target may make.
 
-    What strains a catalog is left out unless the user allows it; if nothing else was selected,
-    that is misuse.
+    Checks that strain a catalog are left out unless the user allows them. Raises UsageError if
+    nothing else was selected.
     """
     checks = tuple(checks)
     mild = tuple(check for check in checks if target.disruptive or not check.disruptive)
@@ -92,5 +94,5 @@ def allowed(checks: Iterable[Check], target: Target) -> tuple[Check, ...]:
 
 
 def left_out(every: Iterable[Check], chosen: Iterable[Check]) -> frozenset[Check]:
-    """Return the checks that the user did not select; one that strains a catalog needs a leave."""
+    """Return the checks that the user did not select, without those that strain a catalog."""
     return frozenset(check for check in every if not check.disruptive) - frozenset(chosen)

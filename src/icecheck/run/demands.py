@@ -1,4 +1,4 @@
-"""Which checks the document of an older release does not demand: a run may hold to that one."""
+"""Selects the checks that the document of an older release demands, if a run holds to that."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,16 @@ from icecheck.target.target import UsageError
 __all__ = ["OLDEST", "demanded_by", "demanded_verdicts", "release_to_hold_to"]
 
 OLDEST = "1.6.0"
-"""Before it some answers were due that are wrong now (200 for a rename): no run asks for those."""
+"""The oldest release that a run can hold to: before it, some answers were due that are wrong now
+(200 for a rename).
+"""
 
 
 def release_to_hold_to(text: str, option: str = "--spec") -> str:
-    """Return the release a user named; UsageError for one whose document cannot be held to."""
+    """Return the release that a user named.
+
+    Raises UsageError for one whose document cannot be held to.
+    """
     parts = text.split(".")
     known = len(parts) == 3 and all(part.isascii() and part.isdecimal() for part in parts)
     last = newest(SPEC_VERSIONS)
@@ -35,10 +40,10 @@ def release_to_hold_to(text: str, option: str = "--spec") -> str:
 def demanded_by(
     release: str, checks: Iterable[Check]
 ) -> tuple[tuple[Check, ...], tuple[Verdict, ...]]:
-    """Return the checks of what the release's document demands, and verdicts that skip the others.
+    """Return the checks that the release's document demands, and skips for the others.
 
-    A check that proves an older requirement and a newer one is among the others: it would fail for
-    the newer one.
+    A check that proves an older requirement and a newer one is skipped: it could fail for the newer
+    one.
     """
     demanded, skipped = [], []
     for check in checks:
@@ -54,7 +59,7 @@ def demanded_by(
 def demanded_verdicts(
     verdicts: Iterable[Verdict], release: str, contract: Contract
 ) -> tuple[Verdict, ...]:
-    """Leave out passive verdicts on what the release's document does not demand."""
+    """Return the passive verdicts that the release's document demands."""
     register = contract.requirements
     return tuple(
         verdict

@@ -1,6 +1,4 @@
-"""A run's gate: finds the user's file, knows what the run set out to judge, applies the one to
-the other.
-"""
+"""The gate of a run: finds the user's file of expectations and applies it to the run."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -26,7 +24,7 @@ _DEFAULT_GROUPS = frozenset({Group.CHECKS, Group.GENERATED, Group.SCENARIOS})
 
 
 def expectations_from(text: str, path: Path, contract: Contract) -> ExpectationFile | None:
-    """Read and verify the entries of a text; None when it holds none: then nothing changes."""
+    """Read and verify the entries of a text; None when it has none, and the gate stays as it is."""
     file = parse(text, str(path))
     if not file.entries:
         return None
@@ -36,7 +34,7 @@ def expectations_from(text: str, path: Path, contract: Contract) -> ExpectationF
 
 
 def known_checks(contract: Contract) -> tuple[str, ...]:
-    """Return the ids of all checks there are, whatever a run selects, passive ones included."""
+    """Return the ids of all checks, whatever a run selects, passive ones included."""
     checks = collect(tuple(Group), contract, disruptive=True)
     return (*(check.id for check in checks), *passive_checks(contract))
 
@@ -59,7 +57,7 @@ def selection_among(
 ) -> Selection:
     """Return the selection of a run that was asked for these checks of these groups.
 
-    ``whole`` says that no check of these groups was left out.
+    ``whole`` means that no check of these groups was left out.
     """
     groups, checks = frozenset(groups), set(asked)
     if whole and Group.CHECKS in groups:

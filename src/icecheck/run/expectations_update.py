@@ -1,4 +1,4 @@
-"""Writes a file of expectations that fits a run: what fails now is known from now on.
+"""Updates a file of expectations to fit a run: what fails now becomes a known failure.
 
 Only the entries that have to change are touched; every other character of the file stays.
 """
@@ -23,7 +23,8 @@ _OTHER_HEAD = re.compile(rf"""\s*\[\[?\s*(?!["']?{TABLE}["']?\s*\.)[A-Za-z0-9"'_
 _LINE_END = re.compile(r"\r?\n")
 _GLOB_SIGNS = re.compile(r"([*?[])")
 _REASON_CHARACTERS_MAX = 160
-# What these got is the same in every run; of other symptoms it may be a name or a number of one.
+# The actual values of these symptoms are the same in every run; those of others may hold a name or
+# a number of one run.
 _LASTING = frozenset({"status", BLOCKED})
 
 
@@ -31,7 +32,7 @@ _LASTING = frozenset({"status", BLOCKED})
 class Update:
     """The new text of a file, and how many entries were written, changed and removed in it.
 
-    ``left`` are entries that fail the gate still: only a person can decide about them.
+    ``left`` are entries that still fail the gate: only a person can decide about them.
     """
 
     text: str
@@ -42,14 +43,14 @@ class Update:
 
     @property
     def words(self) -> str:
-        """The counts in a line."""
+        """The counts in one line."""
         done = f"{self.added} entries added, {self.changed} changed, {self.removed} removed"
         return f"{done}; {self.left} left to you" if self.left else done
 
 
 @dataclass(slots=True)
 class _Lines:
-    """A file in pieces: what stands between entries, and one piece of text per entry."""
+    """A file in pieces: the text between entries, and one piece of text per entry."""
 
     between: list[str]
     entries: list[str]
@@ -69,7 +70,7 @@ class _Lines:
 
 
 def refusal_of(run: Run) -> str | None:
-    """Return why nothing can be learnt from a run; None when something can."""
+    """Return why a run cannot update the file; None if it can."""
     if not run.complete:
         return f"the run is incomplete ({run.exit_reason})"
     if not any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in run.verdicts):
@@ -80,8 +81,8 @@ def refusal_of(run: Run) -> str | None:
 def update(text: str, run: Run, selection: Selection, known: Collection[str]) -> Update:
     """Return the text with entries that fit a complete run to which the present ones were applied.
 
-    ``known`` are the ids of all checks: an entry of which the run judged a part only is left.
-    An expired entry is left too: a promise is not renewed by a program.
+    ``known`` are the ids of all checks: an entry is left as it is if the run judged only some of
+    its checks. An expired entry is left too, because only a person may renew it.
     """
     file = run.expectations.file
     pieces = _in_pieces(text, len(file.entries) if file else 0)
@@ -120,7 +121,7 @@ def _judged_in_full(entry: Expectation, selection: Selection, known: Collection[
 
 
 def _replace_stale(pieces: _Lines, unmet: Unmet, failing: Sequence[str], result: Update) -> None:
-    """Narrow an entry to the checks that fail still; one that has none goes."""
+    """Narrow an entry to the checks that still fail; remove it if there are none."""
     at = unmet.entry.number - 1
     original = pieces.entries[at]
     if not failing:
@@ -137,7 +138,10 @@ def _replace_stale(pieces: _Lines, unmet: Unmet, failing: Sequence[str], result:
 
 
 def _unexplained(run: Run) -> list[Verdict]:
-    """Return what fails the gate and is in no entry; weather is nobody's known failure."""
+    """Return the verdicts that fail the gate and that no entry names.
+
+    Checks without a usable answer are left out: they are no known failures.
+    """
     marked = {m.check for m in run.expectations.marks}
     expired = {c for u in run.expectations.unmet if u.kind is UnmetKind.EXPIRED for c in u.checks}
     return [
@@ -153,7 +157,10 @@ def _unexplained(run: Run) -> list[Verdict]:
 
 
 def _in_pieces(text: str, entries: int) -> _Lines:
-    """Cut a text before and after each entry; UsageError when it cannot be told where they are."""
+    """Cut a text before and after each entry.
+
+    Raises UsageError when the entries cannot be located.
+    """
     lines = text.splitlines(keepends=True)
     starts = [i for i, line in enumerate(lines) if _HEAD.match(line)]
     pieces = _Lines(between=[], entries=[])
@@ -176,7 +183,7 @@ def _is_head(line: str) -> bool:
 
 
 def _says_nothing(line: str) -> bool:
-    # A comment before a header speaks of what the header begins.
+    # A comment before a header belongs to the part that the header begins.
     return not line.strip() or line.lstrip().startswith("#")
 
 
@@ -202,7 +209,7 @@ def _edited(piece: str, **members: Any) -> str:
 
 
 def _written(verdict: Verdict) -> str:
-    """Return a new entry; its reason says that a person has to give one."""
+    """Return a new entry; its reason asks for a person's words."""
     import tomlkit
 
     entry = tomlkit.table()
@@ -240,12 +247,12 @@ def _ways(verdicts: Sequence[Verdict]) -> Any:
 
 
 def _literal(text: str) -> str:
-    """Return a glob that matches a text and nothing else."""
+    """Return a glob that matches only this text."""
     return _GLOB_SIGNS.sub(r"[\1]", text)
 
 
 def _gap(text: str) -> str:
-    """Return what stands between a text and an entry after it: one empty line."""
+    """Return the text between two entries: one empty line."""
     if not text:
         return ""
     return "\n" if text.endswith("\n") else "\n\n"

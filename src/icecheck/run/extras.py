@@ -1,4 +1,4 @@
-"""Which libraries belong to which extra of the installation; nothing else is imported."""
+"""The libraries of each extra of the installation; imports nothing else."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -10,7 +10,7 @@ SPARK = ("faker", "pandas", "pyarrow", "pyspark")
 
 
 def how_to_install(modules: Iterable[str], extra: str) -> str:
-    """Say which of the modules are not installed and how to get them; nothing if all are."""
+    """Return how to install those of the modules that are missing; "" if none is."""
     missing = [name for name in modules if find_spec(name) is None]
     if not missing:
         return ""

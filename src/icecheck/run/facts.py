@@ -27,7 +27,10 @@ def facts_of(
     wall: float,
     checks_total: int,
 ) -> dict[str, dict[str, Any]]:
-    """Return the recorded blocks of run.json; nothing in them is a secret. ``wall`` is seconds."""
+    """Return the recorded blocks of run.json; none of them holds a secret.
+
+    ``wall`` is in seconds.
+    """
     return {
         "suite": {
             "name": "icecheck",
@@ -38,7 +41,8 @@ def facts_of(
             "requirement_set_sha256": _sha256(sorted(contract.requirements)),
         },
         "spec": {
-            # What the run holds to; the requirements and their lines are the contract's.
+            # The release that the run holds to; the requirements and their lines are the
+            # contract's.
             "id": f"iceberg-rest/{options.spec}",
             "git_tag": f"apache-iceberg-{contract.version}",
             "sha256": f"sha256:{contract.document_sha256}",

@@ -1,4 +1,4 @@
-"""Turns what one or several workers saw into the finished run."""
+"""Builds the finished run from what one or several workers saw."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,8 +29,8 @@ _STOPPED = "the run was to end at the first failure (--fail-fast, under pytest -
 class ProcessReport:
     """What one process of a run knows at its end, beside the verdicts.
 
-    ``observed`` is what passive judgement saw: passive check id -> what. ``tripped`` says why the
-    circuit breaker opened, and is empty if it did not.
+    ``observed`` is passive check id -> what passive judgement saw. ``tripped`` says why the circuit
+    breaker opened, and is empty if it did not.
     """
 
     session: SessionSummary
@@ -51,10 +51,10 @@ def finish(
 ) -> Run:
     """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
 
-    ``processes`` are those in which checks were judged, one at least.
-    ``left_out`` are checks of the same groups that the user did not select: a profile that lacks
-    one of MUST is verified in part only. ``announced`` is how many checks the run was to make, if
-    that is known; a run that ended early has verdicts on fewer.
+    ``processes`` are those in which checks were judged, at least one. ``left_out`` are checks of
+    the same groups that the user did not select: a profile that lacks a MUST check is at best
+    partial. ``announced`` is the number of checks that the run was to make, if known; a run that
+    ended early has verdicts on fewer.
     """
     contract = options.contract
     session = _together([process.session for process in processes])
@@ -106,7 +106,7 @@ def finish(
 
 
 def left_to_skip(checks: Iterable[Check], verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Return verdicts that skip what a run which ended at its first failure did not come to."""
+    """Return skips for the checks without a verdict in a run that ended at its first failure."""
     judged = {verdict.check for verdict in verdicts}
     return [
         not_run(check, SkipKind.EXCLUDED_BY_USER, _STOPPED)
@@ -116,7 +116,7 @@ def left_to_skip(checks: Iterable[Check], verdicts: Iterable[Verdict]) -> list[V
 
 
 def _merged(processes: Sequence[ProcessReport]) -> dict[str, Observed]:
-    """Add up what passive judgement saw in several processes."""
+    """Merge the passive observations of several processes."""
     merged: dict[str, Observed] = {}
     for process in processes:
         for check, seen in process.observed.items():
@@ -139,7 +139,7 @@ def _capabilities(
 
 
 def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
-    """Add up what the sessions of several workers leave behind."""
+    """Merge the summaries of several workers' sessions."""
     first, *others = sessions
     for other in others:
         first = replace(
@@ -164,7 +164,7 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
 def _worst(
     one: Mapping[str, bool | None], other: Mapping[str, bool | None]
 ) -> dict[str, bool | None]:
-    """Join what two workers saw: one sight of a lack decides, and any sight beats none."""
+    """Merge the capabilities that two workers saw: one lack decides, then any result beats None."""
     joined = {**one}
     for name, seen in other.items():
         mine = joined.get(name)

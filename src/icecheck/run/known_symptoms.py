@@ -12,10 +12,10 @@ from icecheck.run.collect import collect
 __all__ = ["known_symptoms"]
 
 _RAISING = (causes, judge, passive)
-"""With these everything of the engine that declares symptoms is imported."""
+"""Importing these imports every module of the engine that declares symptoms."""
 
 
 def known_symptoms() -> Mapping[str, Symptom]:
-    """Return slug -> symptom of all that are declared, once every check has been imported."""
+    """Return slug -> symptom of all that are declared, after importing every check."""
     collect(tuple(Group), load(), disruptive=True)
     return declared()

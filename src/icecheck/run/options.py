@@ -1,4 +1,4 @@
-"""What a run is asked for: the target, the selection of checks, and how it goes on."""
+"""The options of a run: the target, the selection of checks, and how it proceeds."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +17,10 @@ class RunOptions:
     """What to run and how.
 
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
-    which everything that the run makes is written down. What the document of ``spec`` does not
-    demand is skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none
-    of the ``foreseen``; the rest is skipped as the user's wish. With several ``workers`` so many
-    checks are judged at a time, each over connections of its own; those with Spark one after the
+    which every object of the run is recorded. Checks that the document of ``spec`` does not demand
+    are skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none of the
+    ``foreseen``; the rest is skipped as excluded by the user. With several ``workers`` so many
+    checks are judged at a time, each over its own connections; those with Spark one after the
     other. ``redactor`` is told every secret that comes up.
     """
 

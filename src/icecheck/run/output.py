@@ -1,4 +1,4 @@
-"""Writes what a run leaves in its output directory, each file whole or not at all."""
+"""Writes the files of a run's output directory, each completely or not at all."""
 
 import contextlib
 import hashlib
@@ -30,7 +30,7 @@ FORMATS: dict[str, Callable[[Run], str]] = {
     "index.html": html.render,
     "run.json": run_json.render,
 }
-"""File name -> what renders it; run.json is the last, so that a set that has it is complete."""
+"""File name -> renderer; run.json is written last, so that a report that has it is complete."""
 
 EXCHANGES_FILE = "exchanges.jsonl.zst"
 ERROR_FILE = "error.txt"
@@ -41,15 +41,15 @@ _OURS = (*FORMATS, EXCHANGES_FILE, ERROR_FILE, _INVALID_FILE)
 
 
 class ReportInvalid(Exception):
-    """What the suite was about to publish as run.json breaks its own schema: our bug."""
+    """The rendered run.json breaks its own schema: a bug of the suite."""
 
 
 class Output:
     """The output directory of one run: exchanges are streamed into it, the rest comes at the end.
 
-    An earlier report is put aside first: whoever looks into the directory of a run that was cut
-    short finds no report, and none of another run. Raises UsageError when the directory cannot be
-    written, Unwritable when there is no more room in it.
+    An earlier report is renamed first, so that the directory of a run that was cut short holds no
+    report of another run. Raises UsageError when the directory cannot be written, Unwritable when
+    the disk is full.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -89,7 +89,7 @@ class Output:
         return write_report(complete, self.directory)
 
     def abandon(self, *, as_it_was: bool = False) -> None:
-        """Leave the directory without a report of this run, or even as it was before."""
+        """Leave the directory without a report of this run; with ``as_it_was`` restore it."""
         with contextlib.suppress(Unwritable):
             self._log.close()
         self._recording.unlink(missing_ok=True)
@@ -98,15 +98,16 @@ class Output:
                 earlier = self.directory / f"{name}{_EARLIER}"
                 if earlier.exists():
                     earlier.replace(self.directory / name)
-        # A directory that was made for nothing goes; one that holds anything stays.
+        # A directory that was made for this run is removed if it is empty.
         with contextlib.suppress(OSError):
             self.directory.rmdir()
 
 
 def put_aside(directory: Path) -> None:
-    """Rename what an earlier run has written there, to ``NAME.earlier``, and nothing else.
+    """Rename the files of an earlier run there to ``NAME.earlier``, and nothing else.
 
-    The directory is made where there is none. What was put aside goes with the next whole report.
+    The directory is made if there is none. The renamed files are removed with the next complete
+    report.
     """
     directory.mkdir(parents=True, exist_ok=True)
     for name in _OURS:
@@ -119,7 +120,7 @@ def write_report(run: Run, directory: Path) -> Path:
     """Render a run in every format into a directory and return the path of the page.
 
     Everything is rendered before anything is written. Raises ReportInvalid when run.json would
-    break its published schema; it then stands beside the others as run.invalid.json.
+    break its published schema; it is then written as run.invalid.json beside the others.
     """
     directory.mkdir(parents=True, exist_ok=True)
     texts = {name: render(run) for name, render in FORMATS.items()}
@@ -141,7 +142,7 @@ def _write(path: Path, text: str) -> None:
     partial = path.with_name(f"{path.name}{_PARTIAL}")
     with writing(path):
         try:
-            # A catalog may have sent half a surrogate pair: it is shown, not choked on.
+            # A catalog may have sent half a surrogate pair: it is shown as an escape.
             partial.write_bytes(text.encode("utf-8", "backslashreplace"))
             partial.replace(path)
         except OSError:

@@ -1,4 +1,4 @@
-"""What checks take beside the catalog: a Spark, started when the first check wants it."""
+"""The resources of checks beside the catalog: a Spark, started when a check first needs it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["Resources"]
 
 
 class Resources:
-    """Made when first needed, stopped at the end; what cannot be had is tried once."""
+    """Resources that are made when first needed and stopped at the end; a failed start is final."""
 
     def __init__(self, options: RunOptions) -> None:
         self._options = options
@@ -34,12 +34,12 @@ class Resources:
         return self._spark
 
     def prepare(self, checks: Sequence[Check]) -> None:
-        """Start at once what any of the checks will want: a machine without it is told early."""
+        """Start what any of the checks needs, so that a machine without it is reported early."""
         for check in checks:
             self.of(check)
 
     def of(self, check: Check) -> dict[str, Any]:
-        """Return the arguments a check's function wants beyond the catalog."""
+        """Return the arguments of a check's function beside the catalog."""
         wanted = check.function.__code__.co_varnames[1 : check.function.__code__.co_argcount]
         return {"spark": self.spark} if "spark" in wanted else {}
 

@@ -24,20 +24,20 @@ __all__ = ["Progress", "Silent", "run_checks"]
 
 
 class Progress(Protocol):
-    """What is told while a run goes on."""
+    """Callbacks for the progress of a run."""
 
     def started(self, checks: Sequence[Check], session: Session) -> None:
-        """The checks are about to be judged, some as skipped; each ends in one verdict."""
+        """Announce the checks, some of them to be skipped; each ends in one verdict."""
 
     def judging(self, check: Check) -> None:
-        """A check begins."""
+        """Announce a check that begins."""
 
     def judged(self, verdict: Verdict) -> None:
-        """A check ended."""
+        """Report a check that ended."""
 
 
 class Silent:
-    """Progress that is told to nobody."""
+    """Progress that is not shown."""
 
     def started(self, checks: Sequence[Check], session: Session) -> None:
         """Say nothing."""
@@ -58,8 +58,9 @@ def run_checks(
 ) -> Run:
     """Run the selected checks and return the finished run; an interrupt ends it early.
 
-    ``on_exchange`` is told every redacted exchange, those of one check together and in the order
-    of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has run.
+    ``on_exchange`` is called with every redacted exchange, those of one check together and in the
+    order of the checks. Raises UsageError, TargetUnusable and SparkUnavailable before any check has
+    run.
     """
     told = progress or Silent()
     every = collect(options.groups, options.contract, disruptive=True)
@@ -103,7 +104,7 @@ def _judge_all(
     told: Progress,
     judged: dict[str, Verdict],
 ) -> None:
-    """Judge the checks until something ends the run; those with Spark come alone, and last."""
+    """Judge the checks until something ends the run; checks with Spark run alone, and last."""
     breaker = runner.breaker
     many = options.workers > 1
     together = [check for check in checks if many and check.group is not Group.SPARK]
@@ -120,13 +121,13 @@ def _judge_all(
                 told.judged(verdict)
                 tripped = bool(breaker.why) and verdict.unanswered
                 if tripped:
-                    breaker.stopped.set()  # the other checks at hand need not wait for nothing
+                    breaker.stopped.set()  # other checks in progress need not wait for retries
                 if tripped or _ends(options, verdict):
                     return
 
 
 def _ends(options: RunOptions, verdict: Verdict) -> bool:
-    """Whether a verdict ends the run before the rest was judged."""
+    """Return whether a verdict ends the run early."""
     if not options.fail_fast or verdict.level is not Level.MUST:
         return False
     return verdict.outcome is Outcome.FAIL and not is_foreseen(verdict, options.foreseen)

@@ -1,4 +1,4 @@
-"""Several checks at a time: threads that judge, and one that hears of every verdict."""
+"""Runs several checks at a time: threads that judge, and one that receives every verdict."""
 
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -15,7 +15,7 @@ Event = Check | Verdict | BaseException | None
 def one_by_one(
     checks: Sequence[Check], judge: Callable[[Check], Verdict], begun: Callable[[Check], None]
 ) -> Generator[Verdict]:
-    """Judge checks one after the other; ``begun`` is told of each before it is judged."""
+    """Yield verdicts one after the other; ``begun`` is called with each check beforehand."""
     for check in checks:
         begun(check)
         yield judge(check)
@@ -28,11 +28,11 @@ def side_by_side(
     workers: int,
     stopped: threading.Event,
 ) -> Generator[Verdict]:
-    """Judge checks in so many threads; yields each verdict as it comes.
+    """Judge checks in so many threads; yield each verdict as it comes.
 
-    ``begun`` is told in the caller's thread. Whoever leaves the iteration early goes on when the
-    checks at hand have ended; an interrupt reaches them by ``stopped``, which stays set. What a
-    thread raises is raised here.
+    ``begun`` is called in the caller's thread. A caller that leaves the iteration early waits until
+    the checks in progress have ended; an interrupt reaches them by ``stopped``, which stays set.
+    Exceptions of a thread are raised here.
     """
     events: SimpleQueue[Event] = SimpleQueue()
     left, ended = _Line(checks), threading.Event()
@@ -62,7 +62,7 @@ def side_by_side(
 
 
 class _Line:
-    """Checks that wait for whichever thread is free."""
+    """A queue of checks for the threads."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._left = iter(checks)

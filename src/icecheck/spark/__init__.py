@@ -1,4 +1,4 @@
-"""Spark on this machine: finds Java and the Iceberg runtime, starts one JVM, gives sessions.
+"""Spark on this machine: finds Java and the Iceberg runtime, starts one JVM, makes sessions.
 
 Importing this package imports neither PySpark nor py4j: ``SparkWorkbench.start`` does.
 """

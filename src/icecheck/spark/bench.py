@@ -1,4 +1,4 @@
-"""Starts the Spark that checks take as ``spark``, from what the command line was told."""
+"""Starts the Spark that checks take as ``spark``, with the options of the command line."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack

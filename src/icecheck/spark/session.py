@@ -1,4 +1,4 @@
-"""The Spark of one run: one JVM, and a session of its own for each check."""
+"""The Spark of one run: one JVM, and a separate session for each check."""
 
 import contextlib
 import os
@@ -28,19 +28,19 @@ EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
 class HasTarget(Protocol):
-    """Anything that knows the catalog under test, such as ``icecheck.client.catalog.Catalog``."""
+    """An object that knows the catalog under test, such as ``icecheck.client.catalog.Catalog``."""
 
     @property
     def target(self) -> "Target":
-        """Where the catalog is and how to speak to it."""
+        """The catalog's address and how to speak to it."""
         ...
 
 
 class SparkWorkbench:
     """One JVM with Spark and Iceberg in it.
 
-    ``session`` gives each check a session with its own catalog, so that nothing a check caches or
-    configures is seen by the next. Use it as a context manager, or call ``stop``.
+    ``session`` gives each check a session with its own catalog, so that caches and settings of one
+    check do not affect the next. Use it as a context manager, or call ``stop``.
     """
 
     __slots__ = ("_jvm", "_shown", "_spark", "_trusted", "installation")
@@ -61,11 +61,12 @@ class SparkWorkbench:
         packages: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start Spark; raise SparkUnavailable, which says what to install, if it cannot be.
+        """Start Spark.
 
-        ``conf`` holds Spark settings that win over ours; ``jar`` is the path of an Iceberg
+        ``conf`` holds Spark settings that win over the suite's; ``jar`` is the path of an Iceberg
         runtime and ``packages`` the Maven coordinates of one (see ``choose_runtime``). PySpark
-        allows one Spark in a process at a time.
+        allows one Spark in a process at a time. Raises SparkUnavailable, which says what to
+        install, if it cannot start.
         """
         environment = os.environ if environment is None else environment
         installation = find_installation(jar, environment, packages=packages)
@@ -96,7 +97,7 @@ class SparkWorkbench:
         return self.catalog_session(CATALOG_NAME, catalog_conf(target)), CATALOG_NAME
 
     def prepare_tls(self, target: "Target") -> None:
-        """Let the JVM trust and show what the target names; raise SparkUnavailable if it cannot."""
+        """Set up the JVM's TLS as the target says; raise SparkUnavailable if that fails."""
         directory = self._jvm.work_directory
         if target.ca_bundle is not None and target.ca_bundle not in self._trusted:
             trust_certificates(self._spark, target.ca_bundle, directory)
@@ -140,22 +141,23 @@ class SparkWorkbench:
 
 
 def spark_conf(work_directory: Path) -> dict[str, str]:
-    """Return our Spark settings: local, quiet, small, and every file under ``work_directory``."""
+    """Return the suite's Spark settings: local, quiet, small, all files in ``work_directory``."""
     return {
         "spark.app.name": "icecheck",
-        # Two threads, so that concurrent statements really are concurrent.
+        # Two threads, so that concurrent statements really run concurrently.
         "spark.master": "local[2]",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(work_directory / "tmp"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # Every statement's plan is written out for a web interface nobody opens: keep it short.
+        # Spark describes every statement's plan for a web interface that nobody opens: keep it
+        # short.
         "spark.sql.ui.explainMode": "simple",
-        # One partition each: the data is small and every task has a price.
+        # One partition each: the data is small and every task takes time.
         "spark.sql.shuffle.partitions": "1",
         "spark.default.parallelism": "1",
-        # Generated code never pays for itself on statements that run once.
+        # Generated code takes more time than it saves on statements that run once.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.session.timeZone": "UTC",
@@ -185,7 +187,7 @@ def _connect(jvm: Jvm, conf: Mapping[str, str]) -> "SparkSession":
 
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for a moment: PySpark reads them nowhere else."""
+    """Set environment variables for the block; PySpark reads these settings only from there."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -200,7 +202,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _same_interrupt() -> Iterator[None]:
-    """Keep the process's own reaction to Ctrl-C; PySpark's would outlive the JVM and fail."""
+    """Keep the process's own handler of Ctrl-C; PySpark's would outlive the JVM and fail."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -212,7 +214,7 @@ def _same_interrupt() -> Iterator[None]:
 
 
 def _forget_gateway() -> None:
-    """Close PySpark's connection to a JVM that is going away, so that another can be joined."""
+    """Close PySpark's connection to a JVM that is being stopped, so that another can be joined."""
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - PySpark has no public way to do this

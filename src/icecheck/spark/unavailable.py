@@ -1,4 +1,4 @@
-"""The one error that says why Spark cannot be started here, and what to install."""
+"""The error for a machine where Spark cannot be started; it says what to install."""
 
 __all__ = ["SparkUnavailable"]
 

@@ -1,1 +1,1 @@
-"""The catalog under test: where it is, what it offers, how it has to be addressed."""
+"""The catalog under test: its address, what it offers, and how requests to it are built."""

@@ -1,6 +1,7 @@
-"""What a run does for a catalog that refuses an ordinary request, and what the user wants placed.
+"""Adaptations: how a run creates objects on a catalog that refuses ordinary requests.
 
-Found out once on the run's first table (``icecheck.client.adapting``); reported, never judged here.
+They also place objects where the user wants them. The run's first table shows what is needed
+(``icecheck.client.adapting``); it is reported, never judged here.
 """
 
 import re
@@ -19,13 +20,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class Accommodations:
-    """How creations are sent beside what an ordinary client would send.
+    """The ways in which creations differ from what an ordinary client would send.
 
     ``location_root`` is the URI below which tables and views are placed; None leaves it to the
-    catalog. ``places_namespaces``: namespaces too. With ``drops_location`` the member that would
-    be null is left out, with ``drops_nulls`` every such member of a table. ``only_in`` is the one
-    namespace that takes tables and views.
-    ``records`` say in words what the catalog needed; what the user asked for is not in them.
+    catalog. ``places_namespaces``: namespaces too. With ``drops_location`` a null location is left
+    out, with ``drops_nulls`` every null member of a table. ``only_in`` is the one namespace that
+    takes tables and views.
+
+    ``records`` say in words what the catalog needed; the user's own wishes are not in them.
     """
 
     location_root: str | None = None
@@ -36,10 +38,10 @@ class Accommodations:
     records: tuple[str, ...] = ()
 
     def location(self, namespace: Namespace, name: str, ordinal: int) -> str | None:
-        """Return where the object of a request goes, or None where the catalog says so.
+        """Return the location for a new object, or None where the catalog chooses it.
 
-        ``ordinal`` is the request's own within its check: a name that is used twice, or was moved
-        away, does not meet the files of another table.
+        ``ordinal`` is that of the request within its check: a name that is used twice, or was moved
+        away, does not share files with another table.
         """
         if self.location_root is None:
             return None
@@ -48,9 +50,9 @@ class Accommodations:
     def fitted(
         self, operation: Operation, names: Mapping[str, str | Namespace], body: Any, ordinal: int
     ) -> Any:
-        """Return the body to send for a JSON body; bytes, and what is malformed, stay as they are.
+        """Return the body to send for a JSON body; bytes and malformed bodies are not changed.
 
-        A location that a check has chosen stays.
+        A location that a check has chosen is kept.
         """
         facts = operation.facts
         if not isinstance(body, dict) or facts.action is not Action.CREATE:
@@ -72,7 +74,10 @@ class Accommodations:
     def refuses(
         self, operation: Operation, names: Mapping[str, str | Namespace], body: Any
     ) -> str | None:
-        """Return why a request is not sent: it would put an object where the catalog takes none."""
+        """Return why a request is not sent: it would put an object where the catalog takes none.
+
+        None if it may be sent.
+        """
         if self.only_in is None:
             return None
         where: Any = None
@@ -102,10 +107,10 @@ class Accommodations:
 
 
 def location_below(root: str, names: tuple[str, ...]) -> str:
-    """Return the URI of a place below a root, a directory for each name.
+    """Return the URI of a location below a root, with a directory for each name.
 
-    Names that are no plain words are spelled with a digest: locations are not percent-decoded by
-    everybody in the same way.
+    Names that are no plain words are spelled with a digest, because programs do not agree on how
+    locations are percent-decoded.
     """
     return "/".join((root.rstrip("/"), *map(_directory, names)))
 

@@ -1,7 +1,8 @@
-"""What a catalog may announce as an address: parts that cannot lead a request astray.
+"""Checks the addresses that a catalog announces, so that no request is misdirected by them.
 
 A prefix and a separator are put into paths as they are announced. One that ends the path early, or
-climbs out of it, would turn a request for an object of the run into one for somebody else's.
+climbs out of it, would turn a request for an object of the run into one for an object of somebody
+else.
 """
 
 import re
@@ -28,7 +29,7 @@ _DECODINGS_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who answers at a URL: scheme and host in lower case, and a port, which is always there."""
+    """The server of a URL: scheme and host in lower case, and a port, which is always set."""
 
     scheme: str
     host: str
@@ -44,7 +45,10 @@ class Origin:
 
 
 def origin_of(url: str) -> Origin:
-    """Return the origin of an absolute http(s) URL; raises ValueError for a port that is none."""
+    """Return the origin of an absolute http(s) URL.
+
+    Raises ValueError for an invalid port.
+    """
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
     host = (parts.hostname or "").rstrip(".")
@@ -52,7 +56,7 @@ def origin_of(url: str) -> Origin:
 
 
 def the_host_is_named(origin: Origin, own: Origin, hosts: Sequence[str]) -> bool:
-    """Whether requests may go to an origin: the target's own, or a host that the user has named.
+    """Return whether requests may go to an origin: the target's own, or one that the user allows.
 
     ``hosts`` are written HOST, which stands for every port, or HOST:PORT.
     """
@@ -70,7 +74,7 @@ def host_flaw(host: str) -> str | None:
 
 
 def prefix_flaw(prefix: str) -> str | None:
-    """Return why no path can be made with this prefix, or None; the empty prefix is none."""
+    """Return why no path can be made with this prefix, or None; an empty prefix is allowed."""
     if not prefix:
         return None
     if "" in prefix.split("/"):
@@ -79,7 +83,7 @@ def prefix_flaw(prefix: str) -> str | None:
 
 
 def path_flaw(path: str) -> str | None:
-    """Return why a path, or a part of one, may lead elsewhere, or None; it is percent-encoded."""
+    """Return why a percent-encoded path, or a part of one, may lead elsewhere, or None."""
     if "?" in path or "#" in path:
         return "it has a '?' or '#', which ends the path"
     decoded = _decoded(path)
@@ -93,22 +97,22 @@ def path_flaw(path: str) -> str | None:
 def separator_flaw(separator: str) -> str | None:
     """Return why levels of a namespace cannot be joined by this separator, or None.
 
-    The document's own is a control character (0x1F), so that these are lawful here, but for those
-    that end a line or a text.
+    The document's own separator is a control character (0x1F), so control characters are allowed
+    here, except those that end a line or a text.
     """
     if any(character in spelled_separator(separator) for character in "?#/"):
         return "it has a '?', '#' or '/' that is not percent-encoded"
     decoded = _decoded(separator)
     if any(character in decoded for character in "\0\r\n"):
         return "it ends a line or a text"
-    # A dot alone is lawful: it joins two levels and is no segment.
+    # A single dot is allowed: it joins two levels and is no segment.
     if decoded != "." and _climbs(decoded):
         return "it has a segment of dots, which climbs out of the path"
     return None
 
 
 def spelled_separator(separator: str) -> str:
-    """Return a separator as it stands in paths: one that has no percent sign is encoded."""
+    """Return a separator as it is written in paths: encoded unless it has a percent sign."""
     return separator if "%" in separator else quote(separator, safe="")
 
 
@@ -122,6 +126,6 @@ def _decoded(text: str) -> str:
 
 
 def _climbs(decoded: str) -> bool:
-    # Some servers take a backslash for a slash, and cut a segment off at its parameters.
+    # Some servers read a backslash as a slash, and cut a segment off at its parameters.
     segments = (each.partition(";")[0] for each in re.split(r"[/\\]", decoded))
     return any(segment in {".", ".."} for segment in segments)

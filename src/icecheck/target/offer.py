@@ -1,4 +1,4 @@
-"""What a catalog's ``/v1/config`` offers, and the paths that are made with it."""
+"""Reads what a catalog's ``/v1/config`` offers, and builds paths with it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,12 +36,12 @@ _MISLEADING_HEADERS = frozenset(
         "x-rewrite-url",
     }
 )
-"""Headers with which a gateway reads another host, path, method or body out of a request."""
+"""Headers that could make a gateway read another host, path, method or body from a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What ``GET /v1/config`` answered, read as clients read it."""
+    """The answer to ``GET /v1/config``, read as clients read it."""
 
     defaults: Mapping[str, Any]
     overrides: Mapping[str, Any]
@@ -52,7 +52,7 @@ class Offer:
 
     @classmethod
     def read(cls, config: Mapping[str, Any], target: Target) -> "Offer":
-        """Read a config answer leniently: what is malformed in it is a check's business."""
+        """Read a config answer leniently; a check judges what is malformed in it."""
         defaults, overrides = (
             value if isinstance(value := config.get(k), dict) else {}
             for k in ("defaults", "overrides")
@@ -75,11 +75,11 @@ class Offer:
         )
 
     def sends(self, target: Target) -> Target:
-        """Return how to speak to the catalog from now on, as clients do what the config says.
+        """Return the target with the settings that clients take from the config.
 
-        Headers of the defaults come before the user's, and all of the overrides after them;
-        ``uri`` is followed, ``oauth2-server-uri`` only where the user named no token endpoint: a
-        catalog does not choose who gets their secret. Raises UsageError for what cannot be sent.
+        Headers of the defaults come before the user's, and all of the overrides after them; ``uri``
+        is followed, ``oauth2-server-uri`` only where the user named no token endpoint: a catalog
+        does not choose who gets the user's secret. Raises UsageError for what cannot be sent.
         """
         headers = {**_headers_in(self.defaults), **target.headers, **_headers_in(self.overrides)}
         uri = self.overrides.get("uri")
@@ -95,7 +95,7 @@ class Offer:
         return next((server for server in said if isinstance(server, str) and server), None)
 
     def claims(self, operation_id: str, contract: Contract) -> bool:
-        """Whether the catalog claims to serve an operation (verdict-rules 9).
+        """Return whether the catalog claims to serve an operation (verdict-rules 9).
 
         Only an absent list means the 14 default endpoints; an empty one claims nothing.
         """
@@ -115,13 +115,13 @@ class Offer:
             else:
                 encoded = separator.join(encode_segment(level) for level in name)
             path = path.replace("{" + key + "}", encoded)
-        # Last: what looks like a placeholder in an announced prefix is none.
+        # The prefix comes last: text in it that looks like a placeholder is not replaced.
         return path.replace("/{prefix}", f"/{self.prefix}" if self.prefix else "")
 
     def operation_of(
         self, contract: Contract, method: str, path: str
     ) -> tuple[str, Mapping[str, str]] | None:
-        """Return the operation of a request and its parameters, or None if it is none.
+        """Return the operation of a request and its parameters, or None if there is none.
 
         ``path`` begins at ``/v1``; it is split before it is decoded, and the parameters, none of
         which is empty, stay percent-encoded.
@@ -141,8 +141,8 @@ class Offer:
     def flaw(self, own: Target) -> str | None:
         """Return why no request may be sent as this config tells clients to, or None.
 
-        ``own`` is the target as the user described it: what goes to another host than that one
-        needs the user's word (``--allow-host``), for credentials would go there with it.
+        ``own`` is the target as the user described it: requests to another host need the user's
+        permission (``--allow-host``), because credentials would go there too.
         """
         if (why := prefix_flaw(self.prefix)) and own.prefix is None:
             return f"its prefix {self.prefix!r} makes no path: {why}; give --prefix to use another"

@@ -1,6 +1,7 @@
 """Every option that describes a target: one table for the command line, pytest and files.
 
-Nothing else is imported: it is loaded in every pytest run of an environment that has icecheck.
+This module imports nothing else, because every pytest run of an environment that has icecheck loads
+it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ __all__ = ["TARGET_OPTIONS", "Kind", "Stage", "TargetOption"]
 
 
 class Kind(Enum):
-    """What is given as an option's value, and how it is read (``icecheck.target.values``)."""
+    """The kind of an option's value; ``icecheck.target.values`` reads each in its own way."""
 
     TEXT = auto()
     FILE = auto()
@@ -29,7 +30,7 @@ class Kind(Enum):
 
 
 class Stage(Enum):
-    """From when on an option matters: it belongs to the commands that come that far."""
+    """The stage of a run from which an option matters; commands that get so far have it."""
 
     REACHING = auto()
     """Any request to the catalog."""
@@ -44,10 +45,10 @@ class TargetOption:
     """One option: ``--NAME`` of the command line, ``--catalog-NAME`` and its ini key under pytest.
 
     ``fact`` is the keyword of ``Target`` that it gives, or a part of one, as ``second.token``; an
-    option without names another source of facts. ``key`` is its key in ``table`` of icecheck.toml,
-    with a dot for a part of a table there. ``client_property`` is Iceberg's name for it, by which
-    the environment, PyIceberg and Spark give it. ``flag`` is its name on the command line if that
-    is another. A ``secret`` is shown nowhere. ``mock_brings``: `run --mock` has its own.
+    option that sets none names another source of facts. ``key`` is its key in ``table`` of
+    icecheck.toml, with a dot for a part of a table there. ``client_property`` is Iceberg's name for
+    it, used by the environment, PyIceberg and Spark. ``flag`` is its name on the command line if
+    that is another. A ``secret`` is never shown. ``mock_brings``: `run --mock` sets it itself.
     ``not_under_pytest`` says why the plugin does not have the option, if it does not.
     """
 
@@ -69,7 +70,7 @@ class TargetOption:
 
     @property
     def words(self) -> str:
-        """What the help says of it."""
+        """The option's text in the help."""
         choices = f" ({', '.join(self.choices)})" if self.choices else ""
         repeats = "; repeatable" if self.kind in {Kind.NAMES, Kind.HEADERS} else ""
         default = f"  [default: {self.default}]" if self.default else ""
@@ -214,4 +215,4 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
         kind=Kind.FLAG, fact="disruptive", stage=Stage.RUNNING, key="disruptive",
     ),
 )  # fmt: skip
-"""Every option, in the order in which pytest's help shows them; the command line goes by stage."""
+"""Every option, in the order of pytest's help; the command line orders them by stage."""

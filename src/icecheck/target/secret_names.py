@@ -1,4 +1,4 @@
-"""Which headers, members and queries hold secrets, by their names and by where they stand."""
+"""Names and places of secrets: headers, members and queries that hold them."""
 
 import re
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ _SECRET_KEY = re.compile(
     r"\bsse\.key$|^header\.(.*-)?(authorization|cookie|api-?key)$",
     re.IGNORECASE,
 )
-# One of these is in each such name, so that a text without any names no secret.
+# Each such name contains one of these, so that a text without any of them names no secret.
 _HINTS = (
     b"secret", b"password", b"token", b"access-key-id", b"client_assertion", b"private-key",
     b"credential", b"connection-string", b"account-key", b"account.key", b"cryption-key",
     b"sse.key", b"header.",
 )  # fmt: skip
-# What a client is told to use: all of it may be secret, whatever it is called.
+# Settings for clients: all of them may be secret, whatever their names.
 _SETTINGS = (b"config", b"defaults", b"overrides", b"storage-credentials")
 _NAME = re.compile(rb'"([^"\\]+)"\s*:')
 _ALL_HINTS = (*_HINTS, *_SETTINGS)
@@ -50,7 +50,7 @@ HARMLESS_HEADERS = frozenset(
         "x-client-version", "x-iceberg-access-delegation",
     }
 )  # fmt: skip
-"""Headers, in lower case, that tell nothing about who asks."""
+"""Headers, in lower case, that tell nothing about the sender."""
 
 _HARMLESS_SETTING = re.compile(
     r"^(prefix|warehouse|namespace-separator|scope|audience|resource|type|clients|name|catalog)$|"
@@ -62,7 +62,7 @@ _HARMLESS_SETTING = re.compile(
     r"^s3\.(acl|ssl|multipart|checksum|use-arn|dualstack|cross-region|delete|sse\.type)",
     re.IGNORECASE,
 )
-# Words, numbers and truth values: they stand in answers by chance, and tell nobody in.
+# Words, numbers and truth values: they occur in answers by chance, and give no access.
 _PLAIN = re.compile(
     r"\d{1,10}(\.\d+)?|(?:[A-Za-z]{0,15}|\d{1,3})(?:[-_.,;:=/ ]+(?:[A-Za-z]{1,15}|\d{1,3}))*"
 )
@@ -71,27 +71,30 @@ _USER = re.compile(r"://[^/?#@\s]*@")
 
 
 def is_secret_header(name: str) -> bool:
-    """Whether a header of this name carries a secret."""
+    """Return whether a header of this name carries a secret."""
     return _SECRET_HEADER.search(name) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_secret_key(key: str) -> bool:
-    """Whether a member of this name holds a secret, wherever it stands."""
+    """Return whether a member of this name holds a secret, in any place."""
     return _SECRET_KEY.search(key) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_harmless_setting(key: str) -> bool:
-    """Whether a setting of this name may be shown; others are secret (``config``, ``defaults``)."""
+    """Return whether a setting of this name may be shown; other settings are secret.
+
+    Settings are the members of ``config``, ``defaults`` and ``overrides``.
+    """
     return not is_secret_key(key) and _HARMLESS_SETTING.search(key) is not None
 
 
 def may_name_secrets(body: bytes) -> bool:
-    """Whether a text may have a member that holds a secret: most have none, and are long.
+    """Return whether a text may have a member that holds a secret.
 
-    An escape can spell any name, and NULs stand between letters in UTF-16, so that a text with
-    one may.
+    This is a quick test, as most texts are long and have none. A text with an escape may, because
+    escapes can spell any name, and so may one with NULs, which stand between letters in UTF-16.
     """
     if b"\\" in body or b"\0" in body:
         return True
@@ -109,12 +112,12 @@ def _may_hold_secrets(name: bytes) -> bool:
 
 
 def is_plain(value: str) -> bool:
-    """Whether a value is so short or so plain that it stands in other texts by chance."""
+    """Return whether a value is so short or so plain that it occurs in other texts by chance."""
     return len(value) < 12 or len(set(value)) < 6 or _PLAIN.fullmatch(value) is not None
 
 
 def is_address(value: str) -> bool:
-    """Whether a value says where something is, and no more: a path, or a URI without a query."""
+    """Return whether a value is only an address: a path, or a URI without user and query."""
     return _ADDRESS.match(value) is not None and "?" not in value and "@" not in value
 
 
@@ -126,14 +129,15 @@ def address_without_secrets(value: str, hidden: str) -> str:
 
 
 def names_signature(lower: str) -> bool:
-    """Whether a text in lower case has a query, or a header, that a signature makes valid."""
+    """Return whether a text in lower case may have a signed query or header."""
     return "signature" in lower or "sig=" in lower or "sig%3d" in lower
 
 
 def known_from_headers(headers: Mapping[str, str]) -> list[str]:
-    """Return the values of headers that nothing may show anywhere; plain ones are hidden in place.
+    """Return the values of headers that must be hidden everywhere.
 
-    Of a value such as ``Basic abc`` the part after the scheme is one too.
+    Plain values are hidden in their headers only. Of a value such as ``Basic abc`` the part after
+    the scheme is hidden too.
     """
     found = []
     for name, value in headers.items():

@@ -1,4 +1,4 @@
-"""The file that describes a target and what a user foresees: its name, its tables, its text."""
+"""The file that describes a target and its known failures: its name, its tables, its text."""
 
 from pathlib import Path
 
@@ -7,15 +7,18 @@ from icecheck.target.target import UsageError
 __all__ = ["DEFAULT_FILE", "TABLE", "read_text"]
 
 DEFAULT_FILE = "icecheck.toml"
-"""The file that is read when it lies in the working directory and no other is named."""
+"""The file that is read if it is in the working directory and no other is named."""
 TABLE = "expectation"
 """The array of tables in it that ``icecheck.findings.expectations`` reads."""
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text; UsageError when there is none to be read."""
+    """Return a file's text.
+
+    Raises UsageError when it cannot be read.
+    """
     try:
-        # As bytes, so that line endings stay what they are.
+        # Read as bytes, so that line endings are kept.
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{path}: no UTF-8 text") from None

@@ -1,7 +1,7 @@
-"""A target described where users already describe it: icecheck.toml, the environment, profiles.
+"""Reads a target from where users already describe it: icecheck.toml, environment, profiles.
 
 Flags come before the environment, the environment before a file. A source that names another
-catalog than the one that was chosen is not used at all: its credentials are not for this one.
+catalog than the chosen one is not used at all: its credentials are not for this one.
 """
 
 import base64
@@ -32,7 +32,7 @@ _ENVIRONMENT_PREFIX = "CATALOG_"
 _HEADER_PREFIX = "header."
 _REST = "org.apache.iceberg.rest.RESTCatalog"
 
-# How AWS's signature is asked for: by Java's client and PyIceberg, and Java's newer spelling.
+# The properties that ask for AWS's signature: of Java's client and PyIceberg, and Java's newer one.
 _SIGNING = {
     "rest.signing-region": "region",
     "rest.signing-name": "service",
@@ -43,10 +43,10 @@ _SIGNING = {
 
 
 def merged(flags: Facts, *sources: Facts) -> Facts:
-    """Put sources together, the first to say something wins; None in ``flags`` says nothing.
+    """Merge sources; the first one that gives a fact wins, and None in ``flags`` gives nothing.
 
-    The catalog is the one that the first source with a URL names. Of two ways to authenticate
-    that different sources give, the first wins too.
+    The catalog is the one that the first source with a URL names. If different sources give two
+    ways to authenticate, the first wins too.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     found = dict(given)
@@ -69,8 +69,8 @@ def merged(flags: Facts, *sources: Facts) -> Facts:
 def described(flags: Facts, *named: Facts, config: str | None) -> Facts:
     """Return what flags, sources that the user named, environment and file say of a target.
 
-    ``config`` is the file to be read instead of icecheck.toml. Raises UsageError where nobody
-    knows what one of them means, and for a CA bundle that is no file.
+    ``config`` is the file to read instead of icecheck.toml. Raises UsageError for a value that
+    cannot be read, and for a CA bundle that is no file.
     """
     facts = merged(flags, *named, from_environment(), from_file(config))
     bundle = facts.get("ca_bundle")
@@ -84,8 +84,8 @@ def from_environment(
 ) -> Facts:
     """Read CATALOG_URI, CATALOG_WAREHOUSE, CATALOG_TOKEN, ... as Iceberg's compatibility kit does.
 
-    After the prefix two underscores stand for a dash and one for a dot; other properties of a
-    client, which say nothing about the target, are passed over.
+    After the prefix two underscores stand for a dash and one for a dot; client properties that do
+    not describe the target are ignored.
     """
     properties = {}
     for name, value in environment.items():
@@ -115,7 +115,7 @@ def from_pyiceberg(catalog: str) -> Facts:
 
 
 def _authenticated(properties: Mapping[str, str]) -> dict[str, str]:
-    """Say what PyIceberg's table ``auth`` says in the older properties that mean the same."""
+    """Return the older properties that mean the same as PyIceberg's table ``auth``."""
     kind = properties.get("auth.type")
     within = f"auth.{kind}."
     named = {k[len(within) :]: v for k, v in properties.items() if k.startswith(within)}
@@ -221,7 +221,7 @@ def _facts(properties: Mapping[str, str], table: Sequence[TargetOption] = TARGET
 
 
 def _signing(properties: Mapping[str, str]) -> SigV4 | None:
-    """Read how requests are signed, if they are."""
+    """Read how requests are signed; None if they are not."""
     enabled = properties.get("rest.sigv4-enabled", "").lower() == "true"
     if not enabled and properties.get("rest.auth.type", "").lower() != "sigv4":
         return None
@@ -255,7 +255,7 @@ def _spark_settings(path: Path) -> dict[str, str]:
 
 
 def _rest_catalogs(settings: Mapping[str, str]) -> set[str]:
-    """Return the names of catalogs whose type, or implementation, is REST."""
+    """Return the names of the catalogs whose type, or implementation, is REST."""
     found = set()
     for name, value in settings.items():
         catalog = re.fullmatch(r"spark\.sql\.catalog\.([^.]+)\.(type|catalog-impl)", name)

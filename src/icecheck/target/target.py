@@ -1,4 +1,4 @@
-"""The catalog under test, as its user describes it: where it is and how to speak to it."""
+"""The catalog under test, as its user describes it: its address and how to speak to it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,18 +25,18 @@ _SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
 _RACE_ROUNDS_MAX = 1_000
-# Four rounds of four rivals are two dozen pairs; who may strain the catalog asks for more.
+# Four rounds of four competing clients give two dozen pairs; disruptive runs race more often.
 _RACE_ROUNDS = 4
 _RACE_ROUNDS_DISRUPTIVE = 20
 
 
 class UsageError(Exception):
-    """The user asked for something that cannot be; the message says what to type instead."""
+    """The user asked for something impossible; the message says what to type instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Objects that the user names to be read; a namespace and a name each."""
+    """Objects that the user names to be read; a table or view by its namespace and its name."""
 
     namespace: Namespace = ()
     table: tuple[Namespace, str] | None = None
@@ -45,7 +45,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class SigV4:
-    """How requests are signed; without keys AWS's usual chain finds them, and the region too."""
+    """The region and service for signing; keys and region may come from AWS's default chain."""
 
     region: str | None = None
     service: str = "execute-api"
@@ -67,7 +67,7 @@ class SigV4:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who asks beside the run: a token, or a credential with which it is had."""
+    """A principal: a token, or a credential with which one is fetched."""
 
     token: str | None = field(default=None, repr=False)
     credential: str | None = field(default=None, repr=False)
@@ -75,21 +75,25 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the catalog is and how to speak to it.
+    """The catalog's address and how to speak to it.
 
-    ``prefix`` None means: as the config announces; a string is used verbatim (rule 12 of
-    the verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent
-    to work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
-    With ``read_only`` nothing is created, and what is ``given`` is looked at instead.
-    ``location_root`` is the URI below which what a run creates is placed; None leaves the places
+    ``prefix`` None means: as the config announces; a string is used verbatim (rule 12 of the
+    verdict rules: clients do the same), the empty one meaning none. ``namespace`` is a parent to
+    work under; with ``accept_residue`` a catalog that deletes nothing is verified all the same.
+    With ``read_only`` nothing is created, and the ``given`` objects are read instead.
+
+    ``location_root`` is the URI below which objects of the run are placed; None leaves the places
     to the catalog. ``claims`` are operationIds that the catalog is held to although it does not
     list them.
-    ``disruptive`` allows what strains a catalog; each race is then run more often, unless
+
+    ``disruptive`` allows checks that strain a catalog; each race is then run more often, unless
     ``race_rounds`` says how often.
+
     ``allow_hosts`` (HOST or HOST:PORT) are hosts to which the catalog's config may send requests,
     and credentials with them; otherwise they go to the host of ``url`` only.
-    ``second`` is a principal who has no right to what the run makes. Without token and credential
-    no Authorization header is sent, unless requests are signed (``sigv4``).
+
+    ``second`` is a principal who has no right to the objects of the run. Without token and
+    credential no Authorization header is sent, unless requests are signed (``sigv4``).
     """
 
     url: str
@@ -129,7 +133,7 @@ class Target:
         if not all(self.namespace):
             raise UsageError("the namespace has an empty level: write --namespace a.b")
         self._refuse_unsendable()
-        if not 0 < self.timeout_seconds <= _TIMEOUT_SECONDS_MAX:  # which no NaN is
+        if not 0 < self.timeout_seconds <= _TIMEOUT_SECONDS_MAX:  # refuses NaN too
             raise UsageError(
                 f"the timeout must be more than 0 and at most {_TIMEOUT_SECONDS_MAX} seconds"
             )
@@ -145,7 +149,7 @@ class Target:
             raise UsageError("isolation 'parent' needs a parent: add --namespace NAME")
 
     def _refuse_bad_access(self) -> None:
-        """Refuse what identifies nobody, and a root that is no place."""
+        """Raise UsageError for credentials that identify nobody, or a root that is no location."""
         _refuse_bad_principal("", self.token, self.credential)
         if self.second is not None:
             _refuse_bad_principal("second ", self.second.token, self.second.credential)
@@ -159,7 +163,7 @@ class Target:
             )
 
     def _refuse_unsendable(self) -> None:
-        """Refuse what no request can carry; secrets are not repeated."""
+        """Raise UsageError for values that no request can carry; secrets are not repeated."""
         _refuse_bad_url("the catalog's URL", self.url)
         if "?" in self.url or "#" in self.url:
             raise UsageError("the URL has a '?' or '#' part: give the part before /v1 only")
@@ -186,12 +190,12 @@ class Target:
 
     @property
     def warehouse_query(self) -> tuple[tuple[str, str], ...]:
-        """The query with which the config is asked for: the warehouse, if one was named."""
+        """The query of the request for the config: the warehouse, if one was named."""
         return () if self.warehouse is None else (("warehouse", self.warehouse),)
 
     @property
     def config_path(self) -> str:
-        """What is appended to a base URL to ask for the config."""
+        """The path and query after a base URL with which the config is requested."""
         query = self.warehouse_query
         return "/v1/config" + (f"?{httpx.QueryParams(query)}" if query else "")
 
@@ -204,14 +208,14 @@ class Target:
 
     @property
     def rounds(self) -> int:
-        """How often each race is run."""
+        """The number of times that each race is run."""
         if self.race_rounds is not None:
             return self.race_rounds
         return _RACE_ROUNDS_DISRUPTIVE if self.disruptive else _RACE_ROUNDS
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every value that the user gave and that nothing may show."""
+        """Every value that the user gave and that must never be shown."""
         second = self.second or Principal()
         given = [self.token, self.credential, second.token, second.credential]
         given += [each.partition(":")[2] for each in (self.credential, second.credential) if each]
@@ -223,17 +227,17 @@ class Target:
 
     @property
     def authenticates(self) -> bool:
-        """Whether requests say whose they are."""
+        """Whether requests carry credentials."""
         return bool(self.token or self.credential or self.sigv4)
 
     @property
     def token_endpoint(self) -> str:
-        """Where a credential is exchanged for a token."""
+        """The URL at which a credential is exchanged for a token."""
         return self.oauth2_server_uri or f"{self.base_url}/v1/oauth/tokens"
 
 
 def _refuse_bad_principal(whose: str, token: str | None, credential: str | None) -> None:
-    """Refuse what cannot identify anybody; secrets are not repeated."""
+    """Raise UsageError for a principal that identifies nobody; secrets are not repeated."""
     if token and credential:
         raise UsageError(f"give either a {whose}token or a {whose}credential, not both")
     if credential is not None and not credential.strip(":"):
@@ -251,10 +255,10 @@ def _refuse_unencodable(what: str, text: str) -> None:
 
 
 def _refuse_bad_url(what: str, url: str) -> None:
-    """Refuse a URL that no request can be sent to, whatever may answer there."""
+    """Raise UsageError for a URL that no request can be sent to, whatever server is there."""
     try:
         parts = httpx.URL(url)
-        # A host name is looked up in this form; httpx leaves some that have none unnoticed.
+        # Host names are looked up in IDNA form; httpx accepts some names that have none.
         parts.host.encode("idna")
     except (httpx.InvalidURL, UnicodeError) as error:
         raise UsageError(f"{what} cannot be read: {error}") from None
@@ -265,9 +269,10 @@ def _refuse_bad_url(what: str, url: str) -> None:
 
 
 def read_headers(headers: Sequence[str], option: str) -> dict[str, str]:
-    """Return header name -> value of an option's NAME:VALUE texts; UsageError names the option.
+    """Return header name -> value of an option's NAME:VALUE texts.
 
-    A header that cannot be sent is not repeated in the message: it may be a secret.
+    Raises UsageError that names the option. A header that cannot be sent is not repeated in the
+    message: it may be a secret.
     """
     read: dict[str, str] = {}
     for number, header in enumerate(headers, 1):

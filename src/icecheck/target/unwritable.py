@@ -1,4 +1,4 @@
-"""A file of a run that cannot be written any more: the disk is full, or was taken away."""
+"""The error for a file of a run that can no longer be written: the disk is full, or removed."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ __all__ = ["Unwritable", "writing"]
 
 
 class Unwritable(Exception):
-    """A run cannot go on because a file of its own cannot be written; says which, in one line."""
+    """A run cannot continue because one of its files cannot be written; says which, in one line."""
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Raise Unwritable, which names the file, for what the system says while it is written."""
+    """Raise Unwritable, which names the file, for an OSError while it is written."""
     try:
         yield
     except OSError as error:

@@ -10,7 +10,7 @@ from icecheck.target.target import Given, Principal, SigV4, UsageError, read_hea
 __all__ = ["Facts", "facts_from", "given_from", "hint", "value_in_toml", "with_parts"]
 
 Facts = dict[str, Any]
-"""Keyword arguments of Target; what a source does not say is absent."""
+"""Keyword arguments of Target; facts that a source does not give are absent."""
 
 _GIVEN = frozenset({"namespace", "table", "view"})
 
@@ -22,8 +22,8 @@ def facts_from(
 ) -> Facts:
     """Return what the options of a table say of a target.
 
-    ``said`` gives an option's text, texts or truth, None for nothing; ``spelled`` what the user
-    calls it. Raises UsageError for what cannot be read.
+    ``said`` gives an option's text, texts or truth, None for nothing; ``spelled`` the name by which
+    the user knows it. Raises UsageError for a value that cannot be read.
     """
     facts: Facts = {}
     for option in table:
@@ -36,7 +36,7 @@ def facts_from(
 
 
 def with_parts(facts: Facts) -> Facts:
-    """Return facts in which those with a dot, as ``second.token``, are put together."""
+    """Return the facts, with those that have a dot, as ``second.token``, put together."""
     whole = {name: value for name, value in facts.items() if "." not in name}
     for name, read in _WHOLES.items():
         parts = {
@@ -50,7 +50,10 @@ def with_parts(facts: Facts) -> Facts:
 
 
 def value_in_toml(option: TargetOption, value: Any) -> Any:
-    """Read an option's value in a TOML file; TypeError or UsageError says what it must be."""
+    """Read an option's value in a TOML file.
+
+    Raises TypeError or UsageError that says what it must be.
+    """
     read: Callable[[Any], Any] = _TOML_READERS.get(option.kind, _text)
     return read(value)
 
@@ -58,7 +61,7 @@ def value_in_toml(option: TargetOption, value: Any) -> Any:
 def given_from(names: Mapping[str, Any]) -> Given | None:
     """Read the objects that the user names, levels joined by dots or in a list; None for none.
 
-    Raises UsageError for a name without a namespace, or a kind that there is not.
+    Raises UsageError for a name without a namespace, or an unknown kind.
     """
     found: dict[str, Any] = {}
     for kind, value in names.items():
@@ -77,7 +80,7 @@ def given_from(names: Mapping[str, Any]) -> Given | None:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Name the nearest of those there are, or all of them."""
+    """Return words that name the nearest known name, or all of them."""
     every = sorted(known)
     close = get_close_matches(name, every, n=1)
     return f": did you mean {close[0]!r}?" if close else f": there are {', '.join(every)}"
@@ -91,7 +94,7 @@ _WHOLES: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "second": _principal_from,
     "given": given_from,
 }
-"""Keywords of Target that several options give together."""
+"""Keywords of Target that are built from several options."""
 
 
 # Text
@@ -144,7 +147,7 @@ _TEXT_READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
     Kind.LEVELS: _levels_of,
     Kind.SIGNING: _signature_of,
 }
-"""Kinds whose text is not the value itself."""
+"""Kinds whose value differs from their text."""
 
 
 # TOML
@@ -207,4 +210,4 @@ _TOML_READERS: Mapping[Kind, Callable[[Any], Any]] = {
     Kind.LEVELS: _levels,
     Kind.SIGNING: _signature,
 }
-"""Kinds that are more than a string in a TOML file."""
+"""Kinds that are not always a string in a TOML file."""

@@ -1,1 +1,1 @@
-"""What travels to the catalog and back: connections, retries, exchanges, redaction."""
+"""HTTP between the suite and the catalog: connections, retries, exchanges, redaction."""

@@ -1,4 +1,4 @@
-"""One answer read to its end, within limits: how long it may take, and how long it may be."""
+"""Reads one answer to its end, within limits of time and length."""
 
 import io
 import time
@@ -10,7 +10,7 @@ import httpx
 __all__ = ["ACCEPTED_ENCODING", "UnusableAnswer", "read_answer"]
 
 ACCEPTED_ENCODING = "gzip"
-"""What requests accept: an encoding that was not asked for is not decoded."""
+"""The encoding that requests accept; an answer in another one is not decoded."""
 _BODY_BYTES_MAX = 256 * 1024 * 1024
 _PIECE_BYTES = 256 * 1024
 _GZIP = zlib.MAX_WBITS | 16
@@ -18,7 +18,7 @@ _NAMES_OF_GZIP = frozenset({"gzip", "x-gzip"})
 
 
 class UnusableAnswer(httpx.HTTPError):
-    """An answer came and cannot be read: too long, or encoded as nobody asked for."""
+    """An answer came and cannot be read: it is too long, or its encoding was not asked for."""
 
 
 def read_answer(response: httpx.Response, deadline: float) -> bytes:
@@ -40,7 +40,7 @@ def read_answer(response: httpx.Response, deadline: float) -> bytes:
 
 
 def _decoded(stream: httpx.SyncByteStream, encoding: str) -> Iterator[bytes]:
-    """Yield a body piece by piece; a body without a byte needs no decoding."""
+    """Yield a body piece by piece; an empty body needs no decoding."""
     names = [name for each in encoding.split(",") if (name := each.strip().lower())]
     layers = [name for name in names if name != "identity"]
     if not layers:
@@ -61,7 +61,7 @@ def _decoded(stream: httpx.SyncByteStream, encoding: str) -> Iterator[bytes]:
 
 
 def _inflated(first: bytes, more: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield what gzip members hold, one after the other, in pieces of a bounded length."""
+    """Yield the content of consecutive gzip members, in pieces of a bounded length."""
     member = zlib.decompressobj(_GZIP)
     received, chunk = 0, first
     while chunk:
@@ -75,7 +75,7 @@ def _inflated(first: bytes, more: Iterator[bytes]) -> Iterator[bytes]:
             chunk = member.unconsumed_tail or member.unused_data
         chunk = next(more, b"")
     while not member.eof:
-        # What was taken in may still have something to give.
+        # The decompressor may still hold output of the last input.
         piece = member.decompress(b"", _PIECE_BYTES)
         if not piece:
             raise UnusableAnswer("the answer says it is gzip and ends too early")

@@ -1,4 +1,4 @@
-"""Bearer tokens as a flow of httpx: fetched with a credential, renewed when they end."""
+"""Bearer tokens as an httpx auth flow: fetched with a credential, renewed when they expire."""
 
 import contextlib
 import threading
@@ -22,12 +22,12 @@ Flow = Generator[httpx.Request, httpx.Response, Result]
 
 
 class TokenRefused(Exception):
-    """No token can be had or sent; the message says why and holds no token."""
+    """A token cannot be fetched or sent; the message says why and holds no token."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """A credential (ID:SECRET, or a secret only) and the endpoint that gives a token for it."""
+    """A credential (ID:SECRET, or a secret only) and the endpoint that issues a token for it."""
 
     credential: str = field(repr=False)
     endpoint: str
@@ -37,7 +37,7 @@ class ClientCredentials:
         """Return the request for a token, with OAuth2's grant ``client_credentials``."""
         client_id, colon, secret = self.credential.partition(":")
         form = {"grant_type": "client_credentials", "scope": self.scope}
-        # A credential without a colon is a secret only, as clients read it.
+        # A credential without a colon is only a secret; clients read it the same way.
         form |= (
             {"client_id": client_id, "client_secret": secret}
             if colon
@@ -51,9 +51,10 @@ class ClientCredentials:
 class BearerAuth(httpx.Auth):
     """Sends a bearer token with each request; several threads may share it.
 
-    With ``source`` a token is fetched when there is none or when it expires by the clock ``now``
-    (seconds), and once more when a request that carried it is answered 401. Without a token and
-    without a source, requests go as they are. Raises TokenRefused where the source gives no token.
+    With ``source`` a token is fetched when there is none or when it has expired by the clock
+    ``now`` (seconds), and once more when a request with it is answered 401. Without a token and
+    without a source, requests are sent unchanged. Raises TokenRefused where the source gives no
+    token.
     """
 
     def __init__(
@@ -79,7 +80,10 @@ class BearerAuth(httpx.Auth):
         return bool(self._token or self.source)
 
     def use(self, token: str, lifetime_seconds: float = float("inf")) -> None:
-        """Send this token from now on. Raises TokenRefused for one that no header can carry."""
+        """Send this token from now on.
+
+        Raises TokenRefused for one that no header can carry.
+        """
         if not (token.isascii() and token.isprintable()):
             raise TokenRefused(
                 "the catalog gave a token that cannot be sent: only printable ASCII is possible "
@@ -103,7 +107,7 @@ class BearerAuth(httpx.Auth):
     def current_token(self, refused: str | None = None) -> Flow[str | None]:
         """Return a token that has not expired and is not ``refused``; yield the request for it.
 
-        Who waits for a token that another thread fetches gets that one.
+        A thread that waits while another fetches a token gets that token.
         """
         if self.source is None:
             return self._token
@@ -145,7 +149,7 @@ def drive(
 
 
 def _lifetime_seconds(told: object) -> float:
-    """Return how long a token is used, which ends a little before the endpoint says."""
+    """Return for how long a token is used; it ends a little before the token expires."""
     if isinstance(told, bool) or not isinstance(told, int | float):
         return float("inf")
     lifetime = min(told, _LIFETIME_SECONDS_MAX)
@@ -153,7 +157,7 @@ def _lifetime_seconds(told: object) -> float:
 
 
 def _object(body: bytes) -> dict[str, object]:
-    """Return a JSON object, or an empty one for anything else."""
+    """Return a body as a JSON object, or an empty dict for anything else."""
     try:
         answer = read_json(body)
     except ValueError:

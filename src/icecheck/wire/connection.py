@@ -1,4 +1,4 @@
-"""The wire to a catalog: sends requests, records every exchange, waits out the weather."""
+"""The connection to a catalog: sends requests, records exchanges, retries after trouble."""
 
 import contextlib
 import threading
@@ -25,7 +25,7 @@ __all__ = ["Connection", "TargetUnusable", "Wire"]
 class TargetUnusable(Exception):
     """There is no catalog to verify at this URL; the message says why, in one line.
 
-    ``other_url`` is where the same server answers, if only the scheme is wrong.
+    ``other_url`` is the URL at which the same server answers, if only the scheme is wrong.
     """
 
     def __init__(self, words: str, *, other_url: str | None = None) -> None:
@@ -35,7 +35,7 @@ class TargetUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """What a request is made of before it is sent: everything but the connection."""
+    """The parts of a request before it is sent, without the connection."""
 
     check: str
     ordinal: int
@@ -48,12 +48,12 @@ class Wire:
 
 
 class Connection:
-    """One HTTP connection pool to the target, with its credentials; safe to share by threads.
+    """One HTTP connection pool to the target, with its credentials; threads may share it.
 
-    Bad weather (``icecheck.wire.retry``) is waited out for a while, by all who share the connection
-    if the catalog throttles; then it is ``Unreachable`` (verdict-rules 11). A 401 to a token that
-    was accepted before gets a new one, or is ``CredentialsEnded``. Once ``stopped`` is set,
-    nothing is sent but what cleans up, and whoever wants to is interrupted.
+    Transient trouble (``icecheck.wire.retry``) is retried for a while; if the catalog throttles,
+    all users of the connection wait. After that ``Unreachable`` is raised (verdict-rules 11). A 401
+    for a token that was accepted before fetches a new one, or raises ``CredentialsEnded``. Once
+    ``stopped`` is set, only requests that clean up are sent; others raise KeyboardInterrupt.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Connection:
 
     @property
     def requests(self) -> int:
-        """How many requests were answered, those for tokens among them."""
+        """The number of answered requests, requests for tokens included."""
         return self._pool.requests
 
     @property
     def latencies_ms(self) -> list[float]:
-        """How long each answer took."""
+        """The time that each answer took."""
         return self._pool.latencies_ms
 
     def close(self) -> None:
@@ -92,13 +92,13 @@ class Connection:
         self._pool.close()
 
     def follow(self, target: Target) -> None:
-        """Speak to the target as its config tells clients to; secrets in that are secret too."""
+        """Send requests as the config tells clients to; secrets in the config are redacted too."""
         self.redactor.know(target.secrets, target.headers)
         self.target = target
         self._credentials.follow(target)
 
     def use_token(self, token: str) -> None:
-        """Send this bearer token from now on (a config answer may carry one).
+        """Send this bearer token from now on (a config answer may contain one).
 
         Raises TargetUnusable for one that no header can carry.
         """
@@ -109,9 +109,10 @@ class Connection:
         self._credentials.hide()
 
     def second_token(self) -> str | None:
-        """Return the second principal's token, had with its credential if need be; None for nobody.
+        """Return the second principal's token, fetched if need be; None without such a principal.
 
-        Raises TargetUnusable where the token endpoint gives none, CredentialsEnded if it gave one.
+        Raises TargetUnusable where the token endpoint gives none, CredentialsEnded if it gave one
+        before.
         """
         second = self._credentials.second
         with self._told_if_refused(second, "--second-credential"):
@@ -120,7 +121,7 @@ class Connection:
         return token
 
     def resign(self) -> None:
-        """Expect no answer any more: one request may still go unanswered, then none is sent."""
+        """Allow only one more unanswered request; after it none is sent."""
         self._resigned = True
 
     def send(self, wire: Wire, record: Callable[[Exchange], None]) -> Exchange:
@@ -148,7 +149,7 @@ class Connection:
                     self._proven = wire
                 return exchange
             doubt = trouble if trouble.may_be_applied else doubt
-            # What cleans up may be sent twice: what is gone already is gone.
+            # A request that cleans up may be sent twice: a second removal changes nothing.
             method = "GET" if wire.step is Step.UNDO else wire.method
             wait = next_wait(trouble, method, attempts, waited)
             if wait is None or self._resigned:
@@ -163,7 +164,10 @@ class Connection:
         return Unreachable(self.redactor.text(f"{wire.method} {wire.url}: {words}"))
 
     def _keep_pace(self, wire: Wire, *, again: bool) -> None:
-        """Wait for this request's turn; KeyboardInterrupt for one that is not sent after a stop."""
+        """Wait for this request's turn.
+
+        Raises KeyboardInterrupt for a request that is not sent because the run was stopped.
+        """
         if self.stopped.is_set() and wire.step is not Step.UNDO:
             raise KeyboardInterrupt
         if seconds := self._pace.take_turn(again=again):
@@ -180,13 +184,13 @@ class Connection:
             raise KeyboardInterrupt
 
     def _attempt(self, wire: Wire, record: Callable[[Exchange], None], *, renew: bool) -> Exchange:
-        """Send a request once, after a 401 with another token if ``renew``; record what came."""
+        """Send a request once, or again with a new token after a 401 if ``renew``; record it."""
         headers = self._headers(wire)
         drafted, given = _drafted(wire, headers), {name.lower() for name in headers}
         try:
             request = httpx.Request(wire.method, wire.url, headers=headers, content=wire.body)
         except (httpx.InvalidURL, UnicodeError) as error:
-            # A catalog may name a prefix, a page or a tag that no request can carry.
+            # A prefix, page token or ETag of the catalog may be text that no request can carry.
             self._credentials.hide()
             unsent = replace(drafted, error=f"{UNSENDABLE}: {error}")
             record(unsent)
@@ -212,9 +216,10 @@ class Connection:
     # ---- credentials
 
     def _expect_token_to_live(self, wire: Wire, record: Callable[[Exchange], None]) -> None:
-        """Tell a 401 that is an answer from one because the token has ended.
+        """Raise CredentialsEnded if a 401 came because the token has expired.
 
-        It has ended if what was answered 200 with it before is now answered 401 as well.
+        It has expired if a request that was answered 200 with it before is now answered 401 as
+        well.
         """
         proven, token = self._proven, self._credentials.own.token
         if self._ended is not None and self._ended[0] == token:
@@ -235,12 +240,12 @@ class Connection:
         every = {"Accept": "application/json"}
         own = {} if wire.body is None else {"Content-Type": "application/json"}
         if self._credentials.own.identifies:
-            # The flow puts the token that is valid by then in this place.
+            # The flow replaces this header with the token that is valid by then.
             own["Authorization"] = f"Bearer {self._credentials.own.token or ''}"
         return _merged(every, self.target.headers, own, wire.headers)
 
     def _answer_with_token(self, step: Step, asked: httpx.Request) -> httpx.Response:
-        """Send a request for a token, and again in bad weather; nothing of this is recorded."""
+        """Send a request for a token, with retries; nothing of this is recorded."""
         wire = Wire("", 0, step, "getToken", asked.method, str(asked.url), {}, asked.read())
         drafted = _drafted(wire, {})
         waited, attempts = 0.0, 0
@@ -251,7 +256,7 @@ class Connection:
             if trouble is None:
                 self.redactor.learn(exchange.response_body)
                 return as_response(exchange)
-            # Asking for a token twice does no harm.
+            # A second request for a token does no harm.
             wait = next_wait(trouble, "GET", attempts, waited)
             if wait is None:
                 raise self._lost(wire, f"the token endpoint gave no answer: {trouble.words}")
@@ -271,7 +276,7 @@ class Connection:
 
 
 def _merged(*parts: Mapping[str, str]) -> dict[str, str]:
-    """Return headers of which a later one replaces those of its name, or takes them away if empty.
+    """Return merged headers: a later one replaces an earlier one, an empty one removes it.
 
     Names are compared without case, as servers compare them.
     """

@@ -1,4 +1,4 @@
-"""Who sends a request: the run's own principal, the second one, or whoever a check names."""
+"""Authentication of requests: as the run's own principal, the second one, or a check's choice."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ __all__ = ["Credentials"]
 
 
 class Credentials:
-    """What the user gave to show who asks, as flows of httpx; the redactor is told every secret.
+    """The credentials that the user gave, as httpx auth flows; the redactor is told every secret.
 
     ``own`` and ``second`` are the tokens of the run and of the second principal.
     """
@@ -31,7 +31,7 @@ class Credentials:
         self.follow(target)
 
     def follow(self, target: Target) -> None:
-        """Fetch tokens where this target says, from now on."""
+        """Fetch tokens from the endpoint of this target from now on."""
         second = target.second or Principal()
         self.own.source = _source(target, target.credential)
         self.second.source = _source(target, second.credential)
@@ -40,17 +40,17 @@ class Credentials:
         self.hide()
 
     def hide(self) -> None:
-        """Let nothing show what requests are sent with at this moment."""
+        """Tell the redactor the tokens and keys that requests are sent with at this moment."""
         self._redactor.add(self.own.token or "")
         self._redactor.add(self.second.token or "", of_second=True)
         if self._signer is not None:
             self._redactor.add(*self._signer.secrets)
 
     def flow(self, operation: str | None, headers: Mapping[str, str]) -> httpx.Auth:
-        """Return the flow that a request is sent through, given the headers that its check sends.
+        """Return the flow that a request is sent through, given the headers of its check.
 
-        A check may send an Authorization of its own: it gets no token but is signed. With an empty
-        one it asks as a stranger and is not signed either; nor is what asks for a token.
+        With an Authorization of its own the request gets no token but is signed. With an empty one
+        it is anonymous and is not signed either; requests for a token are not signed.
         """
         named = _named_sender(headers)
         flow = self.own if named is None else httpx.Auth()
@@ -59,7 +59,7 @@ class Credentials:
         return SignedAuth(self._signer, flow)
 
     def are_shown(self, operation: str | None, headers: Mapping[str, str]) -> bool:
-        """Whether a request shows the run's own token, and so expects to be let in."""
+        """Return whether a request shows the run's own token, and so should be let in."""
         has_token = self.own.identifies or self._stands_in_headers
         is_own = has_token and _named_sender(headers) is None
         return is_own and operation not in load().before_config
@@ -72,6 +72,6 @@ def _source(target: Target, credential: str | None) -> ClientCredentials | None:
 
 
 def _named_sender(headers: Mapping[str, str]) -> str | None:
-    """Return the Authorization that a check sends of its own, or None."""
+    """Return the Authorization that a check sets itself, or None."""
     found = (value for name, value in headers.items() if name.lower() == "authorization")
     return next(found, None)

@@ -11,22 +11,22 @@ __all__ = ["OF_SECOND", "TOKEN_VARIABLE", "Exchange", "Headers", "Step", "as_cur
 TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
 SECOND_TOKEN_VARIABLE = "ICECHECK_SECOND_TOKEN"  # noqa: S105 - likewise
 OF_SECOND = "second:"
-"""Stands before the digest of what is the second principal's."""
+"""The prefix of digests of the second principal's secrets."""
 
-# What curl writes itself when it signs.
+# Headers that curl writes itself when it signs.
 _SIGNING_SCOPE = re.compile(r"AWS4-HMAC-SHA256 Credential=[^/]+/\d+/([^/]+)/([^/]+)/aws4_request,")
 _OF_SIGNATURES = frozenset({"x-amz-date", "x-amz-content-sha256"})
 
 Headers = tuple[tuple[str, str], ...]
 
-# Headers that a reproduction does not need: curl writes its own.
+# Headers that curl writes itself.
 _TRANSPORT_HEADERS = frozenset(
     {"host", "connection", "content-length", "accept-encoding", "user-agent", "transfer-encoding"}
 )
 
 
 class Step(StrEnum):
-    """Where in a check an exchange happened."""
+    """The part of a check in which an exchange happened."""
 
     PROBE = "probe"
     GIVEN = "given"
@@ -62,13 +62,13 @@ class Exchange:
 
     @property
     def claims_json(self) -> bool:
-        """Whether the answer says that its body is JSON (an empty body claims nothing)."""
+        """Whether the answer declares a JSON body (False for an empty one)."""
         media = (self.header("content-type") or "").split(";")[0].strip().lower()
         return bool(self.response_body) and (media == "application/json" or media.endswith("+json"))
 
 
 def as_curl(exchange: Exchange) -> str:
-    """Return one shell line that sends a redacted exchange again; its token is the variable's."""
+    """Return one shell line that sends a redacted exchange again; the token is a shell variable."""
     parts = ["curl", "-sS", "-i", "--globoff", "--path-as-is"]
     parts += ["--head"] if exchange.method == "HEAD" else ["-X", exchange.method]
     quoted = [shlex.quote(p) for p in parts]

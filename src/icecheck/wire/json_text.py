@@ -1,4 +1,4 @@
-"""JSON that came over the wire, read as a client must be able to hold it."""
+"""Reads JSON from the wire, within the limits that clients can handle."""
 
 import json
 from typing import Any
@@ -12,11 +12,11 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def read_json(body: bytes) -> Any:
-    """Return what a body says, in builtins; raises ValueError for what is no JSON, or no use.
+    """Return the value of a JSON body, in builtins.
 
-    No use are numbers out of any range (1e400, thousands of digits), half of a surrogate pair,
-    which is no text and cannot be written down again, and more than 200 levels, over which
-    programs stumble. What libraries let pass and JSON does not know, such as NaN, is no JSON.
+    Raises ValueError for text that is no JSON, NaN included, which some libraries accept. Raises it
+    also for numbers out of any range (1e400, thousands of digits), half of a surrogate pair, which
+    cannot be encoded again, and more than 200 levels, at which programs fail.
     """
     if body.startswith(_BYTE_ORDER_MARKS) or b"\0" in body[:4]:
         body = body.decode(json.detect_encoding(body)).encode()
@@ -30,7 +30,7 @@ def read_json(body: bytes) -> Any:
 
 
 def _is_too_deep(body: bytes, value: Any) -> bool:
-    """Whether JSON has too many levels: those of the value are gone through from the outside."""
+    """Return whether JSON has too many levels; the value is walked from the outside."""
     if body.count(b"[") + body.count(b"{") <= _DEPTH_MAX:
         return False
     level = [value]

@@ -1,4 +1,4 @@
-"""When the next request to a catalog may be sent."""
+"""Rate limiting: decides when the next request to a catalog may be sent."""
 
 import threading
 from collections.abc import Callable
@@ -7,9 +7,9 @@ __all__ = ["Pace"]
 
 
 class Pace:
-    """The turns of requests: the user limits how many a second, the catalog throttles all.
+    """The turns of requests: the user limits the rate, and throttling delays all of them.
 
-    Several threads may share it. ``now`` is a clock in seconds; nothing is waited for here.
+    Several threads may share it. ``now`` is a clock in seconds; this class itself never sleeps.
     """
 
     def __init__(self, requests_per_second: float | None, now: Callable[[], float]) -> None:
@@ -20,14 +20,14 @@ class Pace:
         self._lock = threading.Lock()
 
     def hold(self, seconds: float) -> None:
-        """Put off all requests that are sent for the first time."""
+        """Delay all requests that are sent for the first time."""
         with self._lock:
             self._hold_until = max(self._hold_until, self._now() + seconds)
 
     def take_turn(self, *, again: bool) -> float:
-        """Return in how many seconds a request may be sent, and give the next turn to the next.
+        """Return in how many seconds a request may be sent, and reserve its turn.
 
-        Who sends a request again has waited as long as the catalog asked.
+        A retry does not wait here: it has waited as long as the catalog asked.
         """
         if not self._interval_seconds and (again or not self._hold_until):
             return 0.0

@@ -19,9 +19,9 @@ _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
 
 
 class Pool:
-    """The HTTP connections to a target, to be shared by threads.
+    """The HTTP connections to a target; threads may share them.
 
-    ``requests`` counts what was answered, and ``latencies_ms`` has how long each answer took.
+    ``requests`` counts the answers, and ``latencies_ms`` holds how long each one took.
     """
 
     def __init__(self, target: Target, transport: httpx.BaseTransport | None = None) -> None:
@@ -44,9 +44,9 @@ class Pool:
     def send(
         self, drafted: Exchange, asked: httpx.Request, given: Collection[str] = ()
     ) -> Exchange:
-        """Send a request once; what came in place of an answer is the exchange's ``error``.
+        """Send a request once; if no answer comes, the exchange's ``error`` says why.
 
-        The headers of ``asked`` are sent and recorded. Those that every request has are recorded
+        The headers of ``asked`` are sent and recorded. Headers that every request has are recorded
         only if their names, in lower case, are among the ``given``.
         """
         headers = {
@@ -79,13 +79,13 @@ class Pool:
 
 
 def as_response(exchange: Exchange) -> httpx.Response:
-    """Return the status and the decoded body of an exchange as what a flow of httpx takes.
+    """Return an exchange as an httpx response with status and decoded body, for an auth flow.
 
-    Headers are left out: a catalog may answer with some that httpx cannot write.
+    Headers are left out: a catalog may send some that httpx cannot write.
     """
     return httpx.Response(exchange.status or 0, content=exchange.response_body)
 
 
 def _headers_of(request: httpx.Request) -> Mapping[str, str]:
-    """Return the headers with their names as they are spelled, which ``items`` does not."""
+    """Return the headers with their names as they are spelled; ``items`` changes the case."""
     return {name.decode("ascii"): value.decode("ascii") for name, value in request.headers.raw}

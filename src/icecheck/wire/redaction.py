@@ -1,4 +1,4 @@
-"""Takes secrets out of exchanges and of words about them, in one place."""
+"""Redaction: removes secrets from exchanges and from texts about them."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from icecheck.wire.secret_values import SecretValues
 __all__ = ["Redactor"]
 
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
-# Members of JSON quoted in running text, as findings do; a shortened text may end in the middle.
+# Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
 _SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%3d)", re.IGNORECASE)
 _PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
@@ -43,14 +43,14 @@ _OWN_NAMES = ("table-uuid", "view-uuid", "location")
 class Redactor:
     """Replaces secrets by a short digest, so that equal secrets stay visibly equal.
 
-    Secrets are recognised by where they stand: headers and members of certain names, what clients
-    are told to use (``config``, ``storage-credentials``, the config's ``defaults`` and
-    ``overrides``) unless its name is known to be harmless, signed queries. Those that the user
-    gave or the catalog vended are then known by value, in any spelling, wherever they turn up
-    again. Every JSON type is kept: offline schema verdicts must not change. Threads may share it.
+    Secrets are recognised by their place: headers and members of certain names, what clients are
+    told to use (``config``, ``storage-credentials``, the config's ``defaults`` and ``overrides``)
+    unless its name is known to be harmless, and signed queries. Secrets that the user gave or the
+    catalog vended are then recognised by value, in any spelling, wherever they occur again. Every
+    JSON type is kept: offline schema verdicts must not change. Threads may share it.
 
-    What is cut for a report is redacted before; ``text`` also hides what a secret begins with, at
-    the end of a text or of a quotation.
+    Texts are redacted before they are cut for a report; ``text`` also hides the beginning of a
+    secret at the end of a text or of a quotation.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Redactor:
                         self._of_second.add(secret)
 
     def know(self, secrets: Iterable[str], headers: Mapping[str, str]) -> None:
-        """Hide what the user gave; plain values of headers in the headers themselves only."""
+        """Hide what the user gave; plain values of headers are hidden only in headers."""
         self.add(*secrets, *known_from_headers(headers))
         with self._lock:
             self._headers_given |= {
@@ -82,7 +82,7 @@ class Redactor:
             }
 
     def learn(self, body: bytes) -> None:
-        """Know the secrets of an answer that is recorded nowhere."""
+        """Learn the secrets of an answer that is not recorded."""
         with self._lock:
             self._learn(body)
 
@@ -94,7 +94,7 @@ class Redactor:
             if names_some:
                 self._learn(answer)
             self._learn_cookies(exchange.response_headers)
-            # Most exchanges tell nothing, which is seen at once for all of their parts.
+            # Most exchanges hold no secret; one test of all their parts shows that.
             search = self._tells(exchange)
             error = exchange.error
             return replace(
@@ -115,7 +115,7 @@ class Redactor:
         return _JWT.sub(lambda match: _digest(match[0]), text) if "eyJ" in text else text
 
     def value(self, pointer: str, text: str) -> str:
-        """Return what a member holds, at a JSON pointer or of a name, without secrets."""
+        """Return the value of a member without secrets, given its JSON pointer or name."""
         *above, name = pointer.split("/")
         told = bool({*_SETTINGS, _CREDENTIALS} & {*above}) and not is_harmless_setting(name)
         told = told and name != "prefix" and not is_plain(text.strip('"'))
@@ -127,11 +127,11 @@ class Redactor:
             return self._name(name)
 
     def json(self, value: Any) -> Any:
-        """Return a JSON value, of which every type is kept, without secrets."""
+        """Return a JSON value without secrets; types are kept."""
         with self._lock:
             return self._json(value, search=True)
 
-    # ---- what is learned
+    # ---- learning secrets
 
     def _learn(self, body: bytes) -> None:
         try:
@@ -149,17 +149,17 @@ class Redactor:
                     self._values.add_vended([cookie])
 
     def _tells(self, exchange: Exchange) -> bool:
-        """Whether a secret stands in any part of an exchange but the headers that hold one."""
+        """Return whether a secret occurs in an exchange, headers that hold one left aside."""
         parts = [exchange.url, exchange.error or ""]
         for headers in (exchange.request_headers, exchange.response_headers):
             parts += [f"{n} {v}" for n, v in headers if not self._hides(n.lower(), v)]
-        # Latin-1 gives every byte back, and what is ASCII in it is found.
+        # Latin-1 decodes every byte, so that secrets in ASCII are found in any body.
         parts.append((exchange.request_body or b"").decode("latin-1"))
         parts.append(exchange.response_body.decode("latin-1"))
         return self._values.stand_in(*parts) or any(map(_may_give_access, parts))
 
     def _hides(self, name: str, value: str) -> bool:
-        """Whether a header is hidden for its name."""
+        """Return whether a header is hidden because of its name."""
         return is_secret_header(name) or self._headers_given.get(name) == value
 
     # ---- the parts of an exchange
@@ -201,7 +201,7 @@ class Redactor:
                 redacted = self._json(parsed, search=search)
             except (ValueError, RecursionError):
                 return self._words(text).encode(encoding, "backslashreplace")
-            # An untouched body stays byte for byte what was sent.
+            # A body without secrets stays byte for byte as it was sent.
             return body if redacted == parsed else json.dumps(redacted).encode(encoding)
         if "grant_type=" in text:
             pairs = parse_qsl(text, keep_blank_values=True)
@@ -215,9 +215,9 @@ class Redactor:
         return self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
 
     def _json(self, value: Any, key: str = "", *, told: bool = False, search: bool = False) -> Any:
-        """Redact a JSON value; ``told`` says that it is what clients are told to use.
+        """Return a redacted JSON value; ``told`` means that clients are told to use it.
 
-        Without ``search`` no value that is known stands in it: places tell all there is.
+        Without ``search`` the value holds no known secret, and only places are redacted.
         """
         if isinstance(value, dict):
             settings = told or key in _SETTINGS
@@ -232,14 +232,14 @@ class Redactor:
         if isinstance(value, str):
             if told or is_secret_key(key):
                 return self._member(key, value)
-            # A catalog may have cut what it quotes, in whatever spelling.
+            # A catalog may quote a secret in part, in any spelling.
             return self._text(value, cut=True) if search else value
         if search and isinstance(value, int | float) and not isinstance(value, bool):
             return 0 if len(str(value)) >= 12 and self._values.stand_in(str(value)) else value
         return value
 
     def _member(self, key: str, value: str) -> str:
-        """Redact what stands at a secret place, unless its name is known to be harmless."""
+        """Return the value at a secret place redacted, unless its name is known to be harmless."""
         if value.startswith("<redacted:") and value.endswith(">"):
             return value
         if is_secret_key(key) or not (is_harmless_setting(key) or _is_scalar(value)):
@@ -250,7 +250,7 @@ class Redactor:
         return address_without_secrets(value, _digest(value))
 
     def _name(self, name: str) -> str:
-        """Return the name of a member: a word of the document stays, however bad a token it is."""
+        """Return the name of a member redacted; plain words are never hidden."""
         return name if is_plain(name) and name.replace("-", "").isalpha() else self._text(name)
 
     def _text(self, text: str, *, cut: bool = False) -> str:
@@ -261,7 +261,7 @@ class Redactor:
 
 
 def _may_give_access(text: str) -> bool:
-    """Whether a text may have an address with a user, or a query that a signature makes valid."""
+    """Return whether a text may hold a URL with a user, or with a signed query."""
     return ("@" in text and "://" in text) or names_signature(text.lower())
 
 
@@ -270,11 +270,11 @@ def _is_scalar(value: str) -> bool:
 
 
 def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str]:
-    """Yield the values at secret places that are long and varied enough to know again."""
+    """Yield the values at secret places that are long and varied enough to search for."""
     if isinstance(value, str):
         may_be = told and not (is_harmless_setting(key) or is_address(value))
         if (is_secret_key(key) or may_be) and not value.startswith("<redacted:"):
-            # A signed query, or a connection string, has secrets in it.
+            # A signed query or a connection string contains secrets as parts.
             parts = _PARTS.split(value) if "=" in value else []
             yield from (part for part in (value, *map(unquote, parts)) if not is_plain(part))
     elif isinstance(value, dict):
@@ -288,7 +288,7 @@ def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str
 
 
 def _own_values(body: Any) -> Iterator[str]:
-    """Yield what names a table or view in its answer: a client may be told it again."""
+    """Yield the values that identify a table or view in its answer: requests may contain them."""
     if isinstance(body, dict):
         metadata = body.get("metadata")
         named = [body.get("metadata-location")]
@@ -307,7 +307,7 @@ def _bearer(match: re.Match[str]) -> str:
 
 
 def _unsigned(piece: str) -> str:
-    """Return a piece of a text without the query that a signature makes valid, or a user."""
+    """Return a piece of text without the signed query or the user of a URL."""
     if _SIGNATURE.search(piece):
         place, mark, query = piece.partition("?")
         return f"{place}?{_digest(query)}" if mark else _digest(piece)
@@ -327,5 +327,5 @@ def _digest(secret: str, whose: str = "") -> str:
 
 
 def _without_signature(match: re.Match[str]) -> str:
-    """Keep the scope of a signature: it says how to sign again."""
+    """Return a signature header with its scope, which says how to sign again."""
     return f"{match[1]}{_digest(match[0])}{match[2]}{_digest(match[0])}"

@@ -1,4 +1,4 @@
-"""The weather between a run and its catalog: what is no answer, and when to ask again."""
+"""Retries: which exchanges brought no answer of the catalog, and when to send them again."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,11 +18,11 @@ __all__ = [
 ]
 
 UNSENDABLE = "Unsendable"
-"""How the error of an exchange begins whose request could not be written at all."""
+"""The beginning of an exchange's error if the request could not be written at all."""
 WAIT_SECONDS_MAX = 60.0
-"""How long one request is put off in all; a catalog that asks for more is not asked again."""
+"""The total time that one request may wait; a catalog that asks for more is not asked again."""
 _READING = frozenset({"GET", "HEAD"})
-# What is deleted twice is deleted; that it was missing the second time says nothing.
+# A retried deletion has its effect once; a 404 for the retry tells nothing.
 _REPEATABLE = _READING | {"DELETE"}
 _FIRST_WAIT_SECONDS = 0.5
 _FIRST_WAIT_AFTER_LOSS_SECONDS = 0.1
@@ -35,10 +35,10 @@ _GATEWAY_PAGES = frozenset({502, 504, *range(520, 531)})
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why an exchange brought no answer of the catalog.
+    """The reason why an exchange brought no answer of the catalog.
 
-    ``may_be_applied``: what was asked may have been done all the same. ``asked_seconds`` is how
-    long the server wants to be left alone, if it says so.
+    ``may_be_applied``: the request may have had its effect all the same. ``asked_seconds`` is how
+    long the server asks to wait, if it says so.
     """
 
     words: str
@@ -50,10 +50,10 @@ class Trouble:
 
 
 def trouble_of(exchange: Exchange) -> Trouble | None:
-    """Return what was wrong with the weather, or None: the catalog has answered (rule 11).
+    """Return the trouble that an exchange met, or None if the catalog has answered (rule 11).
 
-    Weather are lost connections and time-outs, 429, 503, a 400 whose headers say throttling, and
-    the pages that gateways send in a catalog's place.
+    Trouble is a lost connection or time-out, 429, 503, a 400 whose headers say throttling, or a
+    page that a gateway sends in the catalog's place.
     """
     if exchange.status is None:
         return _lost(exchange.error or "no answer")
@@ -64,8 +64,8 @@ def trouble_of(exchange: Exchange) -> Trouble | None:
         attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
         return Trouble(words, False, attempts, asked_seconds=asked, throttled=True)
     if exchange.status == 503:
-        # Without Retry-After only what is idempotent should be sent again (L4659): it may come
-        # from a gateway that has lost sight of the request.
+        # Without Retry-After only idempotent requests should be retried (L4659): the 503 may come
+        # from a gateway that does not know what became of the request.
         if asked is None:
             return Trouble("throttled with 503", True, throttled=True)
         attempts = _ATTEMPTS_WHEN_THROTTLED_MAX
@@ -76,10 +76,10 @@ def trouble_of(exchange: Exchange) -> Trouble | None:
 
 
 def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: float) -> float | None:
-    """Return how many seconds to wait before the request is sent again, or None: it is not.
+    """Return how many seconds to wait before a retry, or None if the request is not retried.
 
-    A request that adds something and may have been applied is never sent again: done twice, it may
-    be too much.
+    A request that adds something and may have been applied is never retried: it could be applied
+    twice.
     """
     if trouble.may_be_applied and method not in _REPEATABLE:
         return None
@@ -92,23 +92,23 @@ def next_wait(trouble: Trouble, method: str, attempts: int, waited_seconds: floa
 
 
 def is_uncertain(trouble: Trouble, exchange: Exchange) -> bool:
-    """Whether an answer after some trouble says nothing: the first request may have been applied.
+    """Return whether a 404 after some trouble tells nothing: the first try may have worked.
 
-    Who deletes something twice is rightly told that it is not there.
+    A retried deletion, for example, is rightly answered that the object is not there.
     """
     reads = exchange.method in _READING
     return trouble.may_be_applied and not reads and exchange.status == 404
 
 
 def foreign_words(exchange: Exchange) -> str:
-    """Return in words what was answered in a catalog's place, or nothing: a catalog may say that.
+    """Return in words an answer that does not come from a catalog, or "" if it may.
 
-    A redirection, a server error, or something else than a JSON object where one is due. One such
-    answer may be a mistake of the catalog; where all are such, none is asked.
+    It is a redirection, a server error, or something other than a JSON object where one is due. One
+    such answer may be a mistake of the catalog; if all are such, there is no catalog.
     """
     status = exchange.status or 0
     if 300 <= status < 400 and status != 304:
-        # What follows the path may be a secret of whoever is to log in.
+        # The query of a redirection may hold a login secret.
         location = (exchange.header("location") or "").partition("?")[0][:120]
         return f"{status} to {location}" if location else str(status)
     if status >= 500 and status != 501:
@@ -127,7 +127,7 @@ def _lost(error: str) -> Trouble:
     if error.startswith(UNSENDABLE):
         return Trouble(error, False, 1)
     never_sent = error.startswith(("ConnectError", "ConnectTimeout", "PoolTimeout"))
-    # What is slow or unusable now is so a moment later, and every attempt takes its whole limit.
+    # A slow or unusable answer is likely to repeat, and each try takes the whole time-out.
     kind = error.partition(":")[0]
     dear = "Timeout" in kind or kind == "UnusableAnswer"
     attempts = _ATTEMPTS_AFTER_LIMIT_MAX if dear else _ATTEMPTS_MAX
@@ -135,7 +135,7 @@ def _lost(error: str) -> Trouble:
 
 
 def _asked_seconds(exchange: Exchange) -> float | None:
-    """Return what Retry-After says, in either of its forms; None if it is not there."""
+    """Return the seconds that Retry-After asks for, in either of its forms; None without it."""
     text = exchange.header("retry-after")
     if text is None:
         return None
@@ -149,4 +149,4 @@ def _asked_seconds(exchange: Exchange) -> float | None:
             due = due.replace(tzinfo=UTC)
         return max(0.0, (due - datetime.now(UTC)).total_seconds())
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        return _UNREADABLE_SECONDS  # a date of the year 10^30, or whatever else was meant
+        return _UNREADABLE_SECONDS  # a date of the year 10^30, or something else

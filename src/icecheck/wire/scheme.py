@@ -1,4 +1,4 @@
-"""Whether a server that was asked with TLS speaks none, or the other way round."""
+"""Finds out whether a server speaks TLS at an http URL, or plain HTTP at an https one."""
 
 import contextlib
 import socket
@@ -13,9 +13,9 @@ _ASKED = b"HEAD / HTTP/1.0\r\n\r\n"
 
 
 def other_url(url: str, timeout_seconds: float) -> str | None:
-    """Return the same URL with the other scheme, if the server speaks that; ask without secrets.
+    """Return the same URL with the other scheme, if the server speaks that; no secrets are sent.
 
-    It takes a connection, and at most some seconds.
+    It opens one connection and takes at most some seconds.
     """
     parts = httpx.URL(url)
     seconds = min(timeout_seconds, _SECONDS_MAX)
@@ -35,7 +35,7 @@ def _speaks_http(connection: socket.socket) -> bool:
 
 
 def _speaks_tls(connection: socket.socket, host: str) -> bool:
-    """Whether a handshake comes as far as a certificate, whoever has signed it."""
+    """Return whether a handshake gets as far as a certificate, valid or not."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -43,5 +43,5 @@ def _speaks_tls(connection: socket.socket, host: str) -> bool:
         with context.wrap_socket(connection, server_hostname=host):
             return True
     except ssl.SSLError as refused:
-        # Who wants a certificate of its clients speaks TLS.
+        # A server that demands a client certificate speaks TLS.
         return "ALERT" in (refused.reason or "")

@@ -1,4 +1,4 @@
-"""Finds values known to be secret in any text, however they are spelled there."""
+"""Finds known secret values in any text, in any spelling."""
 
 import base64
 import html
@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 __all__ = ["SecretValues"]
 
-# A form of fewer characters stands in a text by chance.
+# Shorter forms occur in texts by chance.
 _FORM_CHARACTERS_MIN = 6
 _VENDED_MAX = 64
 _HARMLESS_RUNS_MAX = 50_000
@@ -22,7 +22,7 @@ _BREAKS = re.compile(r"""([\s"'<>,{}\[\]()]+)""")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": ""}
 _WORD = re.compile(r"[A-Z]+|[A-Z]?[a-z]+(?:[-_ ]?[A-Z]?[a-z]+)*[-_ ]?")
-# What may stand after a text that was cut off: half an escape, and then what closes a quotation.
+# May end a text that was cut off: half an escape, and then the end of a quotation.
 _CUT = re.compile(
     r"""(?:%[0-9A-Fa-f]?|\\u?[0-9a-fA-F]{0,3}|&\#?[0-9A-Za-z]{0,6})?(?:…|\.\.\.|["'`)\]}]|\Z)"""
 )
@@ -30,7 +30,7 @@ _CUT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One spelling of a value; an encoded one is replaced with the whole code around it."""
+    """One spelling of a value; for an encoded one, the whole code around it is replaced."""
 
     text: str
     value: str
@@ -38,11 +38,11 @@ class _Form:
 
 
 class SecretValues:
-    """Values that nothing may show: those given for good, and the last ones that were vended.
+    """Secret values to hide: those that were given, and the last ones that were vended.
 
     They are found as they are, in base64 at any alignment and in hex, and percent-encoded, escaped
-    as in JSON and HTML, or with NULs between the letters as UTF-16 has them, one inside the other.
-    ``hidden`` gives what stands in place of a value. Not safe for threads.
+    as in JSON and HTML, or with NULs between the letters as in UTF-16, also nested. ``hidden``
+    returns the replacement of a value. Not safe for threads.
     """
 
     def __init__(self, hidden: Callable[[str], str]) -> None:
@@ -56,14 +56,14 @@ class SecretValues:
         self._stale = False
 
     def add(self, value: str) -> None:
-        """Know a value for good."""
+        """Remember a value permanently."""
         self._vended.pop(value, None)
         if value not in self._forms:
             self._forms[value] = tuple(_forms_of(value))
             self._stale = True
 
     def add_vended(self, values: Iterable[str]) -> None:
-        """Know values for a while: every answer may vend others, and old ones turn up no more."""
+        """Remember values for a while: every answer may vend others, and old ones disappear."""
         for value in values:
             if value in self._forms and value not in self._vended:
                 continue
@@ -78,7 +78,7 @@ class SecretValues:
             self._stale = True
 
     def stand_in(self, *parts: str) -> bool:
-        """Whether any value stands in one of the parts of a text, in whatever spelling."""
+        """Return whether any value occurs in one of the parts of a text, in any spelling."""
         return self._are_in("\n".join((*parts, *(_plain(p) for p in parts if _is_spelled(p)))))
 
     def replaced(self, text: str, *, cut: bool = False) -> str:
@@ -89,7 +89,7 @@ class SecretValues:
             text = self._without_spellings(text, cut=cut)
         return self._without_heads(text) if cut else text
 
-    # ---- looking
+    # ---- searching
 
     def _are_in(self, text: str, *, cut: bool = False) -> bool:
         if self._stale:
@@ -119,7 +119,10 @@ class SecretValues:
         self._stale = False
 
     def _longest_first(self) -> list[_Form]:
-        """Return all forms, as values stand first; a credential contains its secret."""
+        """Return all forms, plain before encoded and longer before shorter ones.
+
+        The order matters because a credential contains its secret.
+        """
         if self._stale:
             self._sort()
         return self._ordered
@@ -138,7 +141,7 @@ class SecretValues:
         return text
 
     def _without_spellings(self, text: str, *, cut: bool) -> str:
-        """Replace what is spelled in another way: the piece between blanks or quotes, or all."""
+        """Replace other spellings of a value: the piece between blanks or quotes, or all."""
         pieces = _BREAKS.split(text)
         for at, piece in enumerate(pieces):
             if _is_spelled(piece) and self._are_in(plain := _plain(piece), cut=cut):
@@ -149,7 +152,7 @@ class SecretValues:
         return self._without_forms(plain) if self._are_in(plain) else text
 
     def _without_heads(self, text: str) -> str:
-        """Replace what a value begins with where a text was cut off."""
+        """Replace the beginning of a value at the end of a text that was cut off."""
         for form in self._longest_first():
             if len(form.text) >= _CUT_FORM_MIN and form.text[:_HEAD_CHARACTERS] in text:
                 text = self._without_heads_of(form, text)
@@ -160,7 +163,7 @@ class SecretValues:
         parts, done, at = [], 0, text.find(head)
         while at >= 0:
             end = at + _in_common(text, at, form.text)
-            # A path is also cut at a slash, where a location beside it is made.
+            # Paths are also cut at a slash, to make a location beside them.
             is_cut = text[end - 1] == "/" or _CUT.match(text, end)
             if _is_varied(text[at:end]) and is_cut:
                 start = max(_start_of_code(text, at), done) if form.encoded else at
@@ -171,8 +174,8 @@ class SecretValues:
 
 
 def _forms_of(value: str) -> Iterator[_Form]:
-    """Yield how a value may be written, without what only a reader of escapes sees."""
-    # A text of the wire may have half of a surrogate pair, which no encoding has.
+    """Yield the spellings of a value to search for; escapes are decoded in the text instead."""
+    # Text from the wire may hold half of a surrogate pair, which no encoding accepts.
     encoded = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
     spellings = dict.fromkeys((value, *encoded, _plain(value)))
     for spelling in spellings:
@@ -187,11 +190,11 @@ def _forms_of(value: str) -> Iterator[_Form]:
 
 
 def _codes_of(value: str) -> Iterator[str]:
-    """Yield what stands in any base64 or hex text that has the value in it."""
+    """Yield the part of base64 or hex that any encoded text with the value contains."""
     data = value.encode("utf-8", "replace")
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + data).decode()
-        # Characters at the ends also say what stands before and after.
+        # The characters at both ends also depend on the bytes before and after the value.
         sure = encoded[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
         yield sure
         yield sure.translate({ord("+"): "-", ord("/"): "_"})
@@ -200,7 +203,7 @@ def _codes_of(value: str) -> Iterator[str]:
 
 
 def _is_varied(head: str) -> bool:
-    """Whether the beginning of a value is no word that stands at an end by chance."""
+    """Return whether the beginning of a value is varied enough not to end a text by chance."""
     return _WORD.fullmatch(head) is None and len(set(head)) >= 5
 
 
@@ -209,7 +212,7 @@ def _is_spelled(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text with its escapes read, as often as they are nested."""
+    """Return a text with its escapes decoded, nested ones too."""
     for _ in range(_DECODINGS_MAX):
         before = text
         if "\0" in text:
@@ -231,7 +234,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _without_code(text: str, form: str, hidden: str) -> str:
-    """Replace the whole of each base64 or hex text that a form stands in."""
+    """Replace the whole of each base64 or hex text in which a form occurs."""
     parts, done = [], 0
     while (at := text.find(form, done)) >= 0:
         start = max(_start_of_code(text, at), done)
@@ -252,7 +255,7 @@ def _start_of_code(text: str, at: int) -> int:
 
 
 def _in_common(text: str, at: int, form: str) -> int:
-    """Return how many characters of a form stand in a text from a place on."""
+    """Return how many characters of a form's beginning a text has at a place."""
     count = 0
     while count < len(form) and at + count < len(text) and text[at + count] == form[count]:
         count += 1

@@ -1,7 +1,7 @@
-"""Requests signed with AWS Signature Version 4, as Iceberg's own clients sign them.
+"""Signs requests with AWS Signature Version 4, as Iceberg's own clients sign them.
 
-The measure is Java's RESTSigV4AuthSession: the path is encoded once more, the hash of the body
-is a header, a bearer token goes into ``Original-Authorization``, and all of it is signed.
+Java's RESTSigV4AuthSession is the model: the path is encoded once more, the hash of the body is a
+header, a bearer token goes into ``Original-Authorization``, and all of it is signed.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from icecheck.target.target import SigV4, UsageError
 __all__ = ["SignedAuth", "Signer"]
 
 _RELOCATED = "Original-Authorization"
-# A proxy may change these on the way.
+# Headers that a proxy may change.
 _UNSIGNED = frozenset({"connection", "content-length", "transfer-encoding"})
 
 
 class Signer:
-    """Signs with the credentials that the user gave, or AWS's usual chain finds.
+    """Signs with the credentials that the user gave, or those of AWS's default chain.
 
-    Temporary ones are renewed by botocore where it can. Raises UsageError without botocore,
-    without a region, and without credentials.
+    Temporary ones are renewed by botocore where it can. Raises UsageError without botocore, without
+    a region, and without credentials.
     """
 
     def __init__(self, settings: SigV4) -> None:
@@ -47,14 +47,14 @@ class Signer:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What it signs with now: the key's id, the key, and the session's token, if any."""
+        """The current key id, key and session token, if any."""
         frozen = self._credentials.get_frozen_credentials()
         return tuple(each for each in (frozen.access_key, frozen.secret_key, frozen.token) if each)
 
     def signed(
         self, method: str, url: str | httpx.URL, headers: Mapping[str, str], body: bytes | None
     ) -> dict[str, str]:
-        """Return the headers to send: those given, the signature and what it needs.
+        """Return the headers to send: those given, the signature and the headers it needs.
 
         ``url`` is signed in the form in which it is sent.
         """
@@ -71,7 +71,7 @@ class Signer:
         request = AWSRequest(
             method=method,
             url=f"{sent.scheme}://{sent.netloc.decode('ascii')}{path}",
-            # A query is signed by what it says, however a space in it is written.
+            # The signature covers the decoded query: a space may be written in either way.
             params=parse_qsl(sent.query.decode("ascii"), keep_blank_values=True),
             data=body,
             headers=kept,
@@ -83,7 +83,7 @@ class Signer:
 
 
 class SignedAuth(httpx.Auth):
-    """Signs a request each time another flow sends it; that flow's own requests go unsigned."""
+    """Signs a request each time another flow sends it; that flow's own requests are not signed."""
 
     requires_request_body = True
 
@@ -94,7 +94,7 @@ class SignedAuth(httpx.Auth):
     def sync_auth_flow(
         self, request: httpx.Request
     ) -> Generator[httpx.Request, httpx.Response, None]:
-        """Yield what the other flow yields; the request itself is signed while it is sent."""
+        """Yield the requests of the other flow; the request itself is signed when it is sent."""
         request.read()
         with contextlib.closing(self._flow.sync_auth_flow(request)) as flow:
             asked = next(flow)

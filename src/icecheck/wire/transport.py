@@ -1,8 +1,8 @@
-"""The sockets of a connection: TLS as the target wants it, and an end to every exchange.
+"""The sockets of a connection: TLS settings of the target, and a deadline for every exchange.
 
-The time-outs of HTTP libraries hold for one read or write. A server that sends a byte a second,
-or interim answers for ever, never runs into one; so each read and write here has what is left of
-the time of its exchange.
+The time-outs of HTTP libraries hold for one read or write. A server that sends one byte a second,
+or interim answers without end, never exceeds one; so each read and write here may take the time
+that is left of its exchange.
 """
 
 import contextlib
@@ -31,11 +31,11 @@ _TROUBLES = (
 
 
 class SocketTransport(httpx.BaseTransport):
-    """A pool of connections to a target, to be shared by threads.
+    """A pool of connections to a target; threads may share it.
 
     The read time-out of a request bounds its whole exchange: connecting, TLS, sending, and the
-    answer to its last byte. Only the look-up of a host's name is the system's own affair.
-    Raises UsageError for certificates that cannot be used.
+    answer to its last byte. Only the time of the host name's look-up is up to the system. Raises
+    UsageError for certificates that cannot be used.
     """
 
     def __init__(self, target: Target) -> None:
@@ -49,7 +49,7 @@ class SocketTransport(httpx.BaseTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the body of its answer is read by the same thread, and in its time."""
+        """Send a request; the same thread reads the body of its answer by the same deadline."""
         self._deadline.set(request.extensions["timeout"]["read"])
         with _told_as_httpx():
             answer = self._pool.handle_request(
@@ -79,7 +79,7 @@ class SocketTransport(httpx.BaseTransport):
 
 
 class _Deadline:
-    """When the exchange at hand must be over; every thread has one of its own."""
+    """The deadline of the current exchange; every thread has its own."""
 
     def __init__(self) -> None:
         self._of_thread = threading.local()
@@ -96,7 +96,7 @@ class _Deadline:
 
 
 class _Body(httpx.SyncByteStream):
-    """The body of an answer, whose troubles are httpx's."""
+    """The body of an answer; its errors are raised as those of httpx."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -106,12 +106,12 @@ class _Body(httpx.SyncByteStream):
             yield from self._stream
 
     def close(self) -> None:
-        """Give the connection back, or close it if the answer was not read to its end."""
+        """Return the connection to the pool, or close it if the answer was not read to its end."""
         self._stream.close()
 
 
 class _Network(httpcore.NetworkBackend):
-    """Opens sockets that know the deadline."""
+    """Opens sockets that observe the deadline."""
 
     def __init__(self, deadline: _Deadline) -> None:
         self._deadline = deadline
@@ -125,7 +125,7 @@ class _Network(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """Try each address of a host; one that swallows everything takes only its share."""
+        """Try each address of a host; one that does not respond gets only its share of the time."""
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, OverflowError, UnicodeError) as error:
@@ -146,7 +146,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A socket each of whose reads and writes has what is left of the time."""
+    """A socket whose reads and writes may each take the time that is left."""
 
     def __init__(self, stream: httpcore.NetworkStream, deadline: _Deadline) -> None:
         self._stream = stream
@@ -159,7 +159,7 @@ class _Stream(httpcore.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         left = memoryview(buffer)
         while left:
-            # The library would allow each part that a slow reader takes the whole time.
+            # The library would allow the whole time for each part that a slow reader takes.
             self._socket.settimeout(self._deadline.left(httpcore.WriteTimeout))
             try:
                 sent = self._socket.send(left)
@@ -187,7 +187,7 @@ class _Stream(httpcore.NetworkStream):
 
 @contextlib.contextmanager
 def _told_as_httpx() -> Iterator[None]:
-    """Raise httpx's exception of the same name for one of the library below it."""
+    """Raise httpx's exception for the httpcore exception of the same name."""
     try:
         yield
     except _TROUBLES as error:
@@ -195,9 +195,10 @@ def _told_as_httpx() -> Iterator[None]:
 
 
 def _tls_context(target: Target) -> ssl.SSLContext | None:
-    """Return how certificates are verified and what is shown; None for the usual way, if needed.
+    """Return how server certificates are verified and which client certificate is shown.
 
-    A config may send clients of an http address to one with TLS.
+    None means the default of the library, which is made when needed. A config may send clients of
+    an http address to one with TLS.
     """
     named = target.ca_bundle or target.client_cert
     if not named and not target.url.lower().startswith("https"):
@@ -218,9 +219,12 @@ def _tls_context(target: Target) -> ssl.SSLContext | None:
 
 
 def _identify(context: ssl.SSLContext, cert: str, key: str | None) -> None:
-    """Let a context show this certificate; UsageError in one line if it cannot."""
+    """Load a client certificate into a context.
+
+    Raises UsageError (one line) if that fails.
+    """
     try:
-        # Without the empty password a key that has one would be asked for on the terminal.
+        # Without the empty password, a protected key would prompt on the terminal.
         context.load_cert_chain(cert, key, password="")
     except (OSError, ssl.SSLError, ValueError) as error:
         files = cert if key is None else f"{cert} with the key {key}"

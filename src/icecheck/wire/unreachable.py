@@ -1,4 +1,4 @@
-"""What is raised where a catalog gives no answer that could be judged."""
+"""Exceptions for a catalog that gives no answer that could be judged."""
 
 __all__ = ["CredentialsEnded", "Unreachable"]
 
@@ -8,4 +8,4 @@ class Unreachable(Exception):
 
 
 class CredentialsEnded(Unreachable):
-    """The catalog accepts the run's credentials no more, and did so before."""
+    """The catalog no longer accepts the run's credentials, which it accepted before."""

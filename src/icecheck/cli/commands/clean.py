@@ -1,4 +1,4 @@
-"""``icecheck clean``: remove what a run that was cut short has left on a catalog."""
+"""``icecheck clean``: remove what an interrupted run has left on a catalog."""
 
 from pathlib import Path
 from typing import Any

@@ -69,7 +69,7 @@ def _unknown(id_: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     lowered = {name.lower(): name for name in known}
-    # A part of a long id is no close match of the whole, and says all the same what was meant.
+    # A part of a long id is no close match, but shows what was meant.
     parts = [low for low in lowered if id_.lower() in low]
     matches = get_close_matches(id_.lower(), lowered, n=_HINTS_MAX, cutoff=0.6)
     close = [lowered[low] for low in dict.fromkeys([*sorted(parts, key=len), *matches])]

@@ -78,14 +78,14 @@ def command(what: str, group: str | None, form: str) -> None:
 
 
 def _note(row: dict[str, Any]) -> str:
-    """Return what is particular about when a check is made, as an ending of its line."""
+    """Return a note for a check that is not always run, as the ending of its line."""
     if row["passive"]:
         return " (judged from the answers that other checks get)"
     return " (only with --disruptive)" if row["disruptive"] else ""
 
 
 def _counted(rows: list[dict[str, Any]]) -> str:
-    """Say how many of the checks a run announces, and which come on top of them."""
+    """Return how many of the checks a run makes, and how many more there are under options."""
     spark = [row for row in rows if row["group"] == "spark"]
     disruptive = [row for row in rows if row["disruptive"]]
     passive = sum(row["passive"] for row in rows)
@@ -117,7 +117,8 @@ def _requirements(contract: "Contract") -> list[dict[str, Any]]:
             "checked": (
                 "checked"
                 if r.id in brought_about
-                # What no check asks for is judged all the same wherever a catalog answers it.
+                # A requirement without an active check is judged wherever a catalog's answer shows
+                # it.
                 else ("if-met" if r.id in in_passing else "unchecked")
             ),
             "text": r.text,

@@ -64,7 +64,7 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
 
 
 def _made(found: "Forecast", target: "Target") -> list[str]:
-    """Say what a run makes, where, and what becomes of it."""
+    """Return lines on what a run makes, where, and what is removed again."""
     if not found.made:
         return ["would make nothing on the catalog"]
     where = (
@@ -80,7 +80,7 @@ def _made(found: "Forecast", target: "Target") -> list[str]:
 
 
 def _sent(found: "Forecast", target: "Target") -> list[str]:
-    """Say how many requests a run sends, where to, and how long a limit makes them last."""
+    """Return lines on how many requests a run sends, where to, and how long a rate limit takes."""
     many = sum(found.requests.values())
     words = f"would send about {many} requests to {target.base_url}/v1{found.prefix}"
     if target.requests_per_second is not None:

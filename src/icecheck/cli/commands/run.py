@@ -1,4 +1,4 @@
-"""``icecheck run``: verify a catalog, write the report, exit with what it means."""
+"""``icecheck run``: verify a catalog, write the report, and exit with the run's code."""
 
 import contextlib
 import secrets
@@ -139,9 +139,9 @@ def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: G
 
 
 def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
-    """Run the checks; a run that cannot even begin leaves no half report behind.
+    """Run the checks; a run that cannot begin leaves no incomplete report.
 
-    After a misuse the report of an earlier run is there as before: nothing was run since.
+    After a misuse the report of an earlier run is restored, because nothing was run since.
     """
     from icecheck.run.runner import run_checks
     from icecheck.target.target import UsageError
@@ -173,15 +173,16 @@ def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
     facts = target_facts(options)
     if any(options[parameter_of(option)] for option in TARGET_OPTIONS if option.mock_brings):
         raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
-    from_file(options["config"])  # Its target is not used; a mistake in it is told all the same.
+    from_file(options["config"])  # only to report a mistake in the file: its target is not used
     return Target(**facts | _start_mock(options, stack))
 
 
 def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[str, Any]:
-    """Start the mock on a free port and return how to reach it; it ends with the stack.
+    """Start the mock on a free port and return the facts of a target for it.
 
-    Its ids come from the seed and its clock counts requests, so that a run with the same run id
-    and seed gets the same answers; Spark brings its own clock, so there the mock's is the system's.
+    It is stopped with the stack. Its ids come from the seed and its clock counts requests, so that
+    a run with the same run id and seed gets the same answers; Spark uses the system's clock, so the
+    mock does too there.
     """
     import random
 
@@ -200,7 +201,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     clock = None if spark else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
     secret = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
     table_token = f"{secret}-of-tables"
-    # Whoever starts the mock here also says where the run's tables are to be.
+    # The user who starts the mock here also chooses the locations of the run's tables.
     placed = options["location_root"] or ""
     mock = MockCatalog(
         seed=seed,
@@ -213,7 +214,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
             token_seconds=86_400,
         ),
         token=table_token,
-        # Java's client would take it for the table's own session, and Spark runs are about tables.
+        # Java's client would use it for the table's own session, and Spark checks are about tables.
         vending=VendingSettings(storage="s3", table_config={} if spark else {"token": table_token}),
         warehouses=[_MOCK_WAREHOUSE],
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
@@ -237,7 +238,7 @@ def _spark_options(options: dict[str, Any]) -> dict[str, str]:
 
 
 def _find_spark(wanted: "RunOptions") -> None:
-    """Say what Spark lacks before anything is created on the catalog."""
+    """Raise an error about what Spark lacks before anything is created on the catalog."""
     from icecheck.findings.verdict import Group
     from icecheck.spark import find_installation
 

@@ -1,4 +1,4 @@
-"""``icecheck self-test``: see for yourself that the checks fail on catalogs that misbehave."""
+"""``icecheck self-test``: show that the checks fail on catalogs that misbehave."""
 
 import time
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def _closing(planted: int, missed: int, aimed: int, blamed: int) -> str:
 
 
 def _blamed(checks: "Sequence[Check]") -> int:
-    """Say which checks do not pass on a mock without defects, and return how many."""
+    """Print the checks that do not pass on a mock without defects, and return their number."""
     from icecheck.findings.verdict import Outcome
     from icecheck.proof.kill_matrix import judged_with
 
@@ -79,7 +79,7 @@ def _blamed(checks: "Sequence[Check]") -> int:
 
 
 def _noticed(defect: "Defect", checks: "Sequence[Check]", contract: "Contract") -> tuple[str, bool]:
-    """Return what became of a defect, in a line, and whether it was caught as it should."""
+    """Return a line on how a defect was noticed, and whether it was caught as it should be."""
     from icecheck.proof.kill_matrix import kills, misses
 
     failed = kills(defect, checks)

@@ -166,7 +166,7 @@ def _plant(defect: "Defect", mock: "MockCatalog") -> None:
 
 
 def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":
-    """The settings for the clients of the command line; ValueError names no secret."""
+    """Return the settings for the clients of the command line; ValueError names no secret."""
     from icecheck.mock_server import Client, OAuth2Settings
 
     if not clients:
@@ -185,7 +185,7 @@ def _announce(mock: "MockCatalog", ready_file: str | None) -> None:
     line = json.dumps({"event": "ready", "uri": mock.uri, "pid": os.getpid()})
     if ready_file is not None:
         path = Path(ready_file)
-        # Whoever waits for the file must never read half of it.
+        # A reader that waits for the file must never read half of it.
         partial = path.with_name(f"{path.name}.partial")
         try:
             partial.write_text(f"{line}\n", encoding="utf-8")

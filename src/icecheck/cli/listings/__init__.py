@@ -1,1 +1,1 @@
-"""What the command line lists and explains."""
+"""The listings and explanations of the command line."""

@@ -1,4 +1,4 @@
-"""What `list` and `explain` speak of: every check, collected or passive, as one kind of row."""
+"""The rows of `list` and `explain`: every check, active or passive, in one form."""
 
 from dataclasses import dataclass
 
@@ -50,7 +50,7 @@ def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, 
 def _passive_rows(contract: Contract) -> tuple[CheckRow, ...]:
     from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 
-    # What a run that saw everything once would judge: the passive checks in full.
+    # The passive checks in full, as of a run that saw every answer once.
     seen = {check_id: Observed(seen=1) for check_id in passive_checks(contract)}
     return tuple(
         CheckRow(

@@ -1,4 +1,4 @@
-"""The mock's defects by name or glob, with a line of help for a name that there is not."""
+"""Finds the mock's defects by name or glob, with a hint for an unknown name."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -13,8 +13,9 @@ __all__ = ["named_defects"]
 
 
 def named_defects(globs: Iterable[str]) -> "tuple[Defect, ...]":
-    """Return the defects whose names match one of the globs, sorted; one that matches none is
-    misuse.
+    """Return the defects whose names match one of the globs, sorted.
+
+    Raises UsageError for a glob that matches none.
     """
     from difflib import get_close_matches
 

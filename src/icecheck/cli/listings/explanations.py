@@ -1,4 +1,4 @@
-"""What `icecheck explain` prints of each kind of thing that has a name, as lines."""
+"""The lines that `icecheck explain` prints for each kind of named thing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def explain_operation(
     checks: Sequence[CheckRow],
     defects: "Iterable[Defect]",
 ) -> Iterator[str]:
-    """Yield what there is for an operation: requirements, the checks proving them, defects."""
+    """Yield the requirements of an operation, the checks that prove them, and its defects."""
     about = {r.id: r for r in contract.requirements.values() if _speaks_of(r, operation)}
     proving = [row for row in checks if about.keys() & set(row.requirements)]
     passing_by = sum(operation.id in row.operations for row in checks if row not in proving)
@@ -46,13 +46,13 @@ def explain_operation(
 
 
 def _speaks_of(requirement: Requirement, operation: Operation) -> bool:
-    """Whether a requirement names the operation, or one of its responses, as what it is about."""
+    """Return whether a requirement is about the operation or one of its responses."""
     named = (ref.name.partition(".")[0] for ref in requirement.refs)
     return operation.id in {*named, requirement.id.partition(".")[0]}
 
 
 def explain_check(row: CheckRow, contract: Contract) -> Iterator[str]:
-    """Yield what a check looks at, how it is run alone, and the requirements that it proves."""
+    """Yield what a check judges, how to run it alone, and the requirements that it proves."""
     yield f"check {row.id}"
     yield f"  {row.title}"
     yield f"  level {row.level}, profile {row.profile}, group {row.group}"
@@ -155,7 +155,7 @@ def explain_defect(
 
 
 def explain_symptom(symptom: Symptom) -> Iterator[str]:
-    """Yield what a symptom of a report means, how grave it is, who suffers, and where it stands."""
+    """Yield what a symptom means, its severity, the affected clients, and where it is used."""
     yield f"symptom {symptom.slug}"
     yield f"  {symptom.meaning}"
     yield f"  severity {int(symptom.severity)} of {max(Severity):d}: {symptom.severity.words}"

@@ -1,4 +1,4 @@
-"""The register as a page for people: every requirement, where it stands, and what proves it."""
+"""Renders the register as a page: every requirement, its place, and what proves it."""
 
 from collections import defaultdict
 from collections.abc import Iterator
