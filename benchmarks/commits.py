@@ -1,7 +1,7 @@
 """A commit in the core: five updates on a small table, and one on a table of 10 000 snapshots.
 
-How fast the machine is at the moment is told by a bare loop of a thousand additions, timed before
-each round of commits: compare ratios to it, not microseconds.
+A bare loop of a thousand additions, timed before each round of commits, shows how fast the machine
+is at the moment: compare ratios to it, not microseconds.
 """
 
 import json
@@ -41,7 +41,7 @@ def post(mock: MockCatalog, path: str, body: object) -> None:
 
 def mock_with_a_table(root: str) -> MockCatalog:
     mock = MockCatalog(root=root, warehouses=["wh"])
-    # Files in memory are forgotten soon: a process that grows is slower than one that does not.
+    # A small limit for files in memory: a process that grows is slower than one that does not.
     mock.files = Files(MEMORY_BYTES)
     mock.state("wh")  # opens the warehouse
     post(mock, "/v1/wh/namespaces", {"namespace": ["db"]})
@@ -50,7 +50,7 @@ def mock_with_a_table(root: str) -> MockCatalog:
 
 
 def append(number: int, *, replacing: bool) -> dict[str, object]:
-    """What a writer sends: its snapshot, the branch, a property set and one removed."""
+    """Return the commit of a writer: a snapshot, the branch, one property set and one removed."""
     snapshot_id = 10_000_000 + number
     snapshot = {
         "snapshot-id": snapshot_id,
@@ -89,9 +89,10 @@ def bare_loops() -> None:
 
 
 def small_commits(root: str) -> tuple[float, float, float]:
-    """Microseconds per commit of five updates and per bare loop, and the ratio: medians.
+    """Return the medians of microseconds per commit, of those per bare loop, and of the ratio.
 
-    The table keeps one snapshot, and a full log of metadata files after the first hundred.
+    A commit has five updates. The table keeps one snapshot, and a full log of metadata files after
+    the first hundred.
     """
     mock = mock_with_a_table(root)
     rounds, loops = [], []
@@ -109,7 +110,7 @@ def small_commits(root: str) -> tuple[float, float, float]:
 
 
 def large_commits() -> tuple[float, float]:
-    """Milliseconds of a commit on a table of many snapshots, and of encoding its metadata."""
+    """Return milliseconds of a commit on a table of many snapshots and of encoding its metadata."""
     mock = mock_with_a_table("memory://benchmark")
     for first in range(0, SNAPSHOTS, 500):
         updates = [

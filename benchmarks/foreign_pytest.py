@@ -1,4 +1,4 @@
-"""What our pytest plugin adds to a run of somebody else's tests: CPU with it against without."""
+"""The cost of our pytest plugin in a run of other tests: CPU with it against without."""
 
 import os
 import statistics
@@ -12,7 +12,7 @@ ROUNDS = 9
 
 def cpu_seconds(directory: str, *more: str) -> float:
     """Return the user and system seconds of one pytest run of one trivial test."""
-    # Foreign plugins of this environment are left out on both sides.
+    # Other plugins of this environment are disabled on both sides.
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     process = subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.DEVNULL)

@@ -26,7 +26,7 @@ def run(output: Path, *more: str) -> tuple[float, float, dict]:
 
 
 def bare_seconds(requests: int) -> float:
-    """How long so many GETs of the config take by themselves, one after the other."""
+    """Return the seconds that so many GETs of the config take, one after the other."""
     with MockCatalog() as mock, httpx.Client(base_url=mock.uri) as http:
         begin = time.perf_counter()
         for _ in range(requests):

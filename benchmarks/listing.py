@@ -41,7 +41,7 @@ def mock_with_tables(count: int, columns: int) -> MockCatalog:
 
 
 def page_costs(mock: MockCatalog) -> list[float]:
-    """Microseconds of CPU for each page, from the first to the last."""
+    """Return the microseconds of CPU for each page, from the first to the last."""
     costs = []
     token = ""
     while token is not None:

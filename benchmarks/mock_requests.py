@@ -44,7 +44,7 @@ def constant_app(body: bytes):
 
 
 def serve(pipe: Connection, body: bytes | None) -> None:
-    """Serve until told to stop; answers "cpu" with this process's CPU seconds."""
+    """Serve until told to stop; the request "cpu" returns this process's CPU seconds."""
     if body is None:
         server: MockCatalog | ThreadedServer = MockCatalog(token="t", warehouses=["wh"])
     else:

@@ -1,7 +1,7 @@
 """Process start to the first Iceberg SELECT: our launcher against PySpark's own, in one run.
 
-Every figure is the median of processes of their own, which create a table, insert a row and read
-it. Usage: python benchmarks/spark_start.py [rounds]
+Every figure is the median of several processes, each of which creates a table, inserts a row and
+reads it. Usage: python benchmarks/spark_start.py [rounds]
 """
 
 import json
@@ -65,7 +65,7 @@ def start_default() -> Callable[[], None]:
 
 
 def child(kind: str) -> None:
-    """Start Spark one way and print what it took, as one line of JSON."""
+    """Start Spark in one of the two ways and print the measurements, as one line of JSON."""
     started = float(os.environ[STARTED])
     stop = start_default() if kind == "default" else start_ours()
     select_seconds = time.time() - started

@@ -1,4 +1,4 @@
-"""The share of a run that goes into judging answers by their schemas, and what each one costs."""
+"""The share of a run that is spent on checking answers by their schemas, and the cost of each."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Stopwatch:
         self._depth = 0
 
     def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with its time taken, once where it calls itself."""
+        """Return the function with its CPU time added up; nested calls count once."""
 
         def timed(*given: Any, **named: Any) -> Any:
             self.calls += 1

@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from icecheck.mock_server.mock_warehouse import MockWarehouse
 
 SPARK_CATALOG_NAME = "mock"
-"""What Spark calls the test's catalog; it is the default one, so names need not begin with it."""
+"""The name of the test's catalog in Spark; as the default one, it may be left out of names."""
 
 REQUESTS_SHOWN_MAX = 100
 
 REQUESTS: pytest.StashKey[Callable[[], str]] = pytest.StashKey()
-"""Of a test that has a catalog: gives what it asked of it so far, a line for each request."""
+"""For a test with a catalog: returns its requests so far, one line for each."""
 
 REDIRECTED_TO: pytest.StashKey[str] = pytest.StashKey()
-"""The URL of the catalog that tests were asked to run on; there the mock is not to be had."""
+"""The URL of the catalog that tests are redirected to; the mock is then not available."""
 
 
 @pytest.fixture(scope="session")
 def mock_catalog_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> "Iterator[MockCatalog]":
-    """A running MockCatalog for the whole session; override it to configure it.
+    """Return a running MockCatalog for the whole session; override it to configure it.
 
     Tables may also lie below the session's temporary directory (`tmp_path`). Under pytest-xdist
-    each worker is a session, with a server of its own.
+    each worker is a session with its own server.
     """
     _refuse_if_redirected(request.config)
     from icecheck.mock_server.mock import MockCatalog
@@ -46,9 +46,9 @@ def mock_catalog_server(
 def mock_catalog(
     mock_catalog_server: "MockCatalog", request: pytest.FixtureRequest
 ) -> "Iterator[MockWarehouse]":
-    """A fresh warehouse, gone after the test, on the session's mock catalog.
+    """Yield a fresh warehouse on the session's mock catalog; it is removed after the test.
 
-    Faults that the test adds are gone with it. If it fails, its report has a section
+    Faults that the test adds are removed with it. If the test fails, its report has a section
     "iceberg requests".
     """
     _refuse_if_redirected(request.config)
@@ -69,9 +69,9 @@ def mock_catalog(
 
 @pytest.fixture
 def iceberg_spark_conf(mock_catalog: "MockWarehouse") -> dict[str, str]:
-    """Settings for `SparkSession.builder.config(map=…)`: the test's own warehouse as `mock`.
+    """Return settings for `SparkSession.builder.config(map=…)`: the test's own warehouse as `mock`.
 
-    The Iceberg runtime is among them where it is installed (`MockCatalog.spark_conf`).
+    They include the Iceberg runtime where it is installed (`MockCatalog.spark_conf`).
     """
     conf = mock_catalog.spark_conf(SPARK_CATALOG_NAME)
     return {**conf, "spark.sql.defaultCatalog": SPARK_CATALOG_NAME}
@@ -79,7 +79,7 @@ def iceberg_spark_conf(mock_catalog: "MockWarehouse") -> dict[str, str]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Tell in the report of a failed test what it asked of its catalog."""
+    """Add the test's requests to the report of a failed test."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
     requests = item.stash.get(REQUESTS, None)
@@ -88,7 +88,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def requests_shown(lines: Sequence[str]) -> str:
-    """Join lines for a report; only the end of a long list is shown, and the rest counted."""
+    """Join lines for a report; of a long list only the end is shown, and the rest is counted."""
     shown = list(lines[-REQUESTS_SHOWN_MAX:])
     if len(lines) > len(shown):
         shown.insert(0, f"({len(lines) - len(shown)} earlier requests are not shown)")
@@ -96,7 +96,7 @@ def requests_shown(lines: Sequence[str]) -> str:
 
 
 def _requests_since(journal: "Journal", last: int) -> str:
-    """One line per request after entry number `last`."""
+    """Return one line per request after entry number `last`."""
     return requests_shown(
         [
             f"{entry.status} {entry.method} {entry.path}  {entry.operation or 'no operation'}"
@@ -108,7 +108,7 @@ def _requests_since(journal: "Journal", last: int) -> str:
 
 
 def _refuse_if_redirected(config: pytest.Config) -> None:
-    """Fail a test that is to run on a real catalog and asks for the mock."""
+    """Fail a test that asks for the mock although tests are redirected to a real catalog."""
     url = config.stash.get(REDIRECTED_TO, None)
     if url is not None:
         pytest.fail(

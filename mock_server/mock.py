@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from icecheck.mock_server.http.asgi import AsgiApp
 
 IN_PROCESS_URI = "http://icecheck.invalid"
-"""The address that in-process clients are given; nothing is ever sent to it."""
+"""The address that in-process clients are given; no request is ever sent to it."""
 
 
 class MockSnapshot(msgspec.Struct, frozen=True):
@@ -54,22 +54,22 @@ class MockSnapshot(msgspec.Struct, frozen=True):
 class MockCatalog:
     """An Iceberg REST catalog in this process.
 
-    - `seed`, `clock`: the same requests then get the same bytes (give `root` too, it is part of
-      table locations). `clock` is epoch milliseconds, ISO 8601 text, or a Clock.
-    - `warehouses`: names or WarehouseDeclarations; then any other is refused. None opens a
-      warehouse, empty, whenever a client asks for it.
+    - `seed`, `clock`: with both, the same requests get the same bytes (give `root` too, it is part
+      of table locations). `clock` is epoch milliseconds, ISO 8601 text, or a Clock.
+    - `warehouses`: names or WarehouseDeclarations; every other warehouse is then refused. None
+      opens an empty warehouse for each name that a client asks for.
     - `token`: if given, every request needs `Authorization: Bearer <token>`.
-    - `oauth2`: if given, every request needs a token that one of these clients got. Both can be
-      given; with neither, nobody is asked who they are, and any client gets a token.
-    - `vending`: the credentials for storage that tables come with, unless a warehouse says else.
-    - `hidden`: operationIds that are not served, as if nobody had written them.
-    - `root`: where tables live: a directory or a URI. A URI that is not `file:` keeps metadata
+    - `oauth2`: if given, every request needs a token that was given to one of these clients. Both
+      can be given; with neither, requests need no token, and any client gets one.
+    - `vending`: the storage credentials of tables, unless a warehouse has its own setting.
+    - `hidden`: operationIds that are not served, as if they were not implemented.
+    - `root`: the directory or URI below which tables lie. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
-    - `allow_locations`: directories or `file:` URIs below which clients may have files read,
-      written and deleted; otherwise that is so below each warehouse's own location only.
-    - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those
-      of the loopback interface and `host` itself; others get 403 on the socket.
-    - `planning`: how scans are planned: at once or asked for, how many tasks come at once.
+    - `allow_locations`: directories or `file:` URIs below which files are read, written and deleted
+      for clients; by default this is so below each warehouse's own location only.
+    - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those of
+      the loopback interface and `host` itself; others get 403 on the socket.
+    - `planning`: settings of scan planning: synchronous or asynchronous, tasks per answer.
     - `prefix` False serves one warehouse at paths without a prefix.
 
     As a context manager it listens on `host`:`port` (0: any free port). Without being started it
@@ -132,14 +132,14 @@ class MockCatalog:
 
     @property
     def faults(self) -> Faults:
-        """What goes wrong on purpose; `fault` adds a rule for the length of a block."""
+        """The fault rules of the server; `fault` adds a rule for the length of a block."""
         return self.app.faults
 
     @contextlib.contextmanager
     def fault(self, fault: str, **settings: Any) -> Iterator[FaultRule]:
-        """Let something go wrong inside a block: `with mock.fault("answer-lost", table="db.t")`.
+        """Add a fault rule for a block: `with mock.fault("answer-lost", table="db.t")`.
 
-        Settings are those of FaultRule; the rule's `fired` says how often it happened. Raises
+        Settings are those of FaultRule; the rule's `fired` counts how often it was applied. Raises
         UnknownFault for a fault or a setting that does not exist.
         """
         rule = self.faults.add(fault, **settings)
@@ -153,8 +153,7 @@ class MockCatalog:
     def start(self) -> Self:
         """Listen; the socket is bound when this returns.
 
-        OSError if the address is taken, ValueError if tables cannot be written where they are
-        to live.
+        OSError if the address is taken, ValueError if tables cannot be written at their location.
         """
         from icecheck.mock_server.http.asgi import asgi_app
         from icecheck.mock_server.http.threaded import ThreadedServer
@@ -207,7 +206,7 @@ class MockCatalog:
 
     @property
     def port(self) -> int:
-        """The port it listens on; RuntimeError if it is not started."""
+        """The port that it listens on; RuntimeError if it is not started."""
         if self._server is None:
             raise RuntimeError("not started: use it as a context manager, or call start()")
         return int(self._server.port)
@@ -221,19 +220,19 @@ class MockCatalog:
     # Clients
 
     def asgi(self) -> "AsgiApp":
-        """The catalog as an ASGI application."""
+        """Return the catalog as an ASGI application."""
         from icecheck.mock_server.http.asgi import asgi_app
 
         return asgi_app(self.app)
 
     def httpx_transport(self) -> "httpx.BaseTransport":
-        """A transport for httpx.Client that reaches the catalog without a socket."""
+        """Return a transport for httpx.Client that reaches the catalog without a socket."""
         from icecheck.mock_server.clients.httpx_transport import InProcessTransport
 
         return InProcessTransport(self.app)
 
     def requests_adapter(self) -> "BaseAdapter":
-        """An adapter for requests.Session.mount that reaches the catalog without a socket."""
+        """Return an adapter for requests.Session.mount that reaches the catalog in process."""
         from icecheck.mock_server.clients.requests_adapter import InProcessAdapter
 
         return InProcessAdapter(self.app)
@@ -246,7 +245,7 @@ class MockCatalog:
         credential: str | None = None,
         **properties: str,
     ) -> "RestCatalog":
-        """A pyiceberg catalog on a warehouse; `in_process` needs no started server.
+        """Return a pyiceberg catalog on a warehouse; `in_process` needs no started server.
 
         `credential` is `ID:SECRET`; by default the static token, else the first client's.
         """
@@ -261,18 +260,19 @@ class MockCatalog:
     def spark_conf(
         self, name: str, warehouse: str = DEFAULT_WAREHOUSE, *, credential: str | None = None
     ) -> dict[str, str]:
-        """Spark's settings for a catalog of this name on a warehouse; as for `pyiceberg`.
+        """Return Spark's settings for a catalog of this name on a warehouse; as for `pyiceberg`.
 
         Where the package snowpark-connect-deps-iceberg is installed (it comes with
-        `icecheck[spark]`) its jar of the Iceberg runtime is among them, as `spark.jars`; else the
-        runtime has to be put on the session's class path. A JVM that runs already loads no jar.
+        `icecheck[spark]`) its jar of the Iceberg runtime is among them, as `spark.jars`; otherwise
+        the runtime has to be put on the session's class path. A JVM that is already running loads
+        no jar.
         """
         from icecheck.mock_server.clients.connections import spark_conf
 
         return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
 
     def _access(self, credential: str | None, uri: str) -> dict[str, str]:
-        """The properties that let a client in: both clients call them the same."""
+        """Return the properties that hold the credentials; both clients use the same names."""
         oauth2 = self.security.oauth2
         if credential is None and self.token is not None:
             return {"token": self.token}
@@ -285,7 +285,10 @@ class MockCatalog:
     # Access
 
     def access_token(self, client_id: str, *, seconds: int | None = None) -> str:
-        """A token for one of the `oauth2` clients, as the token endpoint gives it; KeyError."""
+        """Return a token for one of the `oauth2` clients; KeyError if there is no such client.
+
+        It is such a token as the token endpoint gives.
+        """
         oauth2 = self.security.oauth2
         client = None if oauth2 is None else oauth2.client(client_id)
         if client is None:
@@ -293,22 +296,22 @@ class MockCatalog:
         return self.security.access_token(client, seconds)
 
     def revoke_tokens(self) -> None:
-        """Refuse from now on every token that was given so far; the static one stays."""
+        """Refuse from now on every token given so far, except the static one."""
         self.security.revoke_tokens()
 
     # State
 
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
-        """What a warehouse holds now, as one immutable value."""
+        """Return the present content of a warehouse, as one immutable value."""
         return self._warehouse(warehouse).state
 
     def snapshot(self) -> MockSnapshot:
-        """The present state of every warehouse; costs nothing."""
+        """Return the present state of every warehouse; this costs nothing."""
         states = {each.name: each.state for each in self.warehouses.all()}
         return MockSnapshot(MappingProxyType(states))
 
     def restore(self, snapshot: MockSnapshot) -> None:
-        """Go back to a snapshot; warehouses opened since are emptied. Files are left alone."""
+        """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
         for warehouse in self.warehouses.all():
             with warehouse.lock:
                 warehouse.state = snapshot.states.get(warehouse.name, WarehouseState())
@@ -334,7 +337,7 @@ class MockCatalog:
                 self._root.remove_below(emptied.context.location)
 
     def remove(self, warehouse: str) -> None:
-        """Forget a warehouse with its files; on demand it can be opened again, empty."""
+        """Forget a warehouse with its files; on demand it is opened again, empty."""
         self.reset(warehouse)
         self.warehouses.remove(warehouse)
 

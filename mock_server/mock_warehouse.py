@@ -1,4 +1,4 @@
-"""One warehouse of a running mock catalog, as a test holds it."""
+"""One warehouse of a running mock catalog, for one test."""
 
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ __all__ = ["MockWarehouse", "fresh_warehouse"]
 
 
 class MockWarehouse(msgspec.Struct, frozen=True):
-    """A warehouse of a running mock catalog: what a test needs to connect to it."""
+    """A warehouse of a running mock catalog, with everything that a test needs to connect to it."""
 
     mock: MockCatalog
     warehouse: str
@@ -30,22 +30,22 @@ class MockWarehouse(msgspec.Struct, frozen=True):
     def pyiceberg(
         self, *, in_process: bool = False, credential: str | None = None, **properties: str
     ) -> "RestCatalog":
-        """A pyiceberg catalog on this warehouse."""
+        """Return a pyiceberg catalog on this warehouse."""
         return self.mock.pyiceberg(
             self.warehouse, in_process=in_process, credential=credential, **properties
         )
 
     def spark_conf(self, name: str, *, credential: str | None = None) -> dict[str, str]:
-        """Spark's settings for a catalog of this name on this warehouse."""
+        """Return Spark's settings for a catalog of this name on this warehouse."""
         return self.mock.spark_conf(name, self.warehouse, credential=credential)
 
     @property
     def faults(self) -> "Faults":
-        """What goes wrong on purpose on the whole server; the fixture removes what a test adds."""
+        """The fault rules of the whole server; the fixture removes the rules that a test adds."""
         return self.mock.faults
 
     def fault(self, fault: str, **settings: Any) -> AbstractContextManager["FaultRule"]:
-        """Let something go wrong inside a block, as `MockCatalog.fault` does."""
+        """Add a fault rule for a block, as `MockCatalog.fault` does."""
         return self.mock.fault(fault, **settings)
 
     def reset(self) -> None:
@@ -53,15 +53,15 @@ class MockWarehouse(msgspec.Struct, frozen=True):
         self.mock.reset(self.warehouse)
 
     def state(self) -> "WarehouseState":
-        """What the warehouse holds now."""
+        """Return the present content of the warehouse."""
         return self.mock.state(self.warehouse)
 
 
 def fresh_warehouse(mock: MockCatalog) -> MockWarehouse:
-    """Return a warehouse that nobody has used, for one test; `mock.remove` it by name afterwards.
+    """Return a warehouse that was never used before, for one test; remove it with `mock.remove`.
 
-    Its name is new to this server and not known to others. Only for servers that open warehouses
-    on demand.
+    Its name is new to this server and unknown to others. Only for servers that open warehouses on
+    demand.
     """
     if not mock.warehouses.on_demand:
         raise RuntimeError("a server with declared warehouses has no others")

@@ -1,1 +1,1 @@
-"""Developer tools: they make the files that the package carries, and are not installed with it."""
+"""Developer tools: they make files of the package, and are not installed with it."""

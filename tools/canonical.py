@@ -1,7 +1,7 @@
-"""Reduce an OpenAPI document to its canonical structure: what decides, without what explains.
+"""Reduces an OpenAPI document to its canonical structure, without prose and examples.
 
-Two documents with the same canonical structure accept and refuse the same traffic. Prose and
-examples are left out, so that a document with prose of our own compares with the official one.
+Two documents with the same canonical structure accept and refuse the same traffic, so that a
+document with our own prose can be compared with the official one.
 """
 
 import json
@@ -13,7 +13,7 @@ __all__ = ["canonical_structure", "canonical_text", "sha256_of", "structural_dif
 PROSE = frozenset(
     {"description", "summary", "title", "example", "examples", "externalDocs", "tags", "license"}
 )
-# The keys of these mappings are names somebody chose: a property called "description" is not prose.
+# The keys of these mappings are chosen names: a property called "description" is not prose.
 NAME_MAPS = frozenset(
     {
         "properties",
@@ -34,14 +34,14 @@ NAME_MAPS = frozenset(
         "variables",
     }
 )
-# What lies under these keys is data, compared as it is.
+# The values under these keys are data, compared as they are.
 OPAQUE = frozenset(
     {"default", "const", "enum", "required", "mapping", "dependentRequired", "security"}
 )
 
 
 def canonical_structure(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document without prose and examples; `document` itself is left alone."""
+    """Return the document without prose and examples; `document` itself is not changed."""
     return _node(document)
 
 

@@ -1,8 +1,8 @@
 """Developer tool: find out which release of Iceberg first documented each part of the contract.
 
-`python -m tools.dating GIT_DIR DOCUMENT [--version 1.10.0]` reads the document of every
-release from Iceberg's git directory and writes `releases.toml`: for each release what is new in it.
-DOCUMENT is the file that `importing` was given: its lines are those that the register cites.
+`python -m tools.dating GIT_DIR DOCUMENT [--version 1.10.0]` reads the document of every release
+from Iceberg's git directory and writes `releases.toml`: the novelties of each release. DOCUMENT is
+the file that `importing` was given: the register cites its lines.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PATH = "open-api/rest-catalog-open-api.yaml"
 FIRST = "0.14.0"  # no release before it has the document
 TAG = re.compile(r"apache-iceberg-(\d+\.\d+\.\d+)")
 
-# A line as short as `type: string` stands everywhere: found again elsewhere it was not moved.
+# A line as short as `type: string` occurs everywhere: another occurrence is no move.
 MOVED_CHARACTERS_MIN = 25
 
 Span = tuple[int, int]
@@ -40,15 +40,15 @@ PREDECESSORS: Mapping[str, str] = {
     ),
     "OAuthError": "OAuthErrorResponse",
 }  # fmt: skip
-"""Schemas whose content stood elsewhere before: under which name of a schema or response."""
+"""The former place of a schema's content: the name of a schema or response that had it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Novelties:
-    """What one release's document has and none before it had.
+    """The parts that one release's document has and none before it had.
 
-    ``responses`` are those of operations that are older; ``lines`` are spans of the last
-    document, by the release in which their words first stood there.
+    ``responses`` are those of operations that are older; ``lines`` are spans of the last document,
+    by the release in which their words first occurred.
     """
 
     operations: tuple[str, ...]
@@ -58,7 +58,7 @@ class Novelties:
 
 
 def releases_of(git_dir: Path, last: str) -> dict[str, str]:
-    """Return release -> document, from FIRST to ``last``; releases that changed nothing left out.
+    """Return release -> document, from FIRST to ``last``, without releases that changed nothing.
 
     Raises subprocess.CalledProcessError when ``git_dir`` is no such repository.
     """
@@ -83,7 +83,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def dated(documents: Mapping[str, str]) -> dict[str, Novelties]:
-    """Return what is new in each release; ``documents`` are YAML texts in the releases' order."""
+    """Return the novelties of each release; ``documents`` are YAML texts in the releases' order."""
     import yaml
 
     known_operations: set[str] = set()
@@ -135,9 +135,9 @@ def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _origins(documents: Mapping[str, str]) -> list[str]:
-    """Return, for each line of the last document, the release that first had its words there.
+    """Return, for each line of the last document, the release that first had its words.
 
-    White space counts for nothing, and a line that went from one place to another is no new one.
+    White space is ignored, and a line that was moved is not new.
     """
     before: list[str] = []
     origins: list[str] = []
@@ -177,7 +177,7 @@ def spans(numbers: Sequence[int]) -> tuple[Span, ...]:
 
 
 def aligned(released: str, document: str) -> Span | None:
-    """Return which lines a copy of the released document has more, None when there are none.
+    """Return which lines a copy of the released document has more; None when there are none.
 
     Raises ValueError when the two differ in anything but white space and one run of lines.
     """

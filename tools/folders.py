@@ -1,4 +1,4 @@
-"""Where the files of one version of the contract stand, and those that all versions share."""
+"""The folder of one version of the contract, and the folder that all versions share."""
 
 from pathlib import Path
 
@@ -11,5 +11,5 @@ REQUIREMENTS = _CONTRACT / "requirements"
 
 
 def folder_of(version: str) -> Path:
-    """Return the folder of a version such as 1.10.0, whether or not it is there."""
+    """Return the folder of a version such as 1.10.0, which need not exist."""
     return _CONTRACT / f"v{version.replace('.', '_')}"

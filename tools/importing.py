@@ -1,8 +1,8 @@
 """Developer tool: turn an official OpenAPI document (YAML) into the files of one contract version.
 
 `python -m tools.importing PATH [--version 1.10.0]` writes `openapi.json`, `lines.json`,
-`sentences.json` and `official.sha256` beside `prose.json`, which holds the prose of our own and is
-edited by hand.
+`sentences.json` and `official.sha256` beside `prose.json`, which holds our own prose and is edited
+by hand.
 """
 
 import argparse
@@ -20,9 +20,9 @@ __all__ = ["main", "with_own_prose", "write_version"]
 
 
 def with_own_prose(official: dict[str, Any], prose: dict[str, Any]) -> dict[str, Any]:
-    """Strip the official prose and add our own where OpenAPI demands some or where it helps.
+    """Replace the official prose by our own, where OpenAPI demands some or where it helps.
 
-    Raises ValueError naming everything that `prose` says nothing about.
+    Raises ValueError naming everything that is missing in `prose`.
     """
     document = canonical_structure(official)
     document["info"] = {**document["info"], **prose["info"]}
@@ -44,13 +44,13 @@ def with_own_prose(official: dict[str, Any], prose: dict[str, Any]) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class _Prose:
-    """Our own prose by section and name, and a note of each name that it lacks."""
+    """Our own prose by section and name; collects the names that it lacks."""
 
     sections: dict[str, dict[str, str]]
     missing: list[str]
 
     def about(self, section: str, name: str) -> str:
-        """Return what is said about a name; nothing where it is missing, which is noted."""
+        """Return the prose for a name; "" for a missing one, which is noted."""
         if name not in self.sections[section]:
             self.missing.append(f"{section} {name!r}")
         return self.sections[section].get(name, "")
@@ -72,8 +72,7 @@ def _described(operation: dict[str, Any], where: str, ours: _Prose) -> dict[str,
 def write_version(path: Path, folder: Path) -> list[str]:
     """Write the generated files of a document beside `prose.json`.
 
-    Returns what rows of the register cite and the document does not say, by the identifiers of
-    the words.
+    Returns the rows' citations that do not occur in the document, as identifiers of their words.
     """
     official, index = load_official(path)
     prose = json.loads((folder / "prose.json").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""Developer tool: what the record of kills is made from, read from runs of the suite on the mock.
+"""Developer tool: measures, by runs of the suite on the mock, which behaviour each check uses.
 
-`tests/laws` asks which behaviour a check meets, and writes which defects prove it.
+`tests/laws` uses it to find the checks that a defect can affect, and to write the proofs.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The official document as it is published (YAML), and the lines on which each part of it stands.
+"""Reads the official document as published (YAML), with the lines of each part of it.
 
 PyYAML is needed here and by `tools.dating`, and nowhere else.
 """
@@ -13,7 +13,7 @@ YAML_NODE = Any  # PyYAML has no usable types; its nodes stay inside this module
 
 
 def load_official(path: Path) -> tuple[dict[str, Any], "LineIndex"]:
-    """Read the official document with string keys throughout, and where each part of it stands."""
+    """Return the official document with string keys throughout, and the lines of its parts."""
     import yaml
 
     text = path.read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def _python(loader: Any, node: YAML_NODE) -> Any:
 
 
 class LineIndex:
-    """JSON pointer to first and last line, for the parts of the document worth pointing at."""
+    """JSON pointer to first and last line, for the parts of the document that are cited."""
 
     def __init__(self, root: YAML_NODE, source: list[str]) -> None:
         self._source = source
@@ -95,7 +95,7 @@ class LineIndex:
         self.lines[pointer] = (first + 1, self._last_line(value) + 1)
 
     def _last_line(self, node: YAML_NODE) -> int:
-        """Find the last line with content; end marks of blocks run on to the next token."""
+        """Return the last line with content; end marks of blocks are at the next token."""
         if node.id == "scalar" or node.flow_style or not node.value:
             last = node.end_mark.line - (1 if node.end_mark.column == 0 else 0)
         elif node.id == "mapping":

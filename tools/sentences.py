@@ -1,8 +1,8 @@
 """Developer tool: cite lines of the official document by their words, and find them again.
 
-`python -m tools.sentences DOCUMENT FIRST LAST` prints what a row of the register writes to cite
-these lines. `python -m tools.sentences DOCUMENT [--version 1.10.0]` writes `sentences.json`, where
-everything that the register cites stands in this document, and prints what stands nowhere. The
+`python -m tools.sentences DOCUMENT FIRST LAST` prints the citation of these lines for a row of the
+register. `python -m tools.sentences DOCUMENT [--version 1.10.0]` writes `sentences.json`, the lines
+of everything that the register cites in this document, and prints the citations without lines. The
 words themselves are the document's, and are written nowhere.
 """
 
@@ -28,11 +28,11 @@ _EDGES = "_#>|"
 
 
 class Ambiguous(ValueError):
-    """Lines that cannot be cited, or an identifier that would stand for different words."""
+    """Raised for lines that cannot be cited, or for one identifier of different words."""
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text: what is left without white space, case, quotes and Markdown.
+    """Return the words of a text, without white space, case, quotes and Markdown.
 
     A lone dash is the mark of a list; numbers keep their sign.
     """
@@ -57,7 +57,7 @@ class Document:
         self._lines = tuple(line for _, line in placed)
 
     def cite(self, first: int, last: int) -> str:
-        """Return what a row writes to cite these lines, with their part where it takes one.
+        """Return the citation of these lines for a row, with their part where it is needed.
 
         Raises Ambiguous for lines without words, and words that one part has twice.
         """
@@ -80,7 +80,7 @@ class Document:
         return f"{identifier} in {parts[0][-1]}"
 
     def places(self, identifiers: Iterable[str]) -> dict[str, tuple[Lines, ...]]:
-        """Return identifier -> first and last line of each place where its words stand.
+        """Return identifier -> first and last line of each occurrence of its words.
 
         Raises Ambiguous where one identifier stands for different words of the document.
         """
@@ -143,7 +143,7 @@ def rendered(places: Mapping[str, tuple[Lines, ...]]) -> str:
 
 
 def write_sentences(document: Path, folder: Path, rows: Path = REQUIREMENTS) -> list[str]:
-    """Write `sentences.json` into a version's folder; return what stands nowhere, sorted."""
+    """Write `sentences.json` into a version's folder; return the missing citations, sorted."""
     places = Document(document).places(cited(rows))
     (folder / "sentences.json").write_text(rendered(places), encoding="utf-8")
     return sorted(words for words, spans in places.items() if not spans)

@@ -21,10 +21,10 @@ def pyiceberg_catalog(
     adapter: "BaseAdapter | None",
     properties: Mapping[str, str],
 ) -> "RestCatalog":
-    """A pyiceberg REST catalog; with an adapter its requests never reach a socket.
+    """Return a pyiceberg REST catalog; with an adapter its requests never reach a socket.
 
-    `access` are the properties that let it in; `properties` are added to, and win over, all
-    that are made here.
+    `access` holds the properties with the credentials. `properties` are added to the ones made here
+    and win over them.
     """
     try:
         from pyiceberg.catalog.rest import RestCatalog
@@ -37,7 +37,7 @@ def pyiceberg_catalog(
         return RestCatalog("icecheck", **settings)
 
     class InProcessRestCatalog(RestCatalog):  # type: ignore[misc]
-        """Mounts the adapter on every session, also on the one that fetches the configuration."""
+        """Mounts the adapter on every session, including the one that fetches the configuration."""
 
         def _create_session(self) -> "Session":
             session = super()._create_session()
@@ -45,7 +45,7 @@ def pyiceberg_catalog(
             return session
 
         def _create_legacy_oauth2_auth_manager(self, session: "Session") -> "AuthManager":
-            # It fetches a token at once, before the session is finished.
+            # The base class fetches a token here, before the session is complete.
             session.mount(uri, adapter)
             return super()._create_legacy_oauth2_auth_manager(session)
 
@@ -53,7 +53,7 @@ def pyiceberg_catalog(
 
 
 def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -> dict[str, str]:
-    """Spark's settings, key -> value, for a catalog of this name on a warehouse of a server."""
+    """Return Spark's settings, key -> value, for a catalog of this name on a server's warehouse."""
     catalog = f"spark.sql.catalog.{name}"
     settings = {
         "spark.sql.extensions": (
@@ -71,10 +71,10 @@ def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -
 
 
 def iceberg_runtime(environment: Mapping[str, str]) -> dict[str, str]:
-    """Spark's setting that puts the Iceberg runtime on the class path; empty if none is known.
+    """Return Spark's setting that puts the Iceberg runtime on the class path, or an empty one.
 
-    What ICECHECK_ICEBERG_JAR or ICECHECK_ICEBERG_PACKAGES names comes first; else it is the jar of
-    the package snowpark-connect-deps-iceberg, which is for Spark 3.5 only.
+    ICECHECK_ICEBERG_JAR or ICECHECK_ICEBERG_PACKAGES comes first; otherwise the jar is that of the
+    package snowpark-connect-deps-iceberg, which is for Spark 3.5 only. Empty if neither is known.
     """
     if jars := environment.get("ICECHECK_ICEBERG_JAR", ""):
         return {"spark.jars": ",".join(jars.split(os.pathsep))}

@@ -7,13 +7,13 @@ from icecheck.mock_server.serving.app import App
 
 
 class InProcessTransport(httpx.BaseTransport):
-    """Hands every request, for whatever host, to one server's core."""
+    """Passes every request, for any host, to one server's core."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer; httpx.RemoteProtocolError where the server cuts the connection."""
+        """Return the answer; httpx.RemoteProtocolError where the server cuts the connection."""
         target = request.url.raw_path.decode("latin-1")
         try:
             reply = exchange(

@@ -1,4 +1,4 @@
-"""What both in-process transports share: a request in, an answer out, door effects carried out."""
+"""Shared code of the in-process transports: answer a request and carry out its HTTP effects."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ _BODILESS_STATUSES = frozenset({204, 304})
 
 
 class ConnectionCut(Exception):
-    """The server closed the connection instead of answering, or in the middle of it."""
+    """Raised when the server closed the connection instead of answering, or during the answer."""
 
 
 def exchange(

@@ -14,14 +14,14 @@ from icecheck.mock_server.serving.app import App
 
 
 class InProcessAdapter(BaseAdapter):  # type: ignore[misc]
-    """Hands every request of a session to one server's core."""
+    """Passes every request of a session to one server's core."""
 
     def __init__(self, app: App) -> None:
         super().__init__()
         self._app = app
 
     def send(self, request: PreparedRequest, *_args: Any, **_options: Any) -> Response:
-        """Answer; requests' ConnectionError where the server cuts the connection."""
+        """Return the answer; requests' ConnectionError where the server cuts the connection."""
         method = request.method or "GET"
         headers = [(name, str(value)) for name, value in request.headers.items()]
         try:
@@ -39,7 +39,7 @@ class InProcessAdapter(BaseAdapter):  # type: ignore[misc]
         return response
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no connection is held open."""
 
 
 def _body(request: PreparedRequest) -> bytes:

@@ -26,7 +26,7 @@ __all__ = [
 
 
 class AssertCreate(Struct, frozen=True, gc=False, tag="assert-create", tag_field="type"):
-    """The table does not exist yet."""
+    """Asserts that the table does not exist yet."""
 
     def check(self, metadata: TableMetadata | None) -> None:
         """Refuse (409) when there is a table."""
@@ -35,7 +35,7 @@ class AssertCreate(Struct, frozen=True, gc=False, tag="assert-create", tag_field
 
 
 class AssertTableUUID(Struct, frozen=True, gc=False, tag="assert-table-uuid", tag_field="type"):
-    """The table has this uuid; upper and lower case are the same."""
+    """Asserts the uuid of the table; upper and lower case are the same."""
 
     uuid: str
 
@@ -54,13 +54,13 @@ class AssertRefSnapshotId(
     tag_field="type",
     rename="kebab",
 ):
-    """A branch or tag names this snapshot; null says that the ref does not exist."""
+    """Asserts the snapshot of a branch or tag; null asserts that the ref does not exist."""
 
     ref: str
     snapshot_id: Int64 | None
 
     def check(self, metadata: TableMetadata | None) -> None:
-        """Refuse (409) when the ref is elsewhere, missing, or there unexpectedly."""
+        """Refuse (409) when the ref is elsewhere, is missing, or exists unexpectedly."""
         ref = _existing(metadata).refs.get(self.ref)
         if ref is None:
             if self.snapshot_id is not None:
@@ -82,7 +82,7 @@ class AssertLastAssignedFieldId(
     tag_field="type",
     rename="kebab",
 ):
-    """No column id was assigned since: the table's last-column-id is this one."""
+    """Asserts the table's last-column-id: no column id was assigned since."""
 
     last_assigned_field_id: Int32
 
@@ -103,7 +103,7 @@ class AssertCurrentSchemaId(
     tag_field="type",
     rename="kebab",
 ):
-    """The current schema has this id."""
+    """Asserts the id of the current schema."""
 
     current_schema_id: Int32
 
@@ -120,7 +120,7 @@ class AssertLastAssignedPartitionId(
     tag_field="type",
     rename="kebab",
 ):
-    """No partition field id was assigned since: the table's last-partition-id is this one."""
+    """Asserts the table's last-partition-id: no partition field id was assigned since."""
 
     last_assigned_partition_id: Int32
 
@@ -141,7 +141,7 @@ class AssertDefaultSpecId(
     tag_field="type",
     rename="kebab",
 ):
-    """The default partition spec has this id."""
+    """Asserts the id of the default partition spec."""
 
     default_spec_id: Int32
 
@@ -160,7 +160,7 @@ class AssertDefaultSortOrderId(
     tag_field="type",
     rename="kebab",
 ):
-    """The default sort order has this id."""
+    """Asserts the id of the default sort order."""
 
     default_sort_order_id: Int32
 
@@ -174,7 +174,7 @@ class AssertDefaultSortOrderId(
 
 
 class AssertViewUUID(Struct, frozen=True, gc=False, tag="assert-view-uuid", tag_field="type"):
-    """The view has this uuid; upper and lower case are the same."""
+    """Asserts the uuid of the view; upper and lower case are the same."""
 
     uuid: str
 
@@ -199,10 +199,10 @@ TableRequirement: TypeAlias = (
 ASSERTIONS: dict[str, type[Any]] = {
     str(assertion.__struct_config__.tag): assertion for assertion in get_args(TableRequirement)
 }
-"""Requirement type to class, for every assertion that a table commit may make."""
+"""Requirement type to class, for every assertion of a table commit."""
 
 VIEW_ASSERTIONS: dict[str, type[Any]] = {"assert-view-uuid": AssertViewUUID}
-"""The same for a commit to a view."""
+"""Requirement type to class, for every assertion of a view commit."""
 
 
 def _failed(why: str) -> Problem:

@@ -1,4 +1,4 @@
-"""A commit decoded and applied: assertions against the base, then updates on a draft."""
+"""Decodes and applies a commit: assertions against the base, then updates on a draft."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -58,7 +58,7 @@ class _Transaction(Struct, frozen=True, gc=False, rename="kebab"):
 
 
 def default_registries() -> tuple[dict[str, AssertionCheck], dict[str, UpdateApply]]:
-    """Give fresh dictionaries: requirement type to check, update action to apply."""
+    """Return fresh dictionaries: requirement type to check, update action to apply."""
     assertions: dict[str, AssertionCheck] = {
         name: assertion.check for name, assertion in ASSERTIONS.items()
     }
@@ -69,7 +69,7 @@ def default_registries() -> tuple[dict[str, AssertionCheck], dict[str, UpdateApp
 def decode_commit(body: bytes) -> CommitRequest:
     """Read an updateTable body; anything malformed or unknown is a 400 Problem (L1009).
 
-    A list or map that is null is an empty one, where an empty one is lawful.
+    A null list or map is read as an empty one at the places where an empty one is lawful.
     """
     return decode_json(CommitRequest, body, COMMIT)
 
@@ -77,7 +77,8 @@ def decode_commit(body: bytes) -> CommitRequest:
 def decode_commit_transaction(body: bytes) -> tuple[tuple[TableIdentifier, CommitRequest], ...]:
     """Read a commitTransaction body: at least one change, in order, each with its table.
 
-    The document demands the identifier in words only (L3507); without one it is a 400 Problem.
+    The document demands the identifier in prose only (L3507); a change without one is a 400
+    Problem.
     """
     changes = decode_json(_Transaction, body, TRANSACTION).table_changes
     if not changes:
@@ -102,11 +103,11 @@ def apply_commit(
     base_location: str | None = None,
     default_location: str | None = None,
 ) -> TableMetadata | None:
-    """Give the next metadata, or None when the commit changes nothing.
+    """Return the next metadata, or None when the commit changes nothing.
 
     `base` is None when the table does not exist: then only a create commit can succeed, and
-    `default_location` is where the table goes unless the commit says so. `base_location` is the
-    metadata file of `base`. Raises Problem 400, 404 or 409; nothing is ever half applied.
+    `default_location` is the table's location unless the commit sets one. `base_location` is the
+    metadata file of `base`. Raises Problem 400, 404 or 409; a commit is never applied in part.
     """
     if commit.is_create and not all(isinstance(r, AssertCreate) for r in commit.requirements):
         raise bad_request("Invalid requirements: assert-create stands alone")
@@ -134,7 +135,7 @@ def apply_commit(
 
 
 def _first_format_version(commit: CommitRequest) -> int:
-    # A new table begins at the version it is first raised to, so that version 1 is no downgrade.
+    # A new table starts at the first version that it is set to, so that version 1 is no downgrade.
     for update in commit.updates:
         if isinstance(update, UpgradeFormatVersionUpdate):
             return update.format_version

@@ -1,4 +1,4 @@
-"""From a createTable request to the first metadata of a table."""
+"""Turns a createTable request into the first metadata of a table."""
 
 import re
 
@@ -77,8 +77,8 @@ def new_table_metadata(
 ) -> TableMetadata:
     """Build the first metadata; `location` is the default, used when the request names none.
 
-    All ids are the server's: columns from 1, partition fields from 1000, a sorted order 1. Ids in
-    the request only say which column is meant. Every defect is a 400 Problem.
+    The server assigns all ids: columns from 1, partition fields from 1000, a sorted order 1. The
+    ids in the request only identify the columns. Every fault of the request is a 400 Problem.
     """
     properties = request.properties or {}
     format_version = _format_version(properties)

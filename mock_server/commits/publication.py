@@ -1,4 +1,4 @@
-"""From metadata to a published table version: file name, entry, answer bodies, entity tags."""
+"""Turns metadata into a published table version: file name, entry, answer bodies, entity tags."""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ _SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 
 
 def namespace_location(context: Context, state: WarehouseState, namespace: tuple[str, ...]) -> str:
-    """Where the tables of a namespace go, without slashes at the end; it need not exist.
+    """Return the directory for the tables of a namespace, without slashes at the end.
 
-    That is its `location`, a property that clients know, if it has one that is absolute; else a
-    directory below its parent's location, or the warehouse's.
+    This is the namespace's `location` property, which clients know, if it is absolute; otherwise a
+    directory below its parent's location, or the warehouse's. The namespace need not exist.
     """
     directories: list[str] = []
     for depth in range(len(namespace), 0, -1):
@@ -51,10 +51,10 @@ def namespace_location(context: Context, state: WarehouseState, namespace: tuple
 def default_location(
     context: Context, state: WarehouseState, namespace: tuple[str, ...], name: str, uuid: str
 ) -> str:
-    """Where a table or view goes if the client does not say: below its namespace's location.
+    """Return the location of a table or view that the client gave none: below its namespace's.
 
-    Part of the uuid is in it, so that a table created again, or under a name that was renamed
-    away, never meets the files of the other one.
+    It contains a part of the uuid, so that a table that is created again, or under a name that was
+    renamed away, never meets the files of the other one.
     """
     home = namespace_location(context, state, namespace)
     return f"{home}/{names.directory_of(name)}-{uuid[:8]}"
@@ -63,9 +63,9 @@ def default_location(
 def published(
     context: Context, metadata: TableMetadata, previous: TableEntry | None = None
 ) -> tuple[TableEntry, tuple[FileEffect, ...]]:
-    """The entry of a new table version, and what has to happen to files for it.
+    """Return the entry of a new table version and the effects on files that it needs.
 
-    Problem 400 for a compression codec that does not exist, or a place that is not allowed.
+    Problem 400 for a compression codec that does not exist, or a location that is not allowed.
     """
     check_places(context, metadata.location, metadata.properties)
     content = encode(metadata)
@@ -94,10 +94,10 @@ def metadata_file(
     previous_location: str | None,
     content: bytes,
 ) -> WriteFile:
-    """The file of the next version of a table or view: numbered, and compressed if it asks so.
+    """Return the next metadata file of a table or view: numbered, and compressed if asked for.
 
-    `location` and `properties` are those of the object, `previous_location` its metadata file so
-    far. Problem 400 for a compression codec that does not exist.
+    `location` and `properties` are those of the object; `previous_location` is its present metadata
+    file. Problem 400 for a compression codec that does not exist.
     """
     codec = properties.get(_COMPRESSION, "none").lower()
     if codec not in _SUFFIXES:
@@ -112,21 +112,24 @@ def metadata_file(
 def entry_of(
     context: Context, metadata: TableMetadata, metadata_location: str, content: bytes
 ) -> TableEntry:
-    """The entry of a table version whose file exists, or is about to; `content` is its JSON."""
+    """Return the entry of a table version whose file exists or will exist.
+
+    `content` is its JSON.
+    """
     entry = TableEntry(metadata, metadata_location, context.identities.next_version(), {})
     _remember(entry, ALL_SNAPSHOTS, content)
     return entry
 
 
 def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory, ...]:
-    """The directories of a new table in its warehouse: some engines do not make them."""
+    """Return the directories to make for a new table: some engines do not make them."""
     if not location.startswith(context.location + "/"):
         return ()
     return (MakeDirectory(f"{location}/data"), MakeDirectory(f"{location}/metadata"))
 
 
 def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:
-    """The LoadTableResult of a table version, with its entity tag."""
+    """Return the LoadTableResult of a table version, with its entity tag."""
     reply = entry.replies.get(representation)
     if reply is None:
         content = encode_with_snapshots(
@@ -137,23 +140,23 @@ def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:
 
 
 def commit_reply(entry: TableEntry) -> Reply:
-    """The CommitTableResponse of a table version: the same body, and no entity tag (L4750)."""
+    """Return the CommitTableResponse of a table version: the same body without a tag (L4750)."""
     return Reply(200, replies.JSON_CONTENT, load_reply(entry).body)
 
 
 def staged_body(metadata: TableMetadata) -> bytes:
-    """The encoded LoadTableResult of a table that is not committed: no metadata location."""
+    """Return the encoded LoadTableResult of a staged table: it has no metadata location."""
     return b'{"metadata":%b}' % encode(metadata)
 
 
 def _entity_tag(entry: TableEntry, representation: str) -> str:
-    """A strong entity tag: it differs per version and per representation, and between servers."""
+    """Return a strong entity tag, different per version, per representation and between servers."""
     digest = hashlib.blake2b(entry.metadata_location.encode(), digest_size=8).hexdigest()
     return f'"{entry.version}-{digest}-{representation}"'
 
 
 def not_modified(reply: Reply, if_none_match: str) -> Reply | None:
-    """The 304 in place of a load reply, if the header names its tag (RFC 9110, 13.1.2)."""
+    """Return the 304 in place of a load reply if the header names its tag (RFC 9110, 13.1.2)."""
     tags = tuple(header for header in reply.headers if header[0] == "etag")
     return Reply(304, tags) if _matches(if_none_match, tags[0][1]) else None
 
@@ -164,7 +167,7 @@ def _matches(if_none_match: str, tag: str) -> bool:
 
 
 def known_files(entry: TableEntry) -> tuple[str, ...]:
-    """The files that a table version names itself: metadata, statistics, manifest lists."""
+    """Return the files that a table version itself names: metadata, statistics, manifest lists."""
     metadata = entry.metadata
     found = [logged.metadata_file for logged in metadata.metadata_log]
     found.append(entry.metadata_location)

@@ -1,4 +1,4 @@
-"""A commit to a view decoded and applied: assertions against the base, then updates on a draft."""
+"""Decodes and applies a commit to a view: assertions against the base, then updates on a draft."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -32,7 +32,7 @@ ViewUpdateApply = Callable[[Any, ViewDraft], None]
 
 
 class CommitViewRequest(Struct, frozen=True, gc=False, kw_only=True):
-    """The body of replaceView; assertions about tables can be read, and are refused later."""
+    """The body of replaceView; assertions about tables are decoded here and refused later."""
 
     identifier: TableIdentifier | None = None
     requirements: tuple[AssertViewUUID | TableRequirement, ...] | None = None
@@ -40,7 +40,7 @@ class CommitViewRequest(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def default_view_registries() -> tuple[dict[str, ViewAssertionCheck], dict[str, ViewUpdateApply]]:
-    """Give fresh dictionaries: requirement type to check, update action to apply."""
+    """Return fresh dictionaries: requirement type to check, update action to apply."""
     assertions: dict[str, ViewAssertionCheck] = {
         name: assertion.check for name, assertion in VIEW_ASSERTIONS.items()
     }
@@ -51,7 +51,7 @@ def default_view_registries() -> tuple[dict[str, ViewAssertionCheck], dict[str, 
 
 
 def decode_view_commit(body: bytes) -> CommitViewRequest:
-    """Read a replaceView body; anything malformed or unfit for a view is a 400 Problem."""
+    """Read a replaceView body; anything malformed or not for views is a 400 Problem."""
     return decode_json(CommitViewRequest, body, COMMIT)
 
 
@@ -63,9 +63,9 @@ def apply_view_commit(
     updates: Mapping[str, ViewUpdateApply],
     now_ms: int,
 ) -> ViewMetadata | None:
-    """Give the next metadata, or None when the commit changes nothing.
+    """Return the next metadata, or None when the commit changes nothing.
 
-    Raises Problem 400 or 409; nothing is ever half applied.
+    Raises Problem 400 or 409; a commit is never applied in part.
     """
     for requirement in commit.requirements or ():
         tag = str(requirement.__struct_config__.tag)

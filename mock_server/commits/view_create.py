@@ -1,4 +1,4 @@
-"""From a createView request to the first metadata of a view."""
+"""Turns a createView request into the first metadata of a view."""
 
 from msgspec import Struct, structs
 
@@ -22,7 +22,7 @@ __all__ = ["CreateViewRequest", "decode_create_view", "new_view_metadata"]
 
 
 class CreateViewRequest(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
-    """The body of createView; `properties` are required by the document and not by clients."""
+    """The body of createView; the document requires `properties`, this server does not."""
 
     name: str
     location: str | None = None
@@ -39,9 +39,9 @@ def decode_create_view(body: bytes) -> CreateViewRequest:
 def new_view_metadata(request: CreateViewRequest, *, uuid: str, location: str) -> ViewMetadata:
     """Build the first metadata; `location` is the default, used when the request names none.
 
-    A location stays as it is sent, unlike a table's. So does the version, but for its schema id,
-    which is the server's (L3564), and for an id below 1, which no version can have: that becomes
-    1. Every defect is a 400 Problem.
+    A location is kept as sent, unlike a table's. The version is kept as sent too, except that the
+    server assigns its schema id (L3564), and an id below 1, which no version can have, becomes 1.
+    Every fault of the request is a 400 Problem.
     """
     schema = view_schema(request.schema, 0)
     version = structs.replace(

@@ -1,4 +1,4 @@
-"""From view metadata to a published view version: file, entry, answer."""
+"""Turns view metadata into a published view version: file, entry, answer."""
 
 import msgspec
 
@@ -16,9 +16,9 @@ __all__ = ["published_view"]
 def published_view(
     context: Context, metadata: ViewMetadata, previous: ViewEntry | None = None
 ) -> tuple[ViewEntry, WriteFile]:
-    """The entry of a new view version with its LoadViewResult, and the file to write for it.
+    """Return the entry of a new view version with its LoadViewResult, and the file to write.
 
-    Problem 400 for a compression codec that does not exist, or a place that is not allowed.
+    Problem 400 for a compression codec that does not exist, or a location that is not allowed.
     Earlier files stay: a view's metadata keeps no list of them.
     """
     check_places(context, canonical_location(metadata.location), metadata.properties)

@@ -1,1 +1,1 @@
-"""What a catalog knows, and what an operation gets and gives back."""
+"""The state of a catalog, and the inputs and results of operations."""

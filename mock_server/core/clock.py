@@ -1,4 +1,4 @@
-"""Where the server takes the time from: the system, or a clock that a test drives."""
+"""The server's source of time: the system, or a clock that a test drives."""
 
 import time
 from datetime import UTC, datetime
@@ -11,14 +11,14 @@ class Clock(Protocol):
     """Milliseconds since the epoch, as table metadata counts them."""
 
     def now_ms(self) -> int:
-        """The present time in milliseconds since the epoch."""
+        """Return the present time in milliseconds since the epoch."""
 
 
 class SystemClock(msgspec.Struct, frozen=True):
-    """The time of the machine."""
+    """The clock of the machine."""
 
     def now_ms(self) -> int:
-        """The present time in milliseconds since the epoch."""
+        """Return the present time in milliseconds since the epoch."""
         return time.time_ns() // 1_000_000
 
 
@@ -29,7 +29,7 @@ class VirtualClock(msgspec.Struct):
     step_ms: int = 0
 
     def now_ms(self) -> int:
-        """The present time in milliseconds since the epoch; moves the clock by its step."""
+        """Return the present time in milliseconds since the epoch; moves the clock by its step."""
         now = self.time_ms
         self.time_ms = now + self.step_ms
         return now
@@ -40,7 +40,7 @@ class VirtualClock(msgspec.Struct):
 
 
 def clock_from(value: "Clock | int | str | None") -> Clock:
-    """A clock from what a user writes: None (system), epoch milliseconds, or ISO 8601 text."""
+    """Return the clock of a user's setting: None (system), epoch milliseconds, or ISO 8601."""
     match value:
         case None:
             return SystemClock()

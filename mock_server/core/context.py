@@ -1,4 +1,4 @@
-"""What an operation gets and what it gives back, as values: requests, replies, effects, context."""
+"""Inputs and results of an operation, as values: requests, replies, effects, context."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
@@ -59,7 +59,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Gate:
-    """Holds requests until somebody releases it; released once, it stays open."""
+    """Holds requests until it is released; after the release it stays open."""
 
     __slots__ = ("_lock", "_open", "_waiting")
 
@@ -77,7 +77,7 @@ class Gate:
         callback()
 
     def release(self) -> None:
-        """Let everything pass that waits and everything that comes later."""
+        """Let all waiting and all later requests pass."""
         with self._lock:
             self._open = True
             waiting, self._waiting = self._waiting, []
@@ -127,7 +127,7 @@ class Truncate(msgspec.Struct, frozen=True):
 
 
 class RemoveFiles(msgspec.Struct, frozen=True):
-    """Remove files once the new state is published; which ones is found out then, unlocked."""
+    """Remove files once the new state is published; the list is computed then, without the lock."""
 
     find: Callable[[Files], Iterable[str]]
 
@@ -137,7 +137,7 @@ DoorEffect: TypeAlias = Delay | Hold | Drop | Truncate
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What an operation decided: the state to publish, the answer, and what else has to happen."""
+    """The result of an operation: the state to publish, the answer, and further effects."""
 
     state: WarehouseState
     reply: Reply
@@ -145,17 +145,17 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What the core hands to a door: the reply and the effects that only a door can carry out."""
+    """The reply of the core, with the effects that only the HTTP layer can carry out."""
 
     reply: Reply
     effects: tuple[DoorEffect, ...] = ()
 
 
 class Operation(Protocol):
-    """A pure function behind one operationId; raises Problem to refuse."""
+    """The pure function behind one operationId; raises Problem to refuse."""
 
     def __call__(self, context: "Context", state: WarehouseState, call: Call, /) -> Outcome:
-        """Decide."""
+        """Return the outcome of a call."""
 
 
 RequestGate: TypeAlias = "Callable[[Request, Security], Reply | None]"
@@ -164,8 +164,8 @@ RequestGate: TypeAlias = "Callable[[Request, Security], Reply | None]"
 class Registries(msgspec.Struct, frozen=True):
     """The behaviour of one server, by name: replace or remove an entry to misbehave.
 
-    `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by
-    type: (assertion, metadata or None) -> None; `gates`: (request, who is let in) -> the
+    `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by type:
+    (assertion, metadata or None) -> None; `gates`: (request, callers that are let in) -> the
     refusal of a request before it is routed, or None. `view_updates` and `view_assertions` are
     those of replaceView: six actions have the same name for tables and for views.
     """
@@ -179,7 +179,7 @@ class Registries(msgspec.Struct, frozen=True):
 
 
 class WarehouseSettings(msgspec.Struct, frozen=True):
-    """What clients are told of a warehouse before anything else; the prefix may be empty."""
+    """The settings of a warehouse that getConfig sends; the prefix may be empty."""
 
     prefix: str
     defaults: Mapping[str, str]
@@ -187,10 +187,10 @@ class WarehouseSettings(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What an operation may use besides the state: time, identities, files, behaviour, ...
+    """The means of an operation besides the state: time, identities, files, behaviour, ...
 
-    `settings_of` takes the name that a client gives, and raises Problem 400 for one it cannot have.
-    `vending` None: the tables of this warehouse come without credentials.
+    `settings_of` takes the name that a client sends, and raises Problem 400 for a name that it
+    cannot have. `vending` None: the tables of this warehouse come without credentials.
     """
 
     clock: Clock

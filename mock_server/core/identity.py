@@ -1,4 +1,4 @@
-"""Everything that must be unique: uuids, entry versions and the key that signs page tokens."""
+"""Unique values: uuids, entry versions and the key that signs page tokens."""
 
 import itertools
 import random
@@ -22,12 +22,12 @@ class Identities:
         self.token_key = self._random.getrandbits(128).to_bytes(16, "big")
 
     def new_uuid(self) -> str:
-        """A random (version 4) uuid as text."""
-        # What str(uuid.UUID(int=..., version=4)) gives, in a third of the time.
+        """Return a random (version 4) uuid as text."""
+        # The same text as str(uuid.UUID(int=..., version=4)), in a third of the time.
         bits = self._random.getrandbits(128) & _FREE_BITS | _VERSION_4
         digits = f"{bits:032x}"
         return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def next_version(self) -> int:
-        """A number that this server has not given before, also not before a restore."""
+        """Return a number that this server has never given before, not even before a restore."""
         return next(self._versions)

@@ -1,4 +1,4 @@
-"""What was asked of a server, in order: a bounded memory for tests and for people."""
+"""The requests to a server, in order: a bounded memory for tests and for people."""
 
 import itertools
 from collections import deque
@@ -6,7 +6,7 @@ from collections import deque
 import msgspec
 
 PATH_LENGTH_MAX = 4096
-"""A longer path is remembered cut off and without its names, so that memory stays bounded."""
+"""A longer path is cut off and kept without its names, so that memory stays bounded."""
 
 
 class JournalEntry(msgspec.Struct, frozen=True, gc=False):
@@ -24,7 +24,7 @@ class JournalEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Journal:
-    """The last requests of a server. Appending and reading need no lock."""
+    """The latest requests to a server. Appending and reading need no lock."""
 
     __slots__ = ("_entries", "_sequence")
 
@@ -73,7 +73,7 @@ class Journal:
         name: str | None = None,
         status: int | None = None,
     ) -> tuple[JournalEntry, ...]:
-        """The remembered requests in order, those that match everything given."""
+        """Return the remembered requests that match all given criteria, in order."""
         return tuple(
             entry
             for entry in tuple(self._entries)
@@ -85,7 +85,7 @@ class Journal:
         )
 
     def count(self, operation: str | None = None, **matching: object) -> int:
-        """How many remembered requests match; takes what `entries` takes."""
+        """Return the number of matching requests; takes the arguments of `entries`."""
         return len(self.entries(operation, **matching))  # type: ignore[arg-type]
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Where a client may put a table or view: judged before anything is written or promised."""
+"""Checks a client's location of a table or view before anything is written or promised."""
 
 from collections.abc import Mapping
 
@@ -12,11 +12,11 @@ METADATA_PATH = "write.metadata.path"
 
 
 def check_places(context: Context, location: str, properties: Mapping[str, str]) -> None:
-    """Problem 400 if a table or view with this location and these properties cannot be here.
+    """Raise Problem 400 if a table or view with this location and these properties is not allowed.
 
-    That is so if its location, or the place of its metadata files, is a path on disk that the
-    warehouse may not use. The files that its metadata names otherwise (manifests, statistics)
-    may be anywhere: the server touches those only where it may.
+    That is so if its location, or that of its metadata files, is a path on disk that the warehouse
+    may not use. The other files that its metadata names (manifests, statistics) may be anywhere:
+    the server touches those only where it may.
     """
     _check_location(context, location)
     elsewhere = properties.get(METADATA_PATH)

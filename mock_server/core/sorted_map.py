@@ -34,7 +34,7 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
         return self._find(key) is not None
 
     def get(self, key: K) -> V | None:
-        """The value of a key, or None."""
+        """Return the value of a key, or None."""
         found = self._find(key)
         if found is None:
             return None
@@ -42,7 +42,7 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
         return self.chunks[chunk][1][position]
 
     def with_item(self, key: K, value: V) -> "SortedMap[K, V]":
-        """A map in which the key has this value."""
+        """Return a map in which the key has this value."""
         if not self.chunks:
             return SortedMap((key,), (((key,), (value,)),), 1)
         index = max(0, bisect_right(self.heads, key) - 1)
@@ -62,7 +62,7 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
         return self._replaced(index, (left, right), self.length + 1)
 
     def without(self, key: K) -> "SortedMap[K, V]":
-        """A map without the key; KeyError if it is not there."""
+        """Return a map without the key; KeyError if it is not there."""
         found = self._find(key)
         if found is None:
             raise KeyError(key)
@@ -80,7 +80,7 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
         return self._replaced(index, ((keys, values),), self.length - 1)
 
     def after(self, key: K | None = None) -> Iterator[tuple[K, V]]:
-        """Items in key order, all of them or those with a greater key than the given one."""
+        """Return the items in key order: all of them, or those after the given key."""
         index, position = 0, 0
         if key is not None and self.chunks:
             index = max(0, bisect_right(self.heads, key) - 1)

@@ -1,4 +1,4 @@
-"""Everything a catalog knows: one immutable value per warehouse, which shares with its past."""
+"""The state of a catalog: one immutable value per warehouse, which shares data with older ones."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
@@ -11,13 +11,13 @@ from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.wire import Reply
 
 Kind: TypeAlias = Literal["table", "view"]
-"""What a name in a namespace can stand for."""
+"""The kinds of objects that a name in a namespace can have."""
 
 
 class TableEntry(msgspec.Struct, frozen=True):
     """One version of a table.
 
-    `version` is never reused by a server, also not after a restore. `replies` remembers the
+    `version` is never used again by a server, not even after a restore. `replies` remembers the
     encoded answers of this version by representation ("all", "refs"): a memo, not state.
     """
 
@@ -28,7 +28,7 @@ class TableEntry(msgspec.Struct, frozen=True):
 
 
 class ViewEntry(msgspec.Struct, frozen=True):
-    """One version of a view, and the answer to whoever loads it."""
+    """One version of a view, and the answer to loadView."""
 
     metadata: ViewMetadata
     metadata_location: str
@@ -49,21 +49,21 @@ class WarehouseState(msgspec.Struct, frozen=True):
     namespaces: SortedMap[tuple[str, ...], NamespaceEntry] = SortedMap()
 
     def namespace(self, namespace: tuple[str, ...]) -> NamespaceEntry | None:
-        """The namespace with this path, or None."""
+        """Return the namespace with this path, or None."""
         return self.namespaces.get(namespace)
 
     def table(self, namespace: tuple[str, ...], name: str) -> TableEntry | None:
-        """The table of this name, or None, also when the namespace is missing."""
+        """Return the table of this name, or None, also when the namespace is missing."""
         entry = self.namespaces.get(namespace)
         return None if entry is None else entry.tables.get(name)
 
     def view(self, namespace: tuple[str, ...], name: str) -> ViewEntry | None:
-        """The view of this name, or None, also when the namespace is missing."""
+        """Return the view of this name, or None, also when the namespace is missing."""
         entry = self.namespaces.get(namespace)
         return None if entry is None else entry.views.get(name)
 
     def kind_of(self, namespace: tuple[str, ...], name: str) -> Kind | None:
-        """What has this name, or None if it is free."""
+        """Return the kind of object that has this name, or None if the name is free."""
         if self.table(namespace, name) is not None:
             return "table"
         return None if self.view(namespace, name) is None else "view"
@@ -71,7 +71,7 @@ class WarehouseState(msgspec.Struct, frozen=True):
     def children(
         self, parent: tuple[str, ...], after: str | None = None
     ) -> Iterator[tuple[str, ...]]:
-        """The direct children of a namespace (of the root for ()), by name, after a given one."""
+        """Return the direct children of a namespace by name, after a given one; () is the root."""
         depth = len(parent)
         start = parent if after is None else (*parent, after + "\0")
         while True:
@@ -86,7 +86,7 @@ class WarehouseState(msgspec.Struct, frozen=True):
     def with_namespace(
         self, namespace: tuple[str, ...], properties: dict[str, str]
     ) -> "WarehouseState":
-        """A state in which the namespace exists with these properties, all else kept."""
+        """Return a state in which the namespace exists with these properties, all else kept."""
         namespaces = self.namespaces
         for depth in range(1, len(namespace)):
             if namespace[:depth] not in namespaces:
@@ -96,28 +96,34 @@ class WarehouseState(msgspec.Struct, frozen=True):
         return WarehouseState(namespaces.with_item(namespace, changed))
 
     def without_namespace(self, namespace: tuple[str, ...]) -> "WarehouseState":
-        """A state without the namespace; KeyError if there is none."""
+        """Return a state without the namespace; KeyError if there is none."""
         return WarehouseState(self.namespaces.without(namespace))
 
     def with_table(
         self, namespace: tuple[str, ...], name: str, table: TableEntry
     ) -> "WarehouseState":
-        """A state in which the name stands for this table version; the namespace must exist."""
+        """Return a state in which the name stands for this table version.
+
+        The namespace must exist.
+        """
         entry = self._existing(namespace)
         return self._with_entry(namespace, entry, tables=entry.tables.with_item(name, table))
 
     def without_table(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
-        """A state without the table; KeyError if there is none."""
+        """Return a state without the table; KeyError if there is none."""
         entry = self._existing(namespace)
         return self._with_entry(namespace, entry, tables=entry.tables.without(name))
 
     def with_view(self, namespace: tuple[str, ...], name: str, view: ViewEntry) -> "WarehouseState":
-        """A state in which the name stands for this view version; the namespace must exist."""
+        """Return a state in which the name stands for this view version.
+
+        The namespace must exist.
+        """
         entry = self._existing(namespace)
         return self._with_entry(namespace, entry, views=entry.views.with_item(name, view))
 
     def without_view(self, namespace: tuple[str, ...], name: str) -> "WarehouseState":
-        """A state without the view; KeyError if there is none."""
+        """Return a state without the view; KeyError if there is none."""
         entry = self._existing(namespace)
         return self._with_entry(namespace, entry, views=entry.views.without(name))
 

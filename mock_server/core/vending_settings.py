@@ -1,4 +1,4 @@
-"""Which credentials for storage the tables of a warehouse come with."""
+"""Settings for the storage credentials of the tables of a warehouse."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -18,15 +18,15 @@ SCHEMES: Mapping[str, tuple[str, ...]] = {
 
 
 class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which credentials the tables of a warehouse come with, for clients that ask for them.
+    """The storage credentials of a warehouse's tables, for clients that ask for them.
 
     - `seconds`: how long they are valid, on the server's clock.
     - `prefixes`: one credential for each of these; by default there is one, for the table's own
-      location, because that is what Java's S3 client wants.
-    - `config`: added to every credential and winning over what is made up, for a storage that
+      location, because Java's S3 client wants that.
+    - `config`: added to every credential, and wins over the values made up here; for a storage that
       knows its keys.
-    - `table_config`: what a table's `config` tells besides.
-    - `signer_uri`: where remote signing is served, if it is; this server does not.
+    - `table_config`: further entries of a table's `config`.
+    - `signer_uri`: the address of remote signing, if there is one; this server does not sign.
     """
 
     storage: Storage
@@ -38,7 +38,7 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
     signer_uri: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse (ValueError) what no client could use."""
+        """Refuse (ValueError) settings that no client could use."""
         if self.storage not in SCHEMES:
             raise ValueError(f"storage is one of {', '.join(SCHEMES)}, not {self.storage!r}")
         if self.seconds < 2:
@@ -50,5 +50,5 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("remote signing is for s3 only")
 
     def __repr__(self) -> str:
-        """Show what is no secret."""
+        """Show everything but secrets."""
         return f"VendingSettings({self.storage!r}, seconds={self.seconds}, {self.prefixes!r})"

@@ -1,8 +1,9 @@
-"""Named misbehaviours of the mock: each a replaced registry entry, with the sentence it breaks.
+"""Named misbehaviours of the mock: each replaces registry entries and breaks one requirement.
 
-A folder for each family. A defect is a function under `@defect(..., on=...)` that is called in
-place of what `on` names, or `declare(..., by(block, ...))` where a building block of `kit` is all
-it needs; one that remembers something between requests gets the registries and replaces entries.
+There is a folder for each family. A defect is a function under `@defect(..., on=...)` that is
+called in place of what `on` names, or `declare(..., by(block, ...))` where a building block of
+`kit` is enough; a defect that remembers something between requests gets the registries and replaces
+entries itself.
 """
 
 import importlib

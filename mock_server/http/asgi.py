@@ -1,4 +1,4 @@
-"""The core as a raw ASGI application: it reads the body, and carries out what only a door can."""
+"""The core as a raw ASGI application: reads bodies and carries out effects on the connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
@@ -28,15 +28,15 @@ _BODILESS_STATUSES = frozenset({204, 304})
 
 
 class _BodyTooLargeError(Exception):
-    """The client sends more than the core takes."""
+    """Raised when the client sends a body above the core's limit."""
 
 
 class _ClientGoneError(Exception):
-    """The client closed the connection before its body was complete."""
+    """Raised when the client closed the connection before its body was complete."""
 
 
 class RawHeaders(Mapping[str, str]):
-    """Headers as ASGI gives them, decoded when asked for: most are never looked at."""
+    """Headers as ASGI gives them, decoded when asked for: most are never read."""
 
     __slots__ = ("_pairs",)
 
@@ -50,7 +50,7 @@ class RawHeaders(Mapping[str, str]):
         return str(value)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of a header given in lower case, all its lines, or the default."""
+        """Return the value of a header given in lower case, all its lines, or the default."""
         wanted = name.encode("latin-1")
         lines = [value for candidate, value in self._pairs if candidate == wanted]
         return b", ".join(lines).decode("latin-1") if lines else default
@@ -63,9 +63,10 @@ class RawHeaders(Mapping[str, str]):
 
 
 def asgi_app(app: App, hosts: Hosts | None = None) -> AsgiApp:
-    """The ASGI application of a server, for a door of ours or to be mounted anywhere.
+    """Return the ASGI application of a server, for our own HTTP server or to be mounted elsewhere.
 
-    With `hosts`, requests that are meant for others are refused; whoever mounts it looks at that.
+    With `hosts`, requests to other hosts are refused; an application that mounts this one checks
+    hosts itself.
     """
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
@@ -109,7 +110,10 @@ def _misdirected(scope: Message, hosts: Hosts | None) -> Reply | None:
 
 
 async def _body(receive: Receive) -> bytes:
-    """The whole body; half a body is never handed on, it could be read as a smaller request."""
+    """Return the whole body.
+
+    A part of a body is never passed on: it could be read as a smaller request.
+    """
     body = bytearray()
     more = True
     while more:
@@ -134,7 +138,7 @@ async def _send(send: Send, method: str, reply: Reply) -> None:
 async def _carry_out(
     effect: DoorEffect, scope: Message, receive: Receive, send: Send, reply: Reply
 ) -> bool:
-    """Do what an effect says; True when there is nothing left to answer."""
+    """Carry out an effect; return True when no answer is to be sent after it."""
     match effect:
         case Delay(milliseconds):
             await asyncio.sleep(milliseconds / 1000)
@@ -168,10 +172,10 @@ async def _opened(gate: Gate) -> None:
 
 
 async def _closed(scope: Message, receive: Receive) -> None:
-    """Cut the connection, and wait until it is; only our own door lets a request reach it."""
+    """Cut the connection and wait until it is cut; only our own HTTP server makes that possible."""
     connection = scope.get("state", {}).get("connection")
     if connection is None:
         raise ConnectionAbortedError("this ASGI server cannot cut a connection on request")
     connection.transport.close()
     while (await receive())["type"] != "http.disconnect":
-        pass  # a body that nobody wanted to read
+        pass  # reads past the rest of an unread body

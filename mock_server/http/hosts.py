@@ -1,7 +1,7 @@
-"""For whom a listening server answers: the names in `Host` and `Origin` that it takes for itself.
+"""The host names that a listening server accepts in `Host` and `Origin`.
 
-A web page can have its own name resolve to this machine (DNS rebinding) and would then be free to
-talk to any server here that does not look at the name it is called by.
+A web page can have its own name resolve to this machine (DNS rebinding) and could then talk to any
+server here that does not check the name in the request.
 """
 
 import ipaddress
@@ -24,26 +24,26 @@ _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Hosts(msgspec.Struct, frozen=True):
-    """Which hosts a server answers for, besides those of the loopback interface.
+    """The hosts that a server answers for, besides those of the loopback interface.
 
-    `names` are in lower case; an IPv6 address stands without brackets. `any_address`: it
-    listens on all addresses of the machine, and so any address may be one of its own. No name
-    may: that is what rebinding needs.
+    `names` are in lower case; an IPv6 address is without brackets. `any_address`: the server
+    listens on all addresses of the machine, so that any address may be its own. This does not hold
+    for names: DNS rebinding uses names.
     """
 
     names: frozenset[str] = frozenset()
     any_address: bool = False
 
     def refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> Reply | None:
-        """The 403 for a request that is meant for another host, or comes from a foreign page.
+        """Return the 403 for a request to another host, or from a foreign page; otherwise None.
 
-        `headers` are the raw ones, their names in lower case. A request without `Host` is
-        HTTP/1.0: no browser sends it.
+        `headers` are the raw ones, their names in lower case. A request without `Host` is HTTP/1.0:
+        no browser sends it.
         """
         for name, value in headers:
             if name == b"host" and not self._is_own(_host_of(value)):
                 return _refusal("Host", value)
-            # A page may come from any address, and so only from the ones that are known.
+            # A page may come from any address, so only the known ones are accepted here.
             if name == b"origin" and not self._is_known(_origin_host_of(value)):
                 return _refusal("Origin", value)
         return None
@@ -59,9 +59,9 @@ class Hosts(msgspec.Struct, frozen=True):
 
 
 def hosts_of(bound_to: str, allowed: Iterable[str]) -> Hosts:
-    """The hosts of a server that listens on `bound_to` and may be called `allowed` besides.
+    """Return the hosts of a server that listens on `bound_to` and is also called `allowed`.
 
-    ValueError for what is no host name or address, such as a URL or a name with a port.
+    ValueError for a value that is no host name or address, such as a URL or a name with a port.
     """
     names = set()
     for given in (bound_to, *allowed):
@@ -75,7 +75,7 @@ def hosts_of(bound_to: str, allowed: Iterable[str]) -> Hosts:
 
 
 def _host_of(value: bytes) -> str:
-    """The host in a `Host` header in its one spelling; "" if there is none."""
+    """Return the host in a `Host` header in its one spelling; "" if there is none."""
     found = _AUTHORITY.fullmatch(value.decode("latin-1"))
     if found is None:
         return ""
@@ -85,7 +85,7 @@ def _host_of(value: bytes) -> str:
 
 
 def _origin_host_of(value: bytes) -> str:
-    """The host of a web page; "" for `null` and for what is no web page."""
+    """Return the host of a web page; "" for `null` and for an origin that is no web page."""
     scheme, separator, authority = value.partition(b"://")
     return _host_of(authority) if separator and scheme.decode("latin-1") in _WEB else ""
 

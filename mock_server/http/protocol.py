@@ -1,4 +1,4 @@
-"""uvicorn's protocols, refusing what is no request in the catalog's own words and within bounds."""
+"""uvicorn's protocols with bounds, and with the catalog's own answers to malformed HTTP."""
 
 import sys
 from http import HTTPStatus
@@ -10,13 +10,13 @@ from icecheck.mock_server.protocol import replies
 __all__ = ["HEADERS_BYTES_MAX", "HEAD_BYTES_MAX", "URL_BYTES_MAX", "head_refusal", "protocol_class"]
 
 URL_BYTES_MAX = 65_535
-"""A longer request target is 414; httptools could not take it apart."""
+"""A longer request target is answered 414; httptools could not parse it."""
 
 HEADERS_BYTES_MAX = 64 * 1024
 """More than this in all header names and values together is 431."""
 
 HEAD_BYTES_MAX = URL_BYTES_MAX + HEADERS_BYTES_MAX
-"""How much of a head is read before its end is there."""
+"""The number of bytes of an unfinished head that are read at most."""
 
 _LINGER_SECONDS = 2.0
 _NO_REQUEST = replies.error_reply(400, "BadRequestException", "This is no HTTP/1.1 request")
@@ -31,16 +31,16 @@ _LARGE_HEADERS = replies.error_reply(
 
 
 def head_refusal(scope: Any) -> Reply | None:
-    """The answer to a request (as its ASGI scope) whose URL or headers are too large."""
+    """Return the refusal of a request (an ASGI scope) with too large a URL or headers, or None."""
     if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
         return _LONG_URL
-    # Nobody sends that many; the usual few need not be measured one by one.
+    # A normal request has few headers; those need not be measured one by one.
     size = sum([len(name) + len(value) for name, value in scope["headers"]])
     return _LARGE_HEADERS if size > HEADERS_BYTES_MAX else None
 
 
 def protocol_class() -> Any:
-    """The protocol on httptools if that is installed, the one on h11 otherwise."""
+    """Return the protocol on httptools if that is installed, otherwise the one on h11."""
     try:
         return _on_httptools()
     except ImportError:
@@ -51,7 +51,7 @@ def _on_httptools() -> Any:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
     class HttptoolsDoor(HttpToolsProtocol):
-        """Bounds a head that does not end, which httptools does not."""
+        """Bounds a head that does not end; httptools has no such bound."""
 
         refused = False
         reading_head = False
@@ -62,7 +62,7 @@ def _on_httptools() -> Any:
                 return
             continues = self.reading_head
             super().data_received(data)
-            # The chunk that a head begins in may hold the end of a body too.
+            # The chunk in which a head begins may hold the end of a body too.
             self.head_bytes = self.head_bytes + len(data) if continues and self.reading_head else 0
             if self.head_bytes > HEAD_BYTES_MAX and not self.refused:
                 self.refused = True
@@ -88,7 +88,7 @@ def _on_h11() -> Any:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class H11Door(H11Protocol):
-        """Says what h11 found; that bounds a head which does not end by itself."""
+        """Answers with the errors of h11, which itself bounds a head that does not end."""
 
         refused = False
 
@@ -105,9 +105,10 @@ def _on_h11() -> Any:
 
 
 def _refuse(protocol: Any, reply: Reply) -> None:
-    """Answer what could not be read, and close once the client had time to read the answer.
+    """Answer a request that could not be read, and close after the client had time to read that.
 
-    To close at once while the client still sends would reset the connection, answer and all.
+    To close at once while the client still sends would reset the connection, and the answer with
+    it.
     """
     lines = [f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}"]
     lines += [f"{name}: {value}" for name, value in reply.headers]

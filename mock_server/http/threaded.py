@@ -10,7 +10,7 @@ from icecheck.mock_server.http.asgi import AsgiApp, Message, Receive, Send
 from icecheck.mock_server.http.protocol import HEAD_BYTES_MAX, protocol_class
 
 KEEP_ALIVE_SECONDS = 600
-"""Long, so that no client sends into a connection that is being closed for idleness."""
+"""Long, so that no client sends into a connection that is being closed because it is idle."""
 
 _STOP_SECONDS_MAX = 5.0
 
@@ -31,7 +31,7 @@ class ThreadedServer:
         self.port = 0
 
     def start(self) -> None:
-        """Bind and serve; OSError if the address cannot be had. `port` is known afterwards."""
+        """Bind and serve; OSError if the address cannot be bound. `port` is known afterwards."""
         if self._thread is not None:
             raise RuntimeError("already started")
         listener = _listener(self._host, self._wanted_port)
@@ -48,11 +48,11 @@ class ThreadedServer:
             raise RuntimeError("the server thread ended before it served; see its traceback")
 
     def stop(self) -> None:
-        """Close every connection and the thread; nothing happens if it is not running."""
+        """Close every connection and end the thread; does nothing if the server is not running."""
         thread, loop, stopping = self._thread, self._loop, self._stopping
         if thread is None or loop is None or stopping is None:
             return
-        with contextlib.suppress(RuntimeError):  # the loop may have died by itself
+        with contextlib.suppress(RuntimeError):  # the loop may have ended by itself
             loop.call_soon_threadsafe(stopping.set)
         thread.join(_STOP_SECONDS_MAX)
         self._thread = self._loop = self._stopping = None
@@ -79,19 +79,19 @@ class ThreadedServer:
         server.close()
         for connection in list(connections):
             connection.transport.abort()
-        # Connections learn that they are closed before their requests are cancelled: then nothing
-        # is left to answer, and nothing to complain about in a log.
+        # Connections are told that they are closed before their requests are cancelled: then there
+        # is nothing left to answer, and nothing to log as an error.
         await asyncio.sleep(0)
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # One turn more, for the callbacks of the connections just aborted.
+        # One more turn of the loop, for the callbacks of the connections just aborted.
         await asyncio.sleep(0)
 
 
 def _until_stopped(app: AsgiApp) -> AsgiApp:
-    """The application, ending quietly when `stop` cancels what it is doing."""
+    """Return the application, which ends without an error when `stop` cancels it."""
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         with contextlib.suppress(asyncio.CancelledError):

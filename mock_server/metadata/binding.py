@@ -1,4 +1,4 @@
-"""Partition specs and sort orders bound to a schema: what resolves, what applies, which ids."""
+"""Binds partition specs and sort orders to a schema: sources, transforms and ids."""
 
 from collections.abc import Iterable, Mapping
 
@@ -46,7 +46,7 @@ def bound_spec(
 
     Ids that were sent are kept. Otherwise a field that another spec has with the same source and
     transform keeps that id, and the rest continue after `last_partition_id`; version 1 demands
-    1000, 1001, ... in every spec. Every defect is a 400 Problem.
+    1000, 1001, ... in every spec. Every fault of the spec is a 400 Problem.
     """
     sent = tuple(
         structs.replace(field, transform=canonical_transform(field.transform))
@@ -131,7 +131,7 @@ def check_spec_resolves(spec: PartitionSpec, columns: Mapping[int, Column]) -> N
     """Refuse (400) a spec whose sources are missing, not plain values or of an unfit type."""
     for field in spec.fields:
         if field.transform == VOID:
-            continue  # all that is left of a field whose column was dropped
+            continue  # a void field stays when its column is dropped
         column = columns.get(field.source_id)
         if column is None:
             raise bad_request(
@@ -146,21 +146,21 @@ def check_spec_resolves(spec: PartitionSpec, columns: Mapping[int, Column]) -> N
 
 
 def same_spec(one: PartitionSpec, other: PartitionSpec) -> bool:
-    """Whether two specs have the same names, sources and transforms in the same order."""
+    """Return whether two specs have the same names, sources and transforms in the same order."""
     return [(f.source_id, f.transform, f.name) for f in one.fields] == [
         (f.source_id, f.transform, f.name) for f in other.fields
     ]
 
 
 def highest_partition_field_id(spec: PartitionSpec) -> int:
-    """The highest field id of a spec, 999 when it has no fields."""
+    """Return the highest field id of a spec, 999 when it has no fields."""
     return max((field.field_id for field in spec.fields), default=UNPARTITIONED_LAST_ID)
 
 
 def bound_sort_order(
     requested: RequestedSortOrder, columns: Mapping[int, Column], order_id: int
 ) -> SortOrder:
-    """Bind a sort order to the columns; id 0 belongs to the order without fields, alone."""
+    """Bind a sort order to the columns; only the order without fields has id 0."""
     if requested.order_id is not None:
         check_order_id(requested.order_id, requested.fields)
     order = SortOrder(
@@ -185,7 +185,8 @@ def check_order_id(order_id: int, fields: tuple[SortField, ...]) -> None:
 def check_order_resolves(order: SortOrder, columns: Mapping[int, Column]) -> None:
     """Refuse (400) a sort order whose sources are missing, not plain values or of an unfit type.
 
-    Unlike a spec, an order keeps no void field of a column that is gone: Java clients read none.
+    Unlike a spec, an order keeps no void field of a column that is gone: Java clients cannot read
+    it.
     """
     for field in order.fields:
         column = columns.get(field.source_id)

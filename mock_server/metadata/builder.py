@@ -1,4 +1,4 @@
-"""The draft of the next metadata: lives for one commit, and `build` judges the whole."""
+"""The draft of the next metadata: it exists for one commit, and `build` checks the whole."""
 
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
@@ -54,7 +54,7 @@ def canonical_location(location: str) -> str:
 
 
 def next_id(used: Iterable[int], first: int) -> int:
-    """The id after the highest one in use; a 400 Problem when 32 bits have no more."""
+    """Return the id after the highest one in use; a 400 Problem when that exceeds 32 bits."""
     candidate = max((*used, first - 1)) + 1
     if candidate > _INT32_MAX:
         raise bad_request("Cannot assign an id: no id is left")
@@ -62,16 +62,16 @@ def next_id(used: Iterable[int], first: int) -> int:
 
 
 def previous_versions_max(properties: dict[str, str]) -> int:
-    """How many earlier metadata files the log keeps, at least 1; not a number is a 400 Problem."""
+    """Return how many earlier metadata files the log keeps, at least 1; 400 if it is no number."""
     kept = integer_property(properties, _PREVIOUS_VERSIONS_PROPERTY, _PREVIOUS_VERSIONS_DEFAULT)
     return max(1, kept)
 
 
 class Draft:
-    """The next metadata in the making: mutable only in which frozen value it holds.
+    """The next metadata while a commit changes it; only the frozen value that it holds is replaced.
 
-    `metadata` is the present value, replaced by `change`. The rest is the memory of one commit:
-    what was added in it (for ids of -1, which mean "the last one added"), and when.
+    `metadata` is the present value, replaced by `change`. The rest is the memory of one commit: the
+    objects added in it (for ids of -1, which mean "the last one added"), and the time.
     """
 
     __slots__ = (
@@ -111,12 +111,12 @@ class Draft:
 
     @classmethod
     def of(cls, base: TableMetadata, *, now_ms: int) -> "Draft":
-        """Begin from an existing table; the server's time never runs backwards for a table."""
+        """Begin from an existing table; for one table the server's time never runs backwards."""
         return cls(base, now_ms=max(now_ms, base.last_updated_ms), base=base)
 
     @classmethod
     def of_new_table(cls, *, format_version: int, uuid: str, now_ms: int) -> "Draft":
-        """Begin from nothing; schema, spec and sort order have to come with the updates."""
+        """Begin without a table; the updates have to bring schema, spec and sort order."""
         check_format_version(format_version)
         nothing = TableMetadata(
             format_version=format_version,
@@ -140,16 +140,16 @@ class Draft:
         return self._base is None
 
     def change(self, **members: Any) -> None:
-        """Replace members of the metadata; from now on the commit has an effect."""
+        """Replace members of the metadata; after this the commit has an effect."""
         self.metadata = structs.replace(self.metadata, **members)
         self.changed = True
 
     def columns(self) -> dict[int, Column]:
-        """The columns of the current schema by field id."""
+        """Return the columns of the current schema by field id."""
         return columns_by_id(current_schema(self.metadata))
 
     def has_snapshot(self, snapshot_id: int) -> bool:
-        """Whether a snapshot has this id, also one added in this commit."""
+        """Return whether a snapshot has this id, also one added in this commit."""
         return snapshot_id in self.added_snapshots or snapshot_id in self._snapshot_ids()
 
     def _snapshot_ids(self) -> Iterator[int]:
@@ -180,7 +180,7 @@ class Draft:
                 self.remove_ref(name)
 
     def set_ref(self, name: str, ref: SnapshotRef) -> None:
-        """Point a ref at a snapshot that exists; `main` also moves the table and its log."""
+        """Set a ref to a snapshot that exists; `main` also moves the table and its log."""
         metadata = self.metadata
         if metadata.refs.get(name) == ref:
             return
@@ -213,9 +213,9 @@ class Draft:
         self.change(**members)
 
     def build(self, *, base_location: str | None = None) -> TableMetadata | None:
-        """Finish: logs, time and the rules of the whole (400); None if nothing was changed.
+        """Return the next metadata with logs and time, all rules checked (400); None if unchanged.
 
-        `base_location` is the metadata file of the table as it was, for the metadata log.
+        `base_location` is the metadata file of the base table, for the metadata log.
         """
         base = self._base
         if base is not None and not self.changed:
@@ -224,7 +224,7 @@ class Draft:
             "last_updated_ms": self._now_ms if self._updated_ms is None else self._updated_ms,
             "snapshot_log": self._finished_snapshot_log(),
         }
-        # A table must not begin with a number that its next commit would be refused for.
+        # A table must not start with a number for which its next commit would be refused.
         kept = previous_versions_max(self.metadata.properties)
         if base is not None and base_location is not None:
             entry = MetadataLogEntry(timestamp_ms=base.last_updated_ms, metadata_file=base_location)
@@ -255,7 +255,7 @@ def _without(values: tuple[OfSnapshot, ...], gone: set[int]) -> tuple[OfSnapshot
 def without_missing_snapshots(
     log: Iterable[SnapshotLogEntry], snapshot_ids: set[int]
 ) -> tuple[SnapshotLogEntry, ...]:
-    """Keep the entries after the last one whose snapshot is gone: a history has no holes."""
+    """Return the entries after the last one whose snapshot is gone: a history has no gaps."""
     kept: list[SnapshotLogEntry] = []
     for entry in log:
         if entry.snapshot_id in snapshot_ids:

@@ -93,9 +93,9 @@ _DECIMAL_PRECISION_MAX = 38
 
 
 def canonical_primitive(text: str) -> str:
-    """Give the one spelling of a primitive type, as the Java library writes it; else a Problem.
+    """Return the one spelling of a primitive type, as the Java library writes it; else a Problem.
 
-    Names are read in any case, as Java does; what a type takes in parentheses keeps its own.
+    Names are read in any case, as Java does; the parameters in parentheses keep their case.
     """
     name = text.lower()
     if name in _PLAIN or name in {"geometry", "geography"}:
@@ -119,22 +119,22 @@ def canonical_primitive(text: str) -> str:
 
 
 def primitive_kind(text: str) -> str:
-    """The name of a canonical primitive type without its parameters: `decimal`, `fixed`, ..."""
+    """Return the name of a canonical primitive type without parameters: `decimal`, `fixed`, ..."""
     return text.partition("(")[0].partition("[")[0]
 
 
 def minimum_format_version(text: str) -> int:
-    """The first format version that knows a canonical primitive type."""
+    """Return the first format version that has a canonical primitive type."""
     return 3 if primitive_kind(text) in _VERSION_3 else 1
 
 
 def is_primitive(field_type: FieldType) -> bool:
-    """Whether the type holds one plain value: nested types and `variant` do not."""
+    """Return whether the type holds one plain value; nested types and `variant` do not."""
     return isinstance(field_type, str) and field_type != "variant"
 
 
 def decimal_shape(text: str) -> tuple[int, int]:
-    """Precision and scale of a canonical decimal type."""
+    """Return precision and scale of a canonical decimal type."""
     match = _DECIMAL.fullmatch(text)
     if match is None:
         raise bad_request(f"Not a decimal type: {text}")
@@ -142,7 +142,7 @@ def decimal_shape(text: str) -> tuple[int, int]:
 
 
 def fixed_length(text: str) -> int:
-    """Length in bytes of a canonical fixed type."""
+    """Return the length in bytes of a canonical fixed type."""
     match = _FIXED.fullmatch(text)
     if match is None:
         raise bad_request(f"Not a fixed type: {text}")

@@ -1,4 +1,4 @@
-"""Default values of columns: which JSON value is a value of which type."""
+"""Default values of columns: the JSON values that each type allows."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _FRACTION = re.compile(r"\.[0-9]+")
 
 
 def canonical_default(field_type: FieldType, value: JsonScalar) -> JsonScalar:
-    """Give the value in the JSON form of its type; else a 400 Problem.
+    """Return the value in the JSON form of its type; else a 400 Problem.
 
     Floats come out as floats, uuids in lower case and bytes in upper case (L4137, L4175-L4185).
     """
@@ -92,7 +92,7 @@ def _parses(parse: Callable[[str], object], text: str) -> bool:
 
 
 def _is_timestamp(field_type: str, text: str) -> bool:
-    # The pattern settles the form; the parser, which stops at microseconds, only the calendar.
+    # The pattern checks the form; the parser, which stops at microseconds, checks the date only.
     matches = _TIMESTAMPS[field_type].fullmatch(text) is not None
     return matches and _parses(datetime.fromisoformat, _FRACTION.sub("", text))
 

@@ -1,4 +1,4 @@
-"""Table metadata to and from the JSON that the Java library writes and reads."""
+"""Reads and writes table metadata as the JSON of the Java library."""
 
 from typing import Any
 
@@ -86,16 +86,16 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def encode(metadata: TableMetadata) -> bytes:
-    """Write metadata as compact JSON, as a metadata file and as part of an answer.
+    """Write metadata as compact JSON, for a metadata file or a part of an answer.
 
-    Version 1 also carries its current schema and default spec in their old places; no current
+    Version 1 also carries its current schema and default spec at their old places; no current
     snapshot is -1 below version 3 and null from there on.
     """
     return _ENCODER.encode(_document(metadata, metadata.snapshots))
 
 
 def encode_with_snapshots(metadata: TableMetadata, refs_only: bool) -> bytes:
-    """Like `encode`; with `refs_only` only snapshots that a branch or tag names are written."""
+    """Write metadata like `encode`; `refs_only` keeps only the snapshots that refs name."""
     if not refs_only:
         return encode(metadata)
     named = {ref.snapshot_id for ref in metadata.refs.values()}
@@ -104,12 +104,12 @@ def encode_with_snapshots(metadata: TableMetadata, refs_only: bool) -> bytes:
 
 
 def to_builtins(metadata: TableMetadata) -> dict[str, Any]:
-    """Give the JSON document of `encode` as dictionaries and lists."""
+    """Return the JSON document of `encode` as dictionaries and lists."""
     return msgspec.json.decode(encode(metadata), type=dict[str, Any])
 
 
 def decode(data: bytes) -> TableMetadata:
-    """Read a metadata file of any supported format version; any defect is a 400 Problem."""
+    """Read a metadata file of any supported format version; any fault in it is a 400 Problem."""
     return read_metadata(data)
 
 

@@ -1,4 +1,4 @@
-"""What holds for every table's metadata as a whole, whoever made it."""
+"""The rules that the metadata of every table obeys as a whole."""
 
 from collections.abc import Collection, Iterable
 from itertools import pairwise
@@ -30,7 +30,7 @@ FORMAT_VERSION_MAX = 3
 """The document's bounds (`TableMetadata.format-version`)."""
 
 LOG_TOLERANCE_MS = 60_000
-"""How far back a log entry may be dated: clocks of writers differ."""
+"""How far back a log entry may be dated, in milliseconds: clocks of writers differ."""
 
 
 def check_format_version(format_version: int) -> None:
@@ -48,8 +48,8 @@ def check_metadata(
 ) -> None:
     """Refuse (400) metadata that contradicts itself.
 
-    With `base`, which is known to be sound, what is still the same value is not looked at again:
-    its snapshots are then those of `base`, of which some may be gone, and those `added`.
+    With `base`, which is known to be sound, values that have not changed are not checked again; the
+    snapshots are then those of `base`, of which some may be gone, and those `added`.
     """
     check_format_version(metadata.format_version)
     if not metadata.location:
@@ -81,7 +81,7 @@ def check_ref(name: str, ref: SnapshotRef) -> None:
 
 
 def current_schema(metadata: TableMetadata) -> Schema:
-    """The schema that `current-schema-id` names; a 400 Problem if there is none."""
+    """Return the schema that `current-schema-id` names; a 400 Problem if there is none."""
     for schema in metadata.schemas:
         if schema.schema_id == metadata.current_schema_id:
             return schema
@@ -113,7 +113,7 @@ def _check_among(kind: str, chosen: int, ids: Iterable[int]) -> None:
 
 
 def _has_layout_of(metadata: TableMetadata, base: TableMetadata) -> bool:
-    """Whether schemas, specs and orders are still the same values, and the same ones chosen."""
+    """Return whether schemas, specs, orders and the ids of the chosen ones are unchanged."""
     return (
         metadata.schemas is base.schemas
         and metadata.current_schema_id == base.current_schema_id
@@ -166,7 +166,7 @@ def _check_refs(
         return
     missing = _named(metadata)
     if base is not None and len(metadata.snapshots) == len(base.snapshots) + len(added):
-        # None is gone: what was named before is still there.
+        # No snapshot is gone: every snapshot that was named before is still there.
         missing -= _named(base) | set(map(attrgetter("snapshot_id"), added))
     if missing:
         missing.difference_update(map(attrgetter("snapshot_id"), metadata.snapshots))
@@ -187,7 +187,7 @@ def _check_refs(
 
 
 def _named(metadata: TableMetadata) -> set[int]:
-    """The ids of the snapshots that refs name, and of the current one."""
+    """Return the ids of the current snapshot and of the snapshots that refs name."""
     named = {ref.snapshot_id for ref in metadata.refs.values()}
     if metadata.current_snapshot_id is not None:
         named.add(metadata.current_snapshot_id)
@@ -199,11 +199,11 @@ def _check_logs(metadata: TableMetadata, base: TableMetadata | None) -> None:
         ("snapshot log", metadata.snapshot_log, base and base.snapshot_log),
         ("metadata log", metadata.metadata_log, base and base.metadata_log),
     ):
-        # A sound log that has only grown at its end, and may have lost its beginning, is sound
-        # but for the last step.
+        # If the base's log is sound, and has only grown at its end or lost its beginning, only the
+        # last step can be out of order.
         grown = previous and len(log) > 1 and log[:-1] == previous[1 - len(log) :]
         stamps = [entry.timestamp_ms for entry in (log[-2:] if grown else log)]
-        # Nearly every log is in order, which sorting finds out at once.
+        # Nearly every log is in order; sorting shows that at once.
         if (
             log is not previous
             and stamps != sorted(stamps)

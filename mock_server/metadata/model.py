@@ -1,4 +1,4 @@
-"""The values that table metadata is made of: frozen, independent of the format version."""
+"""The values of table metadata: frozen, independent of the format version."""
 
 from typing import Literal
 
@@ -80,7 +80,7 @@ class SortOrder(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
 class Snapshot(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
     """A snapshot; a sequence number of 0 is not written, like every optional member left out.
 
-    `summary` may be left out, but not be null: Java clients cannot read that either.
+    `summary` may be left out, but not be null: Java clients cannot read a null.
     """
 
     sequence_number: Int64 = 0
@@ -147,7 +147,7 @@ class EncryptedKey(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
 
 
 class SnapshotLogEntry(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
-    """When `main` came to name a snapshot."""
+    """The time at which a snapshot became that of `main`."""
 
     timestamp_ms: Int64
     snapshot_id: Int64
@@ -161,9 +161,9 @@ class MetadataLogEntry(Struct, frozen=True, gc=False, kw_only=True, rename="keba
 
 
 class TableMetadata(Struct, frozen=True, gc=False, kw_only=True):
-    """Everything a table is, whatever its format version.
+    """The whole metadata of a table, for every format version.
 
-    Version 1 tables carry `last_sequence_number` 0 and tables below version 3 `next_row_id` 0;
+    Version 1 tables have `last_sequence_number` 0 and tables below version 3 `next_row_id` 0;
     neither is written for them. `current_snapshot_id` is None when there is no current snapshot.
     """
 

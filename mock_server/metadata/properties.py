@@ -1,4 +1,4 @@
-"""Properties that mean something to the server, read from the text that clients store."""
+"""Properties with a meaning for the server, read from the text that clients store."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
 def integer_property(properties: Mapping[str, str], key: str, default: int) -> int:
-    """The number a property holds, or the default; text that is no number is a 400 Problem."""
+    """Return the number in a property, or the default; a 400 Problem if it is no number."""
     text = properties.get(key)
     if text is None:
         return default
@@ -21,5 +21,5 @@ def integer_property(properties: Mapping[str, str], key: str, default: int) -> i
 
 
 def is_true(properties: Mapping[str, str], key: str) -> bool:
-    """Whether a property says `true`, in any case; everything else is false."""
+    """Return whether a property is `true`, in any case; every other value is false."""
     return properties.get(key, "").lower() == "true"

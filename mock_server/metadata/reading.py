@@ -1,4 +1,4 @@
-"""Table metadata read from a file of any supported format version, older fallbacks included."""
+"""Reads table metadata from a file of any supported format version, older forms included."""
 
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -47,7 +47,7 @@ class _SpecInFile(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
 
 
 class _MetadataInFile(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
-    """Everything that a file may hold; which members it must hold depends on the version."""
+    """All members that a file may have; the required ones depend on the version."""
 
     format_version: Int32
     table_uuid: str | None = None
@@ -91,14 +91,14 @@ _REQUIRED_SINCE = {
 
 
 def read_metadata(data: bytes) -> TableMetadata:
-    """Read a metadata file; any defect is a 400 Problem.
+    """Read a metadata file; any fault in it is a 400 Problem.
 
-    A version 1 table without a uuid gets one that follows from its location: stable, so that
-    reading the file again gives the same table. Members that are not in the document, also
-    those of a snapshot, are left in the file, as Java's clients leave them.
+    A version 1 table without a uuid gets one that follows from its location, so that reading the
+    file again gives the same table. Members that are not in the document, also those of a snapshot,
+    are left in the file, as Java's clients leave them.
     """
     try:
-        data.decode()  # what is not looked into has to be text too: engines read the same file
+        data.decode()  # all parts have to be text, decoded or not: engines read the file
     except UnicodeDecodeError as error:
         raise bad_request(f"Malformed metadata file: {error}") from error
     file = decode_json(_MetadataInFile, data)

@@ -1,4 +1,4 @@
-"""Schemas, partition specs and sort orders as clients send them, before the server gives ids."""
+"""Schemas, partition specs and sort orders as clients send them, before the server assigns ids."""
 
 from typing import Literal
 

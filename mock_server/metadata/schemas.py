@@ -1,4 +1,4 @@
-"""Whole-schema rules: what a valid schema is, where each column sits, and fresh field ids."""
+"""Rules for whole schemas: validity, the position of each column, and fresh field ids."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -37,8 +37,8 @@ class Column(Struct, frozen=True, gc=False, kw_only=True):
     """One field of a schema at any depth.
 
     `name` is the dotted path; `short_name` leaves out the element and value steps above structs;
-    `in_collection` says that a list or map lies above, `reachable_as_required` that no optional
-    struct does.
+    `in_collection`: the field is inside of a list or map; `reachable_as_required`: it is inside of
+    no optional struct.
     """
 
     id: int
@@ -51,7 +51,7 @@ class Column(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def valid_schema(requested: RequestedSchema, schema_id: int, format_version: int) -> Schema:
-    """Check a schema for a format version and give it its id; every defect is a 400 Problem.
+    """Check a schema for a format version and give it its id; every fault in it is a 400 Problem.
 
     Types and numbers come out in one spelling, so that equal schemas compare equal.
     """
@@ -66,12 +66,12 @@ def valid_schema(requested: RequestedSchema, schema_id: int, format_version: int
 
 
 def same_schema(one: Schema, other: Schema) -> bool:
-    """Whether two schemas differ in their schema id at most."""
+    """Return whether two schemas are equal but for their schema ids."""
     return one.fields == other.fields and one.identifier_field_ids == other.identifier_field_ids
 
 
 def columns_by_id(schema: Schema) -> dict[int, Column]:
-    """Every field of the schema by id; duplicate ids or names are a 400 Problem."""
+    """Return every field of the schema by id; duplicate ids or names are a 400 Problem."""
     columns: dict[int, Column] = {}
     names: set[str] = set()
     for column in _columns(schema.fields, "", "", in_collection=False, required_above=True):
@@ -85,7 +85,7 @@ def columns_by_id(schema: Schema) -> dict[int, Column]:
 
 
 def highest_field_id(schema: Schema) -> int:
-    """The highest field id at any depth, 0 for a schema without fields."""
+    """Return the highest field id at any depth, 0 for a schema without fields."""
     return max(columns_by_id(schema), default=0)
 
 
@@ -234,9 +234,9 @@ def _entry(
 
 
 def assign_fresh_ids(schema: Schema) -> tuple[Schema, dict[int, int]]:
-    """Number all fields anew from 1; also give the map from the ids sent to the new ones.
+    """Number all fields anew from 1; also return the map from the ids sent to the new ones.
 
-    All fields of a struct come first, in order; then each field's type is descended into.
+    All fields of a struct come first, in order; then the types of the fields are numbered.
     """
     renumbered: dict[int, int] = {}
     numbers = count(1)

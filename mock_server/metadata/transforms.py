@@ -1,4 +1,4 @@
-"""Partition and sort transforms: their grammar and the source types they apply to."""
+"""Partition and sort transforms: their grammar and the source types that they apply to."""
 
 import re
 
@@ -26,7 +26,7 @@ _NEEDS_WIDTH = frozenset({"truncate", "bucket"})
 
 
 def canonical_transform(text: str) -> str:
-    """Give the one spelling of a known transform; an unknown one is kept as it is.
+    """Return the one spelling of a known transform; an unknown one is kept as it is.
 
     A width that is not a positive 32-bit integer is a 400 Problem.
     """
@@ -40,9 +40,9 @@ def canonical_transform(text: str) -> str:
 
 
 def applies_to(transform: str, source: FieldType) -> bool:
-    """Whether a canonical transform can be computed from a source of this type.
+    """Return whether a canonical transform can be computed from a source of this type.
 
-    Transforms of a newer format are believed to apply to any primitive.
+    Transforms of a newer format are taken to apply to any primitive.
     """
     if transform == VOID:
         return True

@@ -1,4 +1,4 @@
-"""The draft of a view's next metadata: lives for one commit, and `build` judges the whole."""
+"""The draft of a view's next metadata: it exists for one commit, and `build` checks the whole."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,15 +32,15 @@ _DROP_DIALECT_PROPERTY = "replace.drop-dialect.allowed"
 
 
 def view_schema(requested: RequestedSchema, schema_id: int) -> Schema:
-    """Check a view's schema and give it its id; field ids stay as sent, every defect is a 400.
+    """Check a view's schema and give it its id; field ids stay as sent, every fault is a 400.
 
-    A view has no table format version, so the types of all of them may occur in it.
+    A view has no table format version, so the types of all versions may occur in it.
     """
     return valid_schema(requested, schema_id, FORMAT_VERSION_MAX)
 
 
 def history_entries_max(properties: Mapping[str, str]) -> int:
-    """How many versions a view keeps; Problem 400 unless it is a number above 0."""
+    """Return the number of versions that a view keeps; Problem 400 unless it is above 0."""
     kept = integer_property(properties, _HISTORY_PROPERTY, _HISTORY_DEFAULT)
     if kept <= 0:
         raise bad_request(f"{_HISTORY_PROPERTY} must be positive but was {kept}")
@@ -48,16 +48,16 @@ def history_entries_max(properties: Mapping[str, str]) -> int:
 
 
 def free_version_id(sent: int, versions: tuple[ViewVersion, ...] = ()) -> int:
-    """The id of a new version: the one sent if it is above all others, else the next one."""
+    """Return the id of a new version: the one sent if it is above all others, else the next one."""
     lowest = next_id((version.version_id for version in versions), _FIRST_VERSION_ID)
     return max(sent, lowest)
 
 
 class ViewDraft:
-    """The next metadata of a view in the making: mutable only in which frozen value it holds.
+    """The next metadata of a view while a commit changes it; only its frozen value is replaced.
 
-    `metadata` is the present value, replaced by `change`. The rest is the memory of one commit:
-    what was added in it (for ids of -1, which mean "the last one added"), and when.
+    `metadata` is the present value, replaced by `change`. The rest is the memory of one commit: the
+    objects added in it (for ids of -1, which mean "the last one added"), and the time.
     """
 
     __slots__ = (
@@ -82,14 +82,14 @@ class ViewDraft:
         self._log_entry: ViewHistoryEntry | None = None
 
     def change(self, **members: Any) -> None:
-        """Replace members of the metadata; from now on the commit has an effect."""
+        """Replace members of the metadata; after this the commit has an effect."""
         self.metadata = structs.replace(self.metadata, **members)
         self.changed = True
 
     def add_schema(self, requested: RequestedSchema) -> None:
         """Append a schema under the next id, or reuse an equal one: then nothing changes.
 
-        "The last added" schema stays what it was unless this one is new.
+        "The last added" schema does not change if this one is reused.
         """
         schemas = self.metadata.schemas
         schema = view_schema(requested, 0)
@@ -102,8 +102,8 @@ class ViewDraft:
     def add_version(self, sent: ViewVersion) -> None:
         """Append a version, or reuse an equal one: then nothing changes.
 
-        Its schema may be -1, the last one added in this commit. A version that the view had
-        before is not "the last added", so an id of -1 must not find it afterwards.
+        Its schema may be -1, the last one added in this commit. A version that the view had before
+        is not "the last added", so an id of -1 must not find it afterwards.
         """
         check_representations(sent)
         version = structs.replace(sent, schema_id=self._known_schema_id(sent.schema_id))
@@ -121,8 +121,8 @@ class ViewDraft:
     def set_current_version(self, sent: int) -> None:
         """Make a version current, -1 for the last one added in this commit; else 400 if unknown.
 
-        The version log tells the version's own time if it is new, else the server's. However
-        often a commit moves the pointer, it leaves one entry, for the last move.
+        The version log has the version's own time if the version is new, otherwise the server's. A
+        commit that moves the pointer several times leaves one entry, for the last move.
         """
         refusal = "Cannot set last added version id: no version has been added"
         version = self._version(_or_last_added(sent, self._last_added_version_id, refusal))
@@ -136,7 +136,7 @@ class ViewDraft:
         self.change(current_version_id=version.version_id)
 
     def build(self) -> ViewMetadata | None:
-        """Finish: log, dialects, history and the rules of the whole (400); None if unchanged."""
+        """Return the next metadata with its logs, all rules checked (400); None if unchanged."""
         if not self.changed:
             return None
         metadata = self.metadata
@@ -173,7 +173,7 @@ def _or_last_added(sent: int, last_added: int | None, refusal: str) -> int:
 
 
 def _same_definition(one: ViewVersion, other: ViewVersion) -> bool:
-    """Whether two versions differ in their id and time at most."""
+    """Return whether two versions are equal but for id and time."""
     return one == structs.replace(other, version_id=one.version_id, timestamp_ms=one.timestamp_ms)
 
 
@@ -207,5 +207,5 @@ def _without_old_versions(metadata: ViewMetadata, kept: int) -> ViewMetadata:
         if entry.version_id in version_ids:
             log.append(entry)
         else:
-            log.clear()  # a history has no holes
+            log.clear()  # a history has no gaps
     return structs.replace(metadata, versions=versions, version_log=tuple(log))

@@ -1,4 +1,4 @@
-"""What a view is: frozen values that have the shape of their JSON, and the rules they all obey."""
+"""The metadata of views: frozen values in the shape of their JSON, and their rules."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 VIEW_FORMAT_VERSION = 1
-"""The one format version there is (document schema `ViewMetadata`)."""
+"""The only format version of views (document schema `ViewMetadata`)."""
 
 
 class SQLViewRepresentation(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
@@ -38,9 +38,9 @@ class SQLViewRepresentation(Struct, frozen=True, gc=False, kw_only=True, rename=
 
 
 class ViewVersion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
-    """One definition of a view: a query in one or more dialects, and what its names refer to.
+    """One definition of a view: a query in one or more dialects, and how its names are resolved.
 
-    `default_namespace` may be empty: Spark sends it so when its session has none.
+    `default_namespace` may be empty: Spark sends an empty one when its session has none.
     """
 
     version_id: Int32
@@ -53,14 +53,14 @@ class ViewVersion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
 
 
 class ViewHistoryEntry(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
-    """When a version became the current one, in milliseconds since the epoch."""
+    """The time at which a version became the current one, in milliseconds since the epoch."""
 
     timestamp_ms: Int64
     version_id: Int32
 
 
 class ViewMetadata(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="kebab"):
-    """Everything a view is (document schema `ViewMetadata`); empty properties are not written."""
+    """The metadata of a view (document schema `ViewMetadata`); empty properties are not written."""
 
     view_uuid: str
     format_version: Int32
@@ -76,17 +76,17 @@ _encode = msgspec.json.Encoder().encode
 
 
 def encode_view(metadata: ViewMetadata) -> bytes:
-    """Write metadata as compact JSON, as a metadata file and as part of an answer."""
+    """Write metadata as compact JSON, for a metadata file or a part of an answer."""
     return _encode(metadata)
 
 
 def dialects(version: ViewVersion) -> frozenset[str]:
-    """The dialects that a version has a query in; upper and lower case are the same."""
+    """Return the dialects of a version's queries; upper and lower case are the same."""
     return frozenset(each.dialect.lower() for each in version.representations)
 
 
 def check_view_format_version(format_version: int) -> None:
-    """Refuse (400) any format version but the one there is."""
+    """Refuse (400) every format version but the only one."""
     if format_version != VIEW_FORMAT_VERSION:
         raise bad_request(
             f"Unsupported format version: v{format_version} (supported: v{VIEW_FORMAT_VERSION})"
@@ -96,7 +96,7 @@ def check_view_format_version(format_version: int) -> None:
 def check_representations(version: ViewVersion) -> None:
     """Refuse (400) a version without a query, or with two in the same dialect.
 
-    The type of the second refusal is the one that clients written against the reference know.
+    The type of the second refusal is the one that clients of the reference catalog know.
     """
     if not version.representations:
         raise bad_request("Invalid view version: it has no representations")

@@ -1,4 +1,4 @@
-"""updateTable: assertions, updates, one new version; also how staged tables come into being."""
+"""updateTable: assertions, updates, one new version; also the creation of staged tables."""
 
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.commits.commit import CommitRequest, apply_commit, decode_commit
@@ -13,8 +13,8 @@ from icecheck.mock_server.protocol import names, problem
 def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Commit to a table, or create it if the commit asserts that it does not exist (L975-L1064).
 
-    The path names the table; an `identifier` in the body is ignored. A commit that changes
-    nothing answers the present version, and no file is written.
+    The path names the table; an `identifier` in the body is ignored. A commit that changes nothing
+    answers the present version, and no file is written.
     """
     commit = decode_commit(call.request.body)
     state, entry, effects = committed(context, state, call.namespace, call.name, commit)
@@ -28,7 +28,7 @@ def committed(
     name: str,
     commit: CommitRequest,
 ) -> tuple[WarehouseState, TableEntry, tuple[FileEffect, ...]]:
-    """The state after a commit, the table's version in it, and what has to happen to files.
+    """Return the state after a commit, the table's version in it, and the effects on files.
 
     Raises Problem 400, 404 or 409; a commit without effect gives the present version.
     """

@@ -1,4 +1,4 @@
-"""getConfig: what a client has to know before anything else."""
+"""getConfig: the settings that a client needs before any other request."""
 
 from icecheck.contract import load
 from icecheck.mock_server.core.context import Call, Context, Outcome
@@ -23,7 +23,7 @@ def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
 
 
 def endpoints(context: Context) -> list[str]:
-    """What this server serves, as `VERB /path`, in the document's order."""
+    """Return the operations that this server has, as `VERB /path`, in the document's order."""
     served = context.registries.operations
     return [
         documented.endpoint for documented in load().operations.values() if documented.id in served

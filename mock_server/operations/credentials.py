@@ -1,4 +1,4 @@
-"""loadCredentials: new credentials for a table's storage, when those that came with it end."""
+"""loadCredentials: new credentials for a table's storage, when the first ones expire."""
 
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import WarehouseState

@@ -1,4 +1,4 @@
-"""The tables or the views of one namespace, in pages: both listings have the same shape."""
+"""Lists the tables or the views of one namespace, in pages: both answers have the same shape."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,9 +19,10 @@ def identifiers_reply(
     listing: str,
     members: Callable[[NamespaceEntry], SortedMap[str, Any]],
 ) -> Reply:
-    """The ListTablesResponse of a namespace's members by name; 400 for paging, 404 if missing.
+    """Return the ListTablesResponse of a namespace's members by name.
 
-    `listing` names the kind of members: tokens of one listing are no tokens of another.
+    `listing` names the kind of members: tokens of one listing are not valid in another. Problem 400
+    for bad paging parameters, 404 if the namespace is missing.
     """
     page = PageRequest(
         call.query,

@@ -1,4 +1,4 @@
-"""reportMetrics: a report is checked, and then only counted by the journal."""
+"""reportMetrics: a report is checked; the journal counts it, and nothing else is kept."""
 
 from typing import Any
 
@@ -22,21 +22,21 @@ class MetricResult(msgspec.Struct, frozen=True, rename="kebab"):
     total_duration: int | None = None
 
     def is_complete(self) -> bool:
-        """Whether it is one of the two."""
+        """Return whether the result is a complete counter or a complete timer."""
         timer = (self.time_unit, self.count, self.total_duration)
         return None not in (self.unit, self.value) or None not in timer
 
 
 class ReportKind(msgspec.Struct, frozen=True, rename="kebab"):
-    """What every report says of itself."""
+    """The member that every report has: its type."""
 
     report_type: str
 
 
 class ScanReport(msgspec.Struct, frozen=True, rename="kebab"):
-    """What a client found when it planned a scan (document L3788).
+    """The measurements of a client's scan planning (document L3788).
 
-    The filter is taken as it is: Java writes constants as bare JSON booleans.
+    The filter is not checked: Java writes constants as bare JSON booleans.
     """
 
     table_name: str
@@ -50,7 +50,7 @@ class ScanReport(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 class CommitReport(msgspec.Struct, frozen=True, rename="kebab"):
-    """What a client measured when it committed (document L3823)."""
+    """The measurements of a client's commit (document L3823)."""
 
     table_name: str
     snapshot_id: int
@@ -64,8 +64,8 @@ class CommitReport(msgspec.Struct, frozen=True, rename="kebab"):
 def report_metrics(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Accept a report about a table; 404 if there is no such table.
 
-    Java reports the commit that creates a table before it sends that commit, and ignores the
-    404 that the document prescribes.
+    Java reports the commit that creates a table before it sends that commit, and ignores the 404
+    that the document prescribes.
     """
     report = _decoded(call.request.body)
     if not all(metric.is_complete() for metric in report.metrics.values()):
@@ -81,7 +81,8 @@ def _decoded(body: bytes) -> ScanReport | CommitReport:
         case "commit-report":
             return decode_json(CommitReport, body)
         case _:
-            # The document names no report types: any will do that looks like one of the two.
+            # The document names no report types: any type is accepted if the report has one of two
+            # shapes.
             try:
                 return decode_json(ScanReport, body)
             except problem.Problem:

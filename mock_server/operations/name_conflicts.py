@@ -1,4 +1,4 @@
-"""Tables and views share one name space: what is said about a name that is taken."""
+"""Refusals of names that are taken: tables and views share one name space."""
 
 from icecheck.mock_server.commits.commit import TableIdentifier
 from icecheck.mock_server.core.state import Kind, WarehouseState
@@ -13,14 +13,14 @@ _NOUNS: dict[Kind, str] = {"table": "Table", "view": "View"}
 def check_free(
     state: WarehouseState, namespace: tuple[str, ...], name: str, wanted_as: Kind
 ) -> None:
-    """Refuse (409) a name that a table or a view has already."""
+    """Refuse (409) the name of an existing table or view."""
     kind = state.kind_of(namespace, name)
     if kind is not None:
         raise name_taken(namespace, name, kind, wanted_as)
 
 
 def name_taken(namespace: tuple[str, ...], name: str, taken_by: Kind, wanted_as: Kind) -> Problem:
-    """The refusal of a name, which says what has it."""
+    """Return the refusal of a name, which says what kind of object has it."""
     identifier = ".".join((*namespace, name))
     if taken_by == wanted_as:
         return problem.already_exists(f"{_NOUNS[taken_by]} already exists: {identifier}")
@@ -30,7 +30,7 @@ def name_taken(namespace: tuple[str, ...], name: str, taken_by: Kind, wanted_as:
 def check_rename_target(
     state: WarehouseState, source: TableIdentifier, target: TableIdentifier
 ) -> None:
-    """Refuse (409) to rename to what a table or a view is called already."""
+    """Refuse (409) to rename to the name of an existing table or view."""
     kind = state.kind_of(target.namespace, target.name)
     if kind is not None:
         before, after = (".".join((*each.namespace, each.name)) for each in (source, target))

@@ -45,9 +45,9 @@ def list_namespaces(context: Context, state: WarehouseState, call: Call) -> Outc
 
 @operation("createNamespace")
 def create_namespace(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Create a namespace; ancestors that are missing are created too.
+    """Create a namespace; missing ancestors are created too.
 
-    The document says nothing about ancestors. Refusing would break clients written against the
+    The document says nothing about ancestors. To refuse would break clients written against the
     reference, which accepts; an ancestor that does not exist would break the listing. Each gets a
     `location` unless the request has one: some clients put tables below it, or nowhere.
     """
@@ -124,7 +124,7 @@ def _existing(state: WarehouseState, namespace: tuple[str, ...]) -> NamespaceEnt
 def _located(
     context: Context, state: WarehouseState, namespace: tuple[str, ...], sent: dict[str, str]
 ) -> dict[str, str]:
-    """The properties of a new namespace: as they were sent, and a location in any case."""
+    """Return the properties of a new namespace: those that were sent, and always a location."""
     if NAMESPACE_LOCATION in sent:
         return sent
     return sent | {NAMESPACE_LOCATION: namespace_location(context, state, namespace)}

@@ -1,4 +1,4 @@
-"""getToken: tokens for clients and users, in the words of OAuth2 and not of Iceberg."""
+"""getToken: tokens for clients and users, in the terms of OAuth2 instead of Iceberg's."""
 
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import WarehouseState
@@ -13,10 +13,10 @@ _CHALLENGE = (("www-authenticate", 'Basic realm="icecheck"'),)
 
 @operation("getToken")
 def get_token(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Give a token for a client's credentials or for another token (L175-L242).
+    """Return a token for a client's credentials or for another token (L175-L242).
 
-    Refusals have the body of RFC 6749, section 5.2, which the document takes over; an answer is
-    never to be stored, whatever it says.
+    Refusals have the body of RFC 6749, section 5.2, which the document takes over. Every answer
+    says that it must not be stored.
     """
     try:
         response = granted(call.request, context.security)

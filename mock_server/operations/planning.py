@@ -1,4 +1,4 @@
-"""Scan planning: plan, ask for the plan, cancel it, fetch its tasks (L609-L865)."""
+"""Scan planning: plan, fetch the result, cancel, fetch tasks (L609-L865)."""
 
 from functools import partial
 from typing import Any
@@ -28,8 +28,8 @@ class FetchScanTasksRequest(msgspec.Struct, frozen=True, rename="kebab"):
 def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Plan a scan of a snapshot, or of the appends between two (L619-L656).
 
-    The request is judged at once, in both modes. Every plan but a failed one has an id, and is
-    kept for it: clients of 1.11, where completed plans must have one, refuse those without.
+    The request is checked at once, in both modes. Every plan but a failed one has an id, and is
+    kept under it: clients of 1.11, where completed plans must have an id, refuse plans without.
     """
     request = decode_json(PlanTableScanRequest, call.request.body)
     metadata = _metadata(state, call)
@@ -50,7 +50,7 @@ def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outc
 
 @operation("fetchPlanningResult")
 def fetch_planning_result(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Answer what became of a plan; its first tasks once it is completed (L708-L726)."""
+    """Answer the status of a plan, with its first tasks once it is completed (L708-L726)."""
     owner = _owner(context, _metadata(state, call))
     plans = context.plans
     plan_id = call.parameters["plan-id"]
@@ -65,10 +65,10 @@ def fetch_planning_result(context: Context, state: WarehouseState, call: Call) -
 
 @operation("cancelPlanning")
 def cancel_planning(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Let go of what is held for a plan; one that does not exist needs nothing (L763-L780).
+    """Discard a plan; one that does not exist needs no action (L763-L780).
 
-    The document has no 404 for a plan that is gone. One that was cancelled is remembered for as
-    long as it would have been kept, so that whoever still asks learns why it is gone.
+    The document has no 404 for a plan that is gone. A cancelled plan is remembered for as long as
+    it would have been kept, so that a client that still asks learns why it is gone.
     """
     owner = _owner(context, _metadata(state, call))
     plan = context.plans.find(call.parameters["plan-id"], owner, context.clock.now_ms())
@@ -79,7 +79,7 @@ def cancel_planning(context: Context, state: WarehouseState, call: Call) -> Outc
 
 @operation("fetchScanTasks")
 def fetch_scan_tasks(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Answer the file scan tasks that a plan task stands for; as often as it is asked for."""
+    """Answer the file scan tasks of a plan task; it can be fetched repeatedly."""
     request = decode_json(FetchScanTasksRequest, call.request.body)
     owner = _owner(context, _metadata(state, call))
     found = context.plans.find_task(request.plan_task, owner, context.clock.now_ms())

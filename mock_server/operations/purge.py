@@ -1,4 +1,4 @@
-"""Which files a purge removes: everything that a table's snapshots name, down to the data."""
+"""The files that a purge removes: everything that a table's snapshots name, data files included."""
 
 from collections.abc import Iterator
 
@@ -16,11 +16,11 @@ _DATA_FILE_ID, _FILE_PATH_ID = 2, 100
 
 
 def purged_files(files: Files, entry: TableEntry, warehouse: str) -> Iterator[str]:
-    """Locations in the order in which they can go: what names a file outlives it.
+    """Return locations in a safe order of removal: a file goes after the files that it names.
 
-    Files that other tables may share (`gc.enabled` false) are kept, as engines keep them; and so
-    are data files outside the table's location and the warehouse's, which somebody has lent to
-    the table. A manifest that cannot be read is passed over: its own file still goes.
+    Files that other tables may share (`gc.enabled` false) are kept, as engines keep them. So are
+    data files outside of the table's and the warehouse's locations: the table does not own those.
+    The contents of a manifest that cannot be read are skipped: its own file is still removed.
     """
     own = (f"{entry.metadata.location}/", f"{warehouse}/")
     manifests: dict[str, None] = {}

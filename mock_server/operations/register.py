@@ -1,4 +1,4 @@
-"""registerTable: a table from a metadata file that exists already."""
+"""registerTable: a table from an existing metadata file."""
 
 import msgspec
 
@@ -26,10 +26,10 @@ class RegisterTableRequest(msgspec.Struct, frozen=True, rename="kebab"):
 
 @operation("registerTable")
 def register_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Put a table in place as its metadata file says; with `overwrite` also over another table.
+    """Register a table as its metadata file says; with `overwrite` also over another table.
 
-    A view is never replaced by a table.
-    The file is neither moved nor rewritten: the answer has the location and uuid it was given.
+    A table never replaces a view. The file is neither moved nor rewritten: the answer has the
+    location and uuid it was given.
     """
     request = decode_json(RegisterTableRequest, call.request.body)
     name = names.new_name(request.name)

@@ -1,4 +1,4 @@
-"""Where operations are found: functions under `@operation("operationId")`."""
+"""The registry of operations: functions under `@operation("operationId")`."""
 
 from collections.abc import Callable
 
@@ -20,5 +20,5 @@ def operation(operation_id: str) -> Callable[[Operation], Operation]:
 
 
 def registered() -> dict[str, Operation]:
-    """A fresh dictionary of what has been registered so far."""
+    """Return a fresh dictionary of the operations registered so far."""
     return dict(_OPERATIONS)

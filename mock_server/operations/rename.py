@@ -1,4 +1,4 @@
-"""renameTable: another name, possibly in another namespace, for the same table."""
+"""renameTable: gives a table another name, possibly in another namespace."""
 
 import msgspec
 
@@ -22,7 +22,7 @@ class RenameTableRequest(msgspec.Struct, frozen=True):
 def rename_table(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Move a table to another name; files, uuid and location stay as they are (L1233-L1277).
 
-    Renaming a table to its own name succeeds, as it does in the reference: nothing is in the way.
+    Renaming a table to its own name succeeds, as it does in the reference: the name is not taken.
     """
     source, target = decode_rename(call.request.body, "table")
     entry = state.table(source.namespace, source.name)
@@ -39,7 +39,7 @@ def rename_table(_context: Context, state: WarehouseState, call: Call) -> Outcom
 
 
 def decode_rename(body: bytes, kind: str) -> tuple[TableIdentifier, TableIdentifier]:
-    """Source and target of a rename; Problem 400 unless both can be names."""
+    """Return source and target of a rename; Problem 400 unless both are valid names."""
     request = decode_json(RenameTableRequest, body)
     source, target = (_checked(each, kind) for each in (request.source, request.destination))
     names.new_name(target.name, kind)

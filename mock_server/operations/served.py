@@ -1,4 +1,4 @@
-"""What a faithful server does: importing the operation modules registers them."""
+"""The behaviour of a faithful server: importing the operation modules registers them."""
 
 from icecheck.mock_server.commits import commit, view_commit
 from icecheck.mock_server.core.context import Registries, RequestGate
@@ -38,7 +38,7 @@ _MODULES = (
 
 
 def default_registries() -> Registries:
-    """Fresh dictionaries of everything a server does, for one server to keep."""
+    """Return fresh dictionaries of a server's whole behaviour, for one server to keep."""
     assertions, updates = commit.default_registries()
     view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}

@@ -27,7 +27,7 @@ def list_tables(context: Context, state: WarehouseState, call: Call) -> Outcome:
 def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Create a table, or with `stage-create` only its metadata (L514-L575).
 
-    What is wrong with the request itself (400) is said before what is wrong with the names.
+    Faults in the request itself (400) are reported before faults in the names.
     """
     request = decode_create_table(call.request.body)
     name = names.new_name(request.name)
@@ -95,7 +95,10 @@ def drop_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
 
 
 def existing_table(state: WarehouseState, call: Call) -> TableEntry:
-    """The table a path names; a missing namespace is a missing table too (clients need that)."""
+    """Return the table that a path names; 404 if it is missing.
+
+    A missing namespace is reported as a missing table too: clients need that.
+    """
     entry = state.table(call.namespace, call.name)
     if entry is None:
         raise problem.no_such_table(call.namespace, call.name)

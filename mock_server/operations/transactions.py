@@ -10,11 +10,11 @@ from icecheck.mock_server.protocol import names, replies
 
 @operation("commitTransaction")
 def commit_transaction(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Apply every change in the order sent, each to the state that the one before it left.
+    """Apply every change in the order sent, each to the state that the previous one left.
 
-    So two changes of one table both take effect, and the second one's requirements are judged
-    after the first. The state is published once: nobody sees a part of it, and a refusal (400,
-    404, 409) leaves no trace, nor does a metadata file that cannot be written (L1336-L1361).
+    So two changes of one table both take effect, and the second one's requirements are judged after
+    the first. The state is published once: no request sees a part of it, and a refusal (400, 404,
+    409) leaves no trace, nor does a metadata file that cannot be written (L1336-L1361).
     """
     effects: list[FileEffect] = []
     for identifier, change in decode_commit_transaction(call.request.body):

@@ -25,8 +25,7 @@ def list_views(context: Context, state: WarehouseState, call: Call) -> Outcome:
 def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Create a view with its first version (L1486-L1531).
 
-    What is wrong with the request itself (400) is said before what is wrong with the names, as
-    for tables.
+    Faults in the request itself (400) are reported before faults in the names, as for tables.
     """
     request = decode_create_view(call.request.body)
     name = names.new_name(request.name, "view")
@@ -43,7 +42,7 @@ def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
 
 @operation("loadView")
 def load_view(_context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Answer the metadata and where it is."""
+    """Answer the metadata and its location."""
     return Outcome(state, _existing_view(state, call).reply)
 
 
@@ -78,7 +77,7 @@ def view_exists(_context: Context, state: WarehouseState, call: Call) -> Outcome
 
 @operation("dropView")
 def drop_view(_context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Drop a view; its metadata files stay, as a table's do that is dropped without purge."""
+    """Drop a view; its metadata files stay, like those of a table dropped without purge."""
     _existing_view(state, call)
     return Outcome(state.without_view(call.namespace, call.name), replies.NO_CONTENT)
 
@@ -87,8 +86,8 @@ def drop_view(_context: Context, state: WarehouseState, call: Call) -> Outcome:
 def rename_view(_context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Move a view to another name; files, uuid and location stay as they are.
 
-    A missing target namespace is said first, then a missing view, as the reference does; to
-    rename a view to its own name succeeds, because nothing is in the way.
+    A missing target namespace is reported before a missing view, as the reference does. Renaming a
+    view to its own name succeeds, because the name is not taken.
     """
     source, target = decode_rename(call.request.body, "view")
     if target.namespace not in state.namespaces:
@@ -105,7 +104,7 @@ def rename_view(_context: Context, state: WarehouseState, call: Call) -> Outcome
 
 
 def _existing_view(state: WarehouseState, call: Call) -> ViewEntry:
-    """The view a path names; a missing namespace is a missing view too."""
+    """Return the view that a path names; a missing namespace is reported as a missing view."""
     entry = state.view(call.namespace, call.name)
     if entry is None:
         raise problem.no_such_view(call.namespace, call.name)

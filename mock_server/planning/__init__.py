@@ -1,1 +1,1 @@
-"""Scan planning: which files a scan has to read, found in the table's own manifests."""
+"""Scan planning: finds the files that a scan has to read in the table's own manifests."""

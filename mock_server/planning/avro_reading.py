@@ -1,7 +1,7 @@
-"""Avro files read whole, their fields found by Iceberg's ids, logical types left alone.
+"""Reads whole Avro files; fields are found by Iceberg's ids, logical types are ignored.
 
-fastavro would turn a date beyond the year 9999 into an error and a decimal into a rounded one:
-what a value means follows from the table's types, not from Avro's.
+fastavro would turn a date beyond the year 9999 into an error and a decimal into a rounded one; the
+meaning of a value follows from the table's types, not from Avro's.
 """
 
 import io
@@ -29,7 +29,7 @@ _FIELD_ID = "field-id"
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Where a record keeps the fields with certain ids.
+    """The names of a record's fields by their ids.
 
     `nested` has the layouts of fields that are records or arrays of records.
     """
@@ -38,7 +38,7 @@ class Layout(msgspec.Struct, frozen=True):
     nested: "Mapping[int, Layout]"
 
     def select(self, record: Mapping[str, Any], wanted: Mapping[int, str]) -> dict[str, Any]:
-        """The fields of a record under other names, by id; missing and null ones are left out."""
+        """Return a record's fields under other names, by id; missing and null ones are left out."""
         selected: dict[str, Any] = {}
         for field_id, name in wanted.items():
             value = record.get(self.names.get(field_id, ""))
@@ -47,7 +47,7 @@ class Layout(msgspec.Struct, frozen=True):
         return selected
 
     def within(self, field_id: int) -> "Layout":
-        """The layout of a nested record; an empty one if there is none."""
+        """Return the layout of a nested record; an empty one if there is none."""
         return self.nested.get(field_id, _NO_FIELDS)
 
 
@@ -91,7 +91,7 @@ def _read(content: bytes) -> AvroFile:
 
 
 def _unreadable() -> tuple[type[Exception], ...]:
-    """What reading damaged bytes can raise, in fastavro and in the codecs under it."""
+    """Return the errors that damaged bytes can cause, in fastavro and in the codecs under it."""
     import lzma
     import struct
     import zlib

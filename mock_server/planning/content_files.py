@@ -1,4 +1,4 @@
-"""Data files and delete files as manifests list them, with what they inherit."""
+"""Data files and delete files as manifests list them, with inherited values filled in."""
 
 from typing import Literal, TypeAlias
 
@@ -13,7 +13,7 @@ Bounds: TypeAlias = dict[int, bytes]
 
 
 class FieldSummary(Struct, frozen=True, gc=False):
-    """What a manifest list says of one partition field of a manifest; bounds are single values."""
+    """A manifest list's summary of one partition field of a manifest; bounds are single values."""
 
     contains_null: bool
     contains_nan: bool | None
@@ -24,8 +24,8 @@ class FieldSummary(Struct, frozen=True, gc=False):
 class ManifestFile(Struct, frozen=True):
     """A manifest in a manifest list. Without a list (version 1), only the path is known.
 
-    `spec_id` None is to be taken from the manifest itself. Counts are None where the writer did
-    not count.
+    If `spec_id` is None, the manifest itself has it. Counts are None where the writer did not
+    count.
     """
 
     path: str
@@ -42,8 +42,8 @@ class ManifestFile(Struct, frozen=True):
 class ContentFile(Struct, frozen=True, kw_only=True):
     """One live file (table format, Data File Fields). Maps go by column id; sizes in bytes.
 
-    `content` is as the protocol writes it. `snapshot_id` is the snapshot that added the file,
-    `is_added` whether this manifest's snapshot did; the sequence number is that of the data.
+    `content` is spelled as in the protocol. `snapshot_id` is the snapshot that added the file;
+    `is_added`: this manifest's snapshot added it; the sequence number is that of the data.
     """
 
     content: Literal["data", "position-deletes", "equality-deletes"]

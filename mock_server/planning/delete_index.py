@@ -1,4 +1,4 @@
-"""Which delete files apply to which data files (table format, Scan Planning, scope rules)."""
+"""Finds the delete files for each data file (table format, Scan Planning, scope rules)."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _PartitionKey: TypeAlias = tuple[int, tuple[Value | str | None, ...]]
 
 
 class DeleteIndex:
-    """Delete files by what they apply to, each group ordered by sequence number.
+    """Delete files, grouped by the data files that they apply to, and ordered by sequence number.
 
     PlanningFailure for two deletion vectors of one data file: the format forbids it.
     """
@@ -50,10 +50,10 @@ class DeleteIndex:
                 self._by_partition.setdefault(_partition_key(delete), []).append(delete)
 
     def applying_to(self, file: ContentFile) -> tuple[ContentFile, ...]:
-        """The delete files that a reader of this data file has to apply.
+        """Return the delete files that a reader of this data file has to apply.
 
         Equality deletes apply to older files only; position deletes also to those of the same
-        commit. A deletion vector stands for all position deletes of its file.
+        commit. A deletion vector replaces all position deletes of its file.
         """
         key = _partition_key(file)
         applying = [
@@ -83,7 +83,7 @@ class DeleteIndex:
         self._vectors[path] = vector
 
     def _could_delete_rows(self, delete: ContentFile, file: ContentFile) -> bool:
-        """Whether the metrics allow that a row of the file equals one of the deletes."""
+        """Return whether, by the metrics, a row of the file could equal one of the deletes."""
         columns = (self._columns.get(column_id) for column_id in delete.equality_ids or ())
         return all(column is None or _could_share(column, delete, file) for column in columns)
 
@@ -99,13 +99,13 @@ def _since(deletes: list[ContentFile] | None, sequence_number: int) -> list[Cont
 
 
 def _partition_key(file: ContentFile) -> _PartitionKey:
-    # NaN is the same partition as NaN, and no zero is the same as the other.
+    # NaN is the same partition as NaN; 0.0 and -0.0 are different ones.
     exact = (repr(value) if isinstance(value, float) else value for value in file.partition)
     return file.spec_id, tuple(exact)
 
 
 def _only_path(delete: ContentFile) -> str | None:
-    """The one data file that position deletes are for, if the manifest tells."""
+    """Return the one data file of position deletes, if the manifest names it."""
     if delete.referenced_data_file is not None:
         return delete.referenced_data_file
     lower, upper = _path_bounds(delete)
@@ -128,7 +128,7 @@ def _path_bound(bounds: Bounds | None) -> str | None:
 
 
 def _could_share(column: Column, delete: ContentFile, file: ContentFile) -> bool:
-    """Whether a value of the column could be in both files."""
+    """Return whether a value of the column could be in both files."""
     if not isinstance(column.type, str):
         return True
     if not (column.required and column.reachable_as_required):

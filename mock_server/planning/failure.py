@@ -1,4 +1,4 @@
-"""Why a scan cannot be planned although the request is right: the table's files are at fault."""
+"""Failures of planning that are no fault of the request: the table's files are at fault."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["PlanningFailure"]
 
 
 class PlanningFailure(Exception):
-    """A planning operation that ends as `failed` (L3388); the problem is what the answer says.
+    """Raised when planning ends as `failed` (L3388); the answer has the problem in it.
 
     The statuses in it are Iceberg's for these errors; the answer itself is a 200.
     """
@@ -19,17 +19,17 @@ class PlanningFailure(Exception):
 
     @classmethod
     def missing(cls, location: str, reason: object) -> "PlanningFailure":
-        """A file that is not there, or out of reach of this server."""
+        """Return the failure for a file that is missing or out of reach of this server."""
         message = f"Cannot read {location}: {reason}"
         return cls(Problem(404, "NotFoundException", message))
 
     @classmethod
     def unreadable(cls, location: str, reason: object) -> "PlanningFailure":
-        """A file that is not what the table format says."""
+        """Return the failure for a file that violates the table format."""
         message = f"Cannot understand {location}: {reason}"
         return cls(Problem(500, "RuntimeIOException", message))
 
     def error(self) -> dict[str, Any]:
-        """The error of the answer, in the document's form."""
+        """Return the error of the answer, in the document's form."""
         problem = self.problem
         return {"message": problem.message, "type": problem.type, "code": problem.status}

@@ -1,4 +1,4 @@
-"""Manifest lists and manifests of format versions 1 to 3, with everything that is inherited."""
+"""Reads manifest lists and manifests of format versions 1 to 3, and fills in inherited values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar
@@ -111,7 +111,7 @@ class _FileRecord(msgspec.Struct, frozen=True):
 
 
 def manifests_of(files: Files, snapshot: Snapshot) -> tuple[ManifestFile, ...]:
-    """The manifests of a snapshot, in its manifest list or (version 1) named by itself.
+    """Return the manifests of a snapshot, from its manifest list or (version 1) its own list.
 
     PlanningFailure if the list cannot be read.
     """
@@ -151,11 +151,11 @@ def manifests_of(files: Files, snapshot: Snapshot) -> tuple[ManifestFile, ...]:
 def live_files(
     files: Files, manifest: ManifestFile, specs: Mapping[int, BoundPartitionSpec]
 ) -> Iterator[ContentFile]:
-    """The files that a manifest lists and that are not deleted, in its order.
+    """Yield the files that a manifest lists and that are not deleted, in its order.
 
-    What an entry leaves out it inherits: sequence numbers and the snapshot from the manifest's
-    entry in the list, row ids counted on from the manifest's first one. PlanningFailure if the
-    manifest cannot be read.
+    An entry inherits the members that it leaves out: sequence numbers and the snapshot from the
+    manifest's entry in the list, row ids counted on from the manifest's first one. PlanningFailure
+    if the manifest cannot be read.
     """
     avro = _read(files, manifest.path)
     spec = specs.get(_spec_id(manifest, avro))
@@ -219,7 +219,7 @@ def _format(file: _FileRecord, location: str) -> str:
 
 
 def _map(items: Any, location: str) -> dict[Any, Any]:
-    """A map whose keys are no strings: Avro has it as an array of pairs."""
+    """Return a map whose keys are no strings: Avro writes it as an array of pairs."""
     try:
         return {item["key"]: item["value"] for item in items}
     except (LookupError, TypeError) as error:

@@ -1,6 +1,6 @@
-"""The plans that a server keeps for its clients: bounded, and forgotten when their time is over.
+"""The plans that a server keeps for its clients: bounded in number and in time.
 
-They are no part of a warehouse's state: a restore does not bring back what a client has cancelled.
+They are not part of a warehouse's state: a restore does not bring back a cancelled plan.
 """
 
 import threading
@@ -33,21 +33,21 @@ _Planner: TypeAlias = Callable[[Scan], tuple[FileScanTask, ...]]
 
 
 class PlanningMode(StrEnum):
-    """Whether planTableScan answers with the tasks, or with a plan to ask for."""
+    """The answer of planTableScan: the tasks, or a plan to fetch them with."""
 
     SYNC = "sync"
     ASYNC = "async"
 
 
 class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a server plans.
+    """The settings of a server's planning.
 
-    - `files_per_task`: how many file scan tasks come at once; more are split into plan tasks.
+    - `files_per_task`: how many file scan tasks are in one answer; more are split into plan tasks.
     - `polls_until_ended`: in async mode, how often a client is told to wait.
-    - `ends`: how planning ends; anything but completed is for tests of clients.
-    - `plans_max`, `file_scan_tasks_max`: what is kept for all clients together; the oldest plan
-      is forgotten first.
-    - `plan_lifetime_ms`: how long a plan can be asked for, on the server's clock.
+    - `ends`: how planning ends; any value but completed is for tests of clients.
+    - `plans_max`, `file_scan_tasks_max`: limits for all clients together; the oldest plan is
+      forgotten first.
+    - `plan_lifetime_ms`: how long a plan can be fetched, on the server's clock.
     """
 
     mode: PlanningMode = PlanningMode.SYNC
@@ -59,7 +59,7 @@ class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True):
     plan_lifetime_ms: int = 3_600_000
 
     def __post_init__(self) -> None:
-        """Refuse (ValueError) what makes no sense."""
+        """Refuse (ValueError) settings that make no sense."""
         limits = (self.files_per_task, self.plans_max, self.plan_lifetime_ms)
         if min(limits) < 1 or min(self.polls_until_ended, self.file_scan_tasks_max) < 0:
             raise ValueError("planning limits must be positive")
@@ -71,7 +71,7 @@ class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanView(msgspec.Struct, frozen=True):
-    """What a plan is at one moment; the tasks are there when it is completed."""
+    """A plan at one moment; it has tasks when it is completed."""
 
     plan_id: str
     scan: Scan
@@ -82,25 +82,25 @@ class PlanView(msgspec.Struct, frozen=True):
 
     @property
     def page_count(self) -> int:
-        """How many answers the tasks take, at least one."""
+        """The number of answers that the tasks take, at least one."""
         return max(1, -(-len(self.tasks) // self.files_per_task))
 
     def page(self, number: int) -> tuple[FileScanTask, ...]:
-        """The tasks of one answer, counted from 0."""
+        """Return the tasks of one answer, counted from 0."""
         first = number * self.files_per_task
         return self.tasks[first : first + self.files_per_task]
 
     def plan_tasks(self) -> list[str]:
-        """The plan tasks for the answers after the first."""
+        """Return the plan tasks for the answers after the first."""
         return [self.plan_task(number) for number in range(1, self.page_count)]
 
     def plan_task(self, number: int) -> str:
-        """The plan task for one answer."""
+        """Return the plan task for one answer."""
         return f"{self.plan_id}.{number}"
 
 
 class Plan:
-    """One plan: waiting to be asked for, or ended. Its methods may be called from any thread."""
+    """One plan: waiting for polls, or ended. Its methods may be called from any thread."""
 
     __slots__ = ("_lock", "_polls_left", "_settings", "expires_ms", "owner", "view")
 
@@ -115,7 +115,7 @@ class Plan:
         self._lock = threading.Lock()
 
     def poll(self, planner: _Planner) -> PlanView:
-        """Ask once more; the poll that ends the waiting does the work."""
+        """Return the plan after one more poll; the planning is done once no waiting is left."""
         with self._lock:
             if self.view.status == "submitted" and self._polls_left > 0:
                 self._polls_left -= 1
@@ -123,14 +123,14 @@ class Plan:
         return self.end(planner)
 
     def end(self, planner: _Planner) -> PlanView:
-        """Do the work, if it is still to be done."""
+        """Do the planning, if that is still to be done."""
         with self._lock:
             if self.view.status == "submitted":
                 self.view = self._ended(planner)
             return self.view
 
     def cancel(self) -> None:
-        """Give up what is held; a plan that has failed stays so."""
+        """Discard the plan's tasks; a plan that has failed stays failed."""
         with self._lock:
             if self.view.status != "failed":
                 self.view = msgspec.structs.replace(self.view, status="cancelled", tasks=())
@@ -164,19 +164,19 @@ class Plans:
         return len(self._plans)
 
     def new(self, plan_id: str, owner: PlanOwner, scan: Scan, now_ms: int) -> Plan:
-        """A plan that is not kept yet."""
+        """Return a plan that is not kept yet."""
         view = PlanView(plan_id, scan, self.settings.files_per_task)
         return Plan(view, owner, now_ms + self.settings.plan_lifetime_ms, self.settings)
 
     def keep(self, plan: Plan, now_ms: int) -> None:
-        """Keep a plan for its lifetime, at the cost of the oldest ones if there are too many."""
+        """Keep a plan for its lifetime; the oldest ones are forgotten if there are too many."""
         with self._lock:
             self._forget_ended(now_ms)
             self._plans[plan.view.plan_id] = plan
         self.trim()
 
     def trim(self) -> None:
-        """Forget the oldest plans while too much is kept; the newest always stays."""
+        """Forget the oldest plans while there are too many; the newest always stays."""
         with self._lock:
             held = sum(len(plan.view.tasks) for plan in self._plans.values())
             while len(self._plans) > self.settings.plans_max or (
@@ -186,7 +186,7 @@ class Plans:
                 held -= len(forgotten.view.tasks)
 
     def find(self, plan_id: str, owner: PlanOwner, now_ms: int) -> Plan | None:
-        """The plan with this id for this table, or None, also when its time is over."""
+        """Return the plan with this id for this table; None if there is none or it has expired."""
         with self._lock:
             self._forget_ended(now_ms)
             found = self._plans.get(plan_id)
@@ -195,7 +195,7 @@ class Plans:
     def find_task(
         self, plan_task: str, owner: PlanOwner, now_ms: int
     ) -> tuple[PlanView, int] | None:
-        """The plan and the number of the answer that a plan task stands for, or None."""
+        """Return the plan and the number of the answer for a plan task, or None."""
         plan_id, _, digits = plan_task.rpartition(".")
         plan = self.find(plan_id, owner, now_ms)
         if plan is None or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
@@ -205,6 +205,6 @@ class Plans:
         return (view, number) if is_one else None
 
     def _forget_ended(self, now_ms: int) -> None:
-        """Forget the plans whose time is over; they stand in the order in which it ends."""
+        """Forget the expired plans; plans are stored in the order in which they expire."""
         while self._plans and next(iter(self._plans.values())).expires_ms <= now_ms:
             self._plans.popitem(last=False)

@@ -1,7 +1,7 @@
-"""Which manifests and files cannot hold a matching row, and what is left to test in the others.
+"""Finds the manifests and files that can hold no matching row, and the residual for the others.
 
-Three filters, each certain when it says no: the partition summaries of a manifest, the partition
-values of a file, the column metrics of a file.
+There are three filters, each certain when it excludes: the partition summaries of a manifest, the
+partition values of a file, the column metrics of a file.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class SpecFilter(Struct, frozen=True):
     projected: Tree[ProjectedLeaf]
 
     def could_match_manifest(self, manifest: ManifestFile) -> bool:
-        """Whether a manifest could list a file with a matching row."""
+        """Return whether a manifest could list a file with a matching row."""
         summaries = manifest.partitions
         if summaries is None or len(summaries) != len(self.spec.columns):
             return True
@@ -59,7 +59,7 @@ class SpecFilter(Struct, frozen=True):
         return fold(self.projected, leaf, _any_or_all)
 
     def could_match_file(self, file: ContentFile) -> bool:
-        """Whether a file could have a matching row, by its partition and by its metrics."""
+        """Return whether a file could have a matching row, by its partition and by its metrics."""
         if file.record_count == 0:
             return False
 
@@ -73,11 +73,11 @@ class SpecFilter(Struct, frozen=True):
 
         if not fold(self.projected, by_partition, _any_or_all):
             return False
-        # A negative count was never counted: then the metrics are not to be believed either.
+        # A negative record count was not counted: the metrics are not reliable either.
         return file.record_count < 0 or fold(self.expression, by_metrics, _any_or_all)
 
     def residual(self, file: ContentFile) -> BoundExpression:
-        """What of the filter the file's partition values do not answer."""
+        """Return the part of the filter that the file's partition values do not decide."""
 
         def leaf(of: ProjectedLeaf | Always) -> BoundExpression:
             if isinstance(of, Always):
@@ -108,7 +108,7 @@ def _could_pass(test: PartitionTest, column: PartitionColumn, summary: FieldSumm
 
 
 def _range_of_summary(type_: str | None, summary: FieldSummary) -> ValueRange:
-    # A summary without a lower bound says that all values are null or NaN.
+    # A summary without a lower bound means that all values are null or NaN.
     comparable = summary.lower_bound is not None
     may_be_nan = type_ in _FLOATING and summary.contains_nan is not False
     return ValueRange(

@@ -1,4 +1,4 @@
-"""A scan of one table, settled, and the files it has to read."""
+"""A checked scan of one table, and the files that it has to read."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -20,12 +20,12 @@ __all__ = ["FileScanTask", "Scan", "plan_files"]
 
 
 class Scan(Struct, frozen=True):
-    """What to plan, checked and bound: nothing in it changes any more.
+    """The checked and bound input of planning, immutable.
 
     `snapshots` are those whose manifests are read: one, or none for an empty table. With
-    `appends_only` only data files that these very snapshots added are wanted, and no deletes.
+    `appends_only` only data files that these snapshots themselves added are read, and no deletes.
     `columns` has every column that the table ever had, by id. `statistics_ids` are the columns
-    whose statistics go into the answer.
+    whose statistics are in the answer.
     """
 
     snapshots: tuple[Snapshot, ...]
@@ -37,7 +37,7 @@ class Scan(Struct, frozen=True):
 
 
 class FileScanTask(Struct, frozen=True):
-    """A data file to read, the deletes to apply, and the filter that is left to apply."""
+    """A data file to read, the deletes to apply, and the residual filter."""
 
     data_file: ContentFile
     delete_files: tuple[ContentFile, ...]
@@ -45,9 +45,10 @@ class FileScanTask(Struct, frozen=True):
 
 
 def plan_files(files: Files, scan: Scan) -> tuple[FileScanTask, ...]:
-    """The tasks of a scan, in the order of the manifests; PlanningFailure if files are at fault.
+    """Return the tasks of a scan, in the order of the manifests.
 
-    Only reads: files through `files`, and the scan. So it may run anywhere.
+    PlanningFailure if files are at fault. It only reads: files through `files`, and the scan; so it
+    may run in any thread.
     """
     filters = {spec_id: spec_filter(scan.expression, spec) for spec_id, spec in scan.specs.items()}
     manifests = _manifests(files, scan)
@@ -73,7 +74,8 @@ def _manifests(files: Files, scan: Scan) -> tuple[ManifestFile, ...]:
     added_by = {snapshot.snapshot_id for snapshot in scan.snapshots}
     for snapshot in scan.snapshots:
         for manifest in manifests_of(files, snapshot):
-            # Without a manifest list nobody says who added a manifest: its entries have to.
+            # Without a manifest list the snapshot that added a manifest is unknown: its entries
+            # have it.
             added = manifest.added_snapshot_id in added_by or manifest.added_snapshot_id is None
             if not scan.appends_only or (added and not manifest.holds_deletes):
                 found.setdefault(manifest.path, manifest)

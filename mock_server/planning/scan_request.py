@@ -1,4 +1,4 @@
-"""The body of planTableScan, and what it means for a table (L4316-L4360)."""
+"""The body of planTableScan, and its meaning for a table (L4316-L4360)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,8 @@ _APPEND = "append"
 class PlanTableScanRequest(msgspec.Struct, frozen=True, rename="kebab"):
     """The body of planTableScan; null means absent, as for every optional member but the filter.
 
-    A filter that a client lost on the way would silently become a scan of everything.
+    A null filter is refused: a filter that a client lost would silently become a scan of
+    everything.
     """
 
     snapshot_id: Int64 | None = None
@@ -37,7 +38,7 @@ class PlanTableScanRequest(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 def requested_scan(request: PlanTableScanRequest, metadata: TableMetadata) -> Scan:
-    """Settle a request for a table; Problem 400 for everything that is wrong with it.
+    """Check a request against a table and bind it; Problem 400 for every fault in it.
 
     Without a snapshot or a range it is a scan of the main branch (L626-L628).
     """
@@ -79,7 +80,7 @@ def _snapshots(request: PlanTableScanRequest, metadata: TableMetadata) -> tuple[
 
 
 def _named_snapshot(request: PlanTableScanRequest, metadata: TableMetadata) -> Snapshot | None:
-    """The snapshot that is scanned, or ends the range; None for a table without any."""
+    """Return the snapshot that is scanned or ends the range; None for a table without any."""
     named = request.end_snapshot_id if request.snapshot_id is None else request.snapshot_id
     if named is None and metadata.current_snapshot_id is None:
         return None
@@ -94,7 +95,7 @@ def _existing(metadata: TableMetadata, snapshot_id: int | None) -> Snapshot:
 
 
 def _appends(metadata: TableMetadata, start: int, end: int) -> tuple[Snapshot, ...]:
-    """The snapshots after `start` up to `end` that only appended, oldest first.
+    """Return the snapshots after `start` up to `end` that only appended, oldest first.
 
     `start` itself may have expired: it is enough that a snapshot of the range has it as parent.
     """
@@ -121,7 +122,7 @@ def _schema(metadata: TableMetadata, schema_id: int | None) -> Schema | None:
 
 
 def _columns(metadata: TableMetadata, schema: Schema) -> dict[int, Column]:
-    """Every column of every schema; files may be older than the schema that is scanned with."""
+    """Return every column of every schema; files may be older than the scan's schema."""
     columns: dict[int, Column] = {}
     for each in (*metadata.schemas, schema):
         columns |= columns_by_id(each)

@@ -1,4 +1,4 @@
-"""File scan tasks in the protocol's form (schema `ScanTasks`, L3330-L3364)."""
+"""Writes file scan tasks in the protocol's form (schema `ScanTasks`, L3330-L3364)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_count
 def scan_tasks_json(
     tasks: Sequence[FileScanTask], plan_tasks: Sequence[str], scan: Scan
 ) -> dict[str, Any]:
-    """The members of a `ScanTasks` object; lists that would be empty are left out, but for files.
+    """Return the members of a `ScanTasks` object; empty lists are left out, except the files.
 
     Each delete file is listed once, if a task refers to it.
     """
@@ -74,8 +74,8 @@ def _content_file_json(file: ContentFile, scan: Scan) -> dict[str, Any]:
         case "data":
             optional["first-row-id"] = file.first_row_id
         case "position-deletes":
-            # Not in the document, which lets other members be; a deletion vector cannot be read
-            # without it.
+            # These members are not in the document, which permits further ones; a deletion vector
+            # cannot be read without them.
             optional["referenced-data-file"] = file.referenced_data_file
             optional["content-offset"] = file.content_offset
             optional["content-size-in-bytes"] = file.content_size_in_bytes

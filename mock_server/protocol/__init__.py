@@ -1,1 +1,1 @@
-"""What comes in and what goes out: requests, replies, errors, names, page tokens."""
+"""The forms of the protocol: requests, replies, errors, names, page tokens."""

@@ -1,4 +1,4 @@
-"""JSON from clients and files, decoded with types; whatever is wrong with it is a 400 Problem."""
+"""JSON from clients and files, decoded with types; every fault in it is a 400 Problem."""
 
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ from icecheck.mock_server.protocol.problem import bad_request
 __all__ = ["DEPTH_MAX", "decode_json"]
 
 DEPTH_MAX = 64
-"""How deeply types may be nested."""
+"""The maximum nesting of types."""
 
 Shape = TypeVar("Shape")
 
@@ -18,18 +18,18 @@ Shape = TypeVar("Shape")
 def decode_json(
     shape: type[Shape], body: bytes, empty_where_null: NullPlaces | None = None
 ) -> Shape:
-    """Decode a body; invalid JSON, a wrong shape and abysmal nesting are a 400 Problem.
+    """Decode a body; invalid JSON, a wrong shape and excessive nesting are a 400 Problem.
 
     A list or map at one of the places `empty_where_null` may be null, and is then empty.
 
-    Members that the shape does not name are ignored, as clients of later versions need it, and
-    so not looked into: that all of a request is JSON was found out before (`request_bodies`).
+    Members that the shape does not have are ignored, because clients of later versions send them,
+    and so they are not checked: `request_bodies` has checked before that the whole request is JSON.
     """
     try:
         try:
             return msgspec.json.decode(body, type=shape)
         except msgspec.ValidationError:
-            # Few bodies have such nulls; only those that do not fit are searched for them.
+            # Few bodies have such nulls; only bodies that do not fit are searched for them.
             filled = without_null_containers(body, empty_where_null or {})
             if filled is None:
                 raise

@@ -1,4 +1,4 @@
-"""Names of namespaces, tables, warehouses and places: what is one, what it becomes in a path."""
+"""Names of namespaces, tables, warehouses and locations: validity, and their form in a path."""
 
 import hashlib
 import re
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from icecheck.mock_server.protocol import problem
 
 NAMESPACE_SEPARATOR = "\x1f"
-"""Between the levels of a namespace in a path or query (document L1797, unit separator)."""
+"""The separator of a namespace's levels in a path or query (document L1797, unit separator)."""
 
 RESERVED_SEGMENTS = frozenset(
     {".", "..", "config", "namespaces", "oauth", "tables", "transactions", "views"}
 )
-"""First segments of routes, and what clients normalise away: in a prefix it would be ambiguous."""
+"""Segments that a prefix cannot have: first segments of routes, and dots that clients normalise."""
 
 NAME_BYTES_MAX = 4096
-"""How long a name, or all levels of a namespace, may be in UTF-8.
+"""The maximum length in UTF-8 of a name, or of all levels of a namespace.
 
-Escaped, each byte may take three in a URL: whatever has a name can then also be asked for.
+Escaped, each byte may take three in a URL: so every object with a name can also be requested.
 """
 
 _PLAIN_PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
@@ -30,7 +30,7 @@ _DIRECTORY_LENGTH_MAX = 80
 
 
 def checked_namespace(levels: Sequence[str]) -> tuple[str, ...]:
-    """The levels as a namespace; Problem 400 for no levels, an empty one, or a NUL."""
+    """Return the levels as a namespace; Problem 400 for no levels, an empty one, or a NUL."""
     if not levels:
         raise problem.bad_request("A namespace needs at least one level")
     for level in levels:
@@ -42,7 +42,7 @@ def checked_namespace(levels: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_name(name: str, kind: str = "table") -> str:
-    """The name of a table (or another kind of object); Problem 400 if it is empty or has a NUL."""
+    """Return the name of a table or another object; Problem 400 if it is empty or has a NUL."""
     if not name:
         raise problem.bad_request(f"The name of a {kind} cannot be empty")
     if "\0" in name:
@@ -51,20 +51,20 @@ def checked_name(name: str, kind: str = "table") -> str:
 
 
 def new_namespace(levels: Sequence[str]) -> tuple[str, ...]:
-    """The levels as the name of a namespace to be; Problem 400 as above, or if it is too long."""
+    """Return the levels as the name of a new namespace; Problem 400 as above, or if too long."""
     namespace = checked_namespace(levels)
     _check_length(NAMESPACE_SEPARATOR.join(namespace), "namespace")
     return namespace
 
 
 def new_name(name: str, kind: str = "table") -> str:
-    """The name as that of a table (or view) to be; Problem 400 as above, or if it is too long."""
+    """Return the name as that of a new table or view; Problem 400 as above, or if too long."""
     _check_length(checked_name(name, kind), kind)
     return name
 
 
 def split_namespace(text: str) -> tuple[str, ...]:
-    """The namespace in a decoded path segment or `parent` value; Problem 400 as above."""
+    """Return the namespace in a decoded path segment or `parent` value; Problem 400 as above."""
     return checked_namespace(text.split(NAMESPACE_SEPARATOR))
 
 
@@ -77,23 +77,23 @@ def _check_length(name: str, kind: str) -> None:
 
 
 def is_prefix(text: str) -> bool:
-    """Whether a text can stand between `/v1/` and a route without being escaped or ambiguous.
+    """Return whether a text can be in a path before a route, unambiguous and without escapes.
 
-    One that is escaped already is compared as it stands, as clients send it.
+    The path is `/v1/{prefix}/…`. An escaped text is compared as it is, as clients send it.
     """
     return _PREFIX.fullmatch(text) is not None and not RESERVED_SEGMENTS & set(text.split("/"))
 
 
 def is_absolute(location: str) -> bool:
-    """Whether a location is one place for everybody: a path from the root, or a URI with one.
+    """Return whether a location is absolute: a path from the root, or a URI with one.
 
-    What is relative would be another place for each process that reads it.
+    A relative location would be another one for each process that reads it.
     """
     return _ABSOLUTE.match(location) is not None
 
 
 def prefix_of(warehouse: str) -> str:
-    """The path prefix of a warehouse: its name where that is safe in a path, else derived from it.
+    """Return the path prefix of a warehouse: its name if safe in a path, else a derived one.
 
     Clients put the prefix into paths as it is, so it must not need escaping.
     """
@@ -103,7 +103,7 @@ def prefix_of(warehouse: str) -> str:
 
 
 def directory_of(name: str) -> str:
-    """A directory name that every file system and engine takes literally, one per name."""
+    """Return a directory name that every file system and engine takes literally, one per name."""
     return name if name and _safe(name) == name else _with_digest(name)
 
 

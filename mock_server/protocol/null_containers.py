@@ -1,7 +1,7 @@
-"""Lists and maps that a client writes as null: each is read as an empty one.
+"""Reads the lists and maps that a client writes as null as empty ones.
 
-Go's encoder writes a list or map that was never made as null, and iceberg-go passes such values
-on. That is done only where an empty list or map is lawful. A namespace, the changes of a
+Go's encoder writes a list or map that was never made as null, and iceberg-go passes such values on.
+A null is read so only where an empty list or map is lawful. A namespace, the changes of a
 transaction and the representations of a view may not be empty, and their nulls stay refused.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 __all__ = ["COMMIT", "CREATE_VIEW", "TRANSACTION", "NullPlaces", "without_null_containers"]
 
 NullPlaces: TypeAlias = Mapping[str, Literal["list", "map"]]
-"""Paths of members in a body, an item of a list being `*`, and what a null there stands for."""
+"""Paths of members in a body, with `*` for list items, and the container that a null stands for."""
 
 _VIEW_VERSION: NullPlaces = {"view-version.default-namespace": "list"}
 _UPDATE: NullPlaces = {
@@ -32,17 +32,17 @@ COMMIT: NullPlaces = {
     "updates": "list",
     **{f"updates.*.{path}": kind for path, kind in _UPDATE.items()},
 }
-"""In the body of a commit to a table or view."""
+"""Places in the body of a commit to a table or view."""
 TRANSACTION: NullPlaces = {f"table-changes.*.{path}": kind for path, kind in COMMIT.items()}
-"""In the body of commitTransaction."""
+"""Places in the body of commitTransaction."""
 CREATE_VIEW: NullPlaces = _VIEW_VERSION
-"""In the body of createView; its `properties` may be null by their type."""
+"""Places in the body of createView; its `properties` may be null by their type."""
 
 
 def without_null_containers(body: bytes, places: NullPlaces) -> bytes | None:
-    """Write a body again with its nulls at these places empty; None if it has none there.
+    """Return a body with empty containers for its nulls at these places; None if it has none.
 
-    Raises msgspec.MsgspecError, UnicodeDecodeError or RecursionError for what is no JSON.
+    Raises msgspec.MsgspecError, UnicodeDecodeError or RecursionError for a body that is no JSON.
     """
     value = msgspec.json.decode(body)
     filled = [_fill(value, path.split("."), kind) for path, kind in places.items()]
@@ -53,7 +53,7 @@ def _fill(value: Any, path: list[str], kind: Literal["list", "map"]) -> bool:
     head, *rest = path
     match value:
         case list() if head == "*":
-            # Every item, not only those before the first that had a null.
+            # All items are changed, not only those before the first one that had a null.
             return sum(_fill(each, rest, kind) for each in value) > 0
         case dict() if head in value and rest:
             return _fill(value[head], rest, kind)

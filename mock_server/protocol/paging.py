@@ -14,29 +14,29 @@ _SIGNATURE_BYTES = 12
 
 
 def make_token(key: bytes, listing: tuple[str, ...], last: str) -> str:
-    """An opaque token that continues after `last` in this listing and in no other."""
+    """Return an opaque token that continues after `last` in this listing and in no other."""
     name = last.encode()
     return base64.urlsafe_b64encode(_signature(key, listing, name) + name).decode()
 
 
 def read_token(key: bytes, listing: tuple[str, ...], token: str) -> str:
-    """The key a token continues after; Problem 400 for a token this listing did not give."""
+    """Return the key in a token; Problem 400 for a token that this listing did not give."""
     try:
         raw = base64.b64decode(token.encode("ascii"), altchars=b"-_", validate=True)
         last = raw[_SIGNATURE_BYTES:].decode()
     except ValueError:
         last = ""
-    # Making it again also refuses the other base64 spellings of the same bytes.
+    # To make the token again also refuses the other base64 spellings of the same bytes.
     if make_token(key, listing, last) != token:
         raise problem.bad_request("pageToken was not given by this listing")
     return last
 
 
 class PageRequest:
-    """What `pageToken` and `pageSize` of one listing ask for.
+    """The `pageToken` and `pageSize` of one request for a listing.
 
-    `after` is the key to continue after (None for the first page); `size` is None when the
-    client did not ask for pages, and then gets everything in one answer.
+    `after` is the key to continue after (None for the first page); `size` is None when the client
+    did not ask for pages, and then gets everything in one answer.
     """
 
     __slots__ = ("_key", "_listing", "after", "size")
@@ -52,14 +52,14 @@ class PageRequest:
         self.after = read_token(key, listing, token) if token else None
 
     def cut(self, items: Iterator[T]) -> tuple[list[T], bool]:
-        """The items of this page, and whether more follow."""
+        """Return the items of this page, and whether more follow."""
         if self.size is None:
             return list(items), False
         page = list(islice(items, self.size + 1))
         return page[: self.size], len(page) > self.size
 
     def next_token(self, last: str) -> str:
-        """The token of the page after `last`."""
+        """Return the token of the page after `last`."""
         return make_token(self._key, self._listing, last)
 
 
@@ -69,12 +69,12 @@ def _page_size(text: str | None, size_max: int) -> int:
     digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
     if not digits:
         raise problem.bad_request(f"pageSize must be a positive integer: {text[:40]!r}")
-    # A number of more digits than the limit has is above it; parsing could take long.
+    # A number with more digits than the limit is above it; parsing it could take long.
     return size_max if len(digits) > len(str(size_max)) else min(int(digits), size_max)
 
 
 def _signature(key: bytes, listing: tuple[str, ...], name: bytes) -> bytes:
-    # Lengths in front keep ("a", "bc") and ("ab", "c") apart.
+    # The lengths in front keep ("a", "bc") and ("ab", "c") apart.
     parts = [part.encode() for part in listing]
     framed = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
     return hashlib.blake2b(framed + name, key=key, digest_size=_SIGNATURE_BYTES).digest()

@@ -25,7 +25,7 @@ class Problem(Exception):
     """An error reply of the Iceberg REST protocol (document L1915, `ErrorModel`).
 
     `status` is the HTTP status and the body's `code`; `type` is the body's `type`. A message that
-    repeats a name of any length is cut off.
+    contains a very long name is cut off.
     """
 
     def __init__(self, status: int, type: str, message: str) -> None:  # noqa: A002
@@ -37,7 +37,7 @@ class Problem(Exception):
         self.message = message
 
     def __repr__(self) -> str:
-        """Show what the reply would say."""
+        """Show the content of the reply."""
         return f"Problem({self.status}, {self.type!r}, {self.message!r})"
 
 
@@ -46,61 +46,61 @@ def _dotted(namespace: Sequence[str]) -> str:
 
 
 def bad_request(message: str, type: str = "BadRequestException") -> Problem:  # noqa: A002
-    """400: the request is malformed or asks for something invalid (L4512)."""
+    """Return 400: the request is malformed or asks for something invalid (L4512)."""
     return Problem(400, type, message)
 
 
 def not_authorized(message: str) -> Problem:
-    """401: credentials are missing or wrong (L4540)."""
+    """Return 401: credentials are missing or wrong (L4540)."""
     return Problem(401, "NotAuthorizedException", message)
 
 
 def forbidden(message: str) -> Problem:
-    """403: the credentials do not permit the operation (L4548); the reference's type for it."""
+    """Return 403, with the reference's type: the credentials do not permit this (L4548)."""
     return Problem(403, "ForbiddenException", message)
 
 
 def no_such_namespace(namespace: Sequence[str]) -> Problem:
-    """404: the namespace, given as its levels, does not exist (L4865)."""
+    """Return 404: the namespace, given as its levels, does not exist (L4865)."""
     return Problem(
         404, "NoSuchNamespaceException", f"Namespace does not exist: {_dotted(namespace)}"
     )
 
 
 def no_such_table(namespace: Sequence[str], name: str) -> Problem:
-    """404: no table has this name (L4845)."""
+    """Return 404: no table has this name (L4845)."""
     identifier = _dotted((*namespace, name))
     return Problem(404, "NoSuchTableException", f"Table does not exist: {identifier}")
 
 
 def no_such_view(namespace: Sequence[str], name: str) -> Problem:
-    """404: no view has this name (L4855)."""
+    """Return 404: no view has this name (L4855)."""
     identifier = _dotted((*namespace, name))
     return Problem(404, "NoSuchViewException", f"View does not exist: {identifier}")
 
 
 def already_exists(message: str) -> Problem:
-    """409: the name is taken; the message says by what (L4815, L4899)."""
+    """Return 409: the name is taken; the message says what kind of object has it (L4815, L4899)."""
     return Problem(409, "AlreadyExistsException", message)
 
 
 def namespace_not_empty(namespace: Sequence[str]) -> Problem:
-    """409: the namespace still holds something (L4875)."""
+    """Return 409: the namespace is not empty (L4875)."""
     return Problem(
         409, "NamespaceNotEmptyException", f"Namespace {_dotted(namespace)} is not empty."
     )
 
 
 def commit_failed(message: str) -> Problem:
-    """409: an assertion of a commit does not hold; the client may retry (L1049)."""
+    """Return 409: an assertion of a commit does not hold; the client may retry (L1049)."""
     return Problem(409, "CommitFailedException", message)
 
 
 def unprocessable(message: str) -> Problem:
-    """422: well-formed but contradictory, e.g. a key both set and removed (L4922)."""
+    """Return 422: well-formed but contradictory, e.g. a key both set and removed (L4922)."""
     return Problem(422, "UnprocessableEntityException", message)
 
 
 def unsupported(message: str) -> Problem:
-    """406: the catalog does not offer this (L4572)."""
+    """Return 406: the catalog does not offer this (L4572)."""
     return Problem(406, "UnsupportedOperationException", message)

@@ -1,4 +1,4 @@
-"""Replies in the protocol's shapes: JSON, nothing, and the error body that every refusal has."""
+"""Replies in the protocol's shapes: JSON, no content, and the error body of every refusal."""
 
 from typing import Any
 
@@ -15,25 +15,25 @@ _encode = msgspec.json.Encoder().encode
 
 
 def json_reply(value: Any, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
-    """An answer with a JSON body."""
+    """Return an answer with a JSON body."""
     return Reply(status, JSON_CONTENT + headers, _encode(value))
 
 
 def error_reply(
     status: int, error_type: str, message: str, headers: tuple[tuple[str, str], ...] = ()
 ) -> Reply:
-    """A refusal as the document's IcebergErrorResponse: the code in the body is the status."""
+    """Return a refusal as the document's IcebergErrorResponse; its code is the status."""
     body = {"error": {"message": message, "type": error_type, "code": status}}
     return json_reply(body, status, headers)
 
 
 def problem_reply(problem: Problem) -> Reply:
-    """The answer that a Problem stands for."""
+    """Return the reply for a Problem."""
     return error_reply(problem.status, problem.type, problem.message)
 
 
 def oauth_error_reply(
     status: int, error: str, description: str, headers: tuple[tuple[str, str], ...] = ()
 ) -> Reply:
-    """A refusal by the token endpoint, as the document's OAuthError (L3849)."""
+    """Return a refusal by the token endpoint, as the document's OAuthError (L3849)."""
     return json_reply({"error": error, "error_description": description}, status, headers)

@@ -1,6 +1,6 @@
-"""Whether a body is JSON that one can mean, before anybody asks what it means; else a 400 Problem.
+"""Checks that a body is unambiguous JSON before an operation reads it; else a 400 Problem.
 
-Decoding into types skips what it does not know: what nobody looks at could then be anything.
+Decoding into types skips unknown members: without this check they could hold anything.
 """
 
 import json
@@ -17,7 +17,7 @@ from icecheck.mock_server.protocol import problem
 __all__ = ["BODY_VALUES_MAX", "check_body"]
 
 BODY_VALUES_MAX = 1_000_000
-"""How many values a body may hold: an empty array takes 3 bytes of a body, and 64 of memory."""
+"""The maximum number of values in a body: an empty array takes 3 bytes of it, 64 of memory."""
 
 _USUAL_MEDIA = "application/json"
 _JSON = re.compile(r"application/(json|[^\s/;+][^\s/;]*\+json)", re.IGNORECASE)
@@ -28,11 +28,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 def check_body(operation_id: str, headers: Mapping[str, str], body: bytes) -> None:
-    """Refuse (400) a body that an operation cannot read as JSON, or not in one way only.
+    """Refuse (400) a body that is no JSON, or that can be read in more than one way.
 
-    The document has no 415 and no 413: 400 is what it offers for what cannot be understood
-    (L4512). A body without a content type is taken for JSON. A member that an object has twice
-    is refused: readers differ in which of the two they take.
+    The document has no 415 and no 413: 400 is its status for requests that are not understood
+    (L4512). A body without a content type is taken for JSON. A member that an object has twice is
+    refused: readers differ in which of the two they take.
     """
     if not _reads_json(operation_id):
         return
@@ -64,16 +64,19 @@ def _reads_json(operation_id: str) -> bool:
 
 
 def _values_at_most(body: bytes) -> int:
-    """No fewer than the values of a body: each follows a comma or opens an array or object."""
+    """Return an upper bound of the number of values in a body.
+
+    Each value follows a comma or opens an array or object.
+    """
     return body.count(b",") + body.count(b"[") + body.count(b"{") + 1
 
 
 def _may_repeat_members(body: bytes, value: Any) -> bool:
-    """Whether an object may have had a member that is not in the value that was read.
+    """Return whether an object may have had a member that is not in the decoded value.
 
-    Every member has a colon. What was read is written again without the member, its colon and
-    those of its value; all other colons, also those in text, are the same in both, unless a
-    text spells one as an escape.
+    Every member has a colon. The decoded value, written again, lacks the colon of a lost member and
+    those of its value; all other colons, also those in text, are the same in both, unless a text
+    spells one as an escape.
     """
     return _ESCAPED_COLON in body or body.count(_COLON) != _encode(value).count(_COLON)
 

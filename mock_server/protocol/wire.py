@@ -1,4 +1,4 @@
-"""What comes in and what goes out over HTTP, undecoded and as values."""
+"""HTTP requests and answers as values, not decoded."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ import msgspec
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One HTTP request as it came: nothing is decoded yet.
+    """One HTTP request as it was received: nothing is decoded yet.
 
-    `raw_path` still carries its percent escapes and has no query; `query_string` has no
-    question mark; header names are lower case, and the lines of a repeated header are
-    one value with commas between them (RFC 9110, 5.2).
+    `raw_path` still carries its percent escapes and has no query; `query_string` has no question
+    mark; header names are lower case, and the lines of a repeated header are one value with commas
+    between them (RFC 9110, 5.2).
     """
 
     method: str
@@ -21,7 +21,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """One HTTP answer; the door adds `content-length` and leaves out what HTTP forbids."""
+    """One HTTP answer; the HTTP layer adds `content-length` and leaves out parts HTTP forbids."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()

@@ -1,1 +1,1 @@
-"""Who calls, what they may do, and which credentials for storage they get."""
+"""Callers, their permissions, and their storage credentials."""

@@ -1,4 +1,4 @@
-"""The gate that every request passes first: nobody unknown gets further than the token endpoint."""
+"""The gate of every request: without a valid token only the token endpoint is reached."""
 
 from icecheck.mock_server.core.context import Reply, Request
 from icecheck.mock_server.protocol import problem, replies
@@ -8,7 +8,7 @@ __all__ = ["TOKEN_PATH", "refusal"]
 
 TOKEN_PATH = "/v1/oauth/tokens"  # noqa: S105 - a path
 
-# RFC 6750, section 3: whoever sent no token is not told of an error.
+# RFC 6750, section 3: a request without a token gets no error code.
 _CHALLENGES = {
     Unknown.MISSING: "Bearer",
     Unknown.INVALID: 'Bearer error="invalid_token"',
@@ -17,7 +17,7 @@ _CHALLENGES = {
 
 
 def refusal(request: Request, security: Security) -> Reply | None:
-    """The 401 (or 419) for a request without a valid token; None when it may pass."""
+    """Return the 401 (or 419) for a request without a valid token; None when it may pass."""
     if security.is_open:
         return None
     unknown = security.identify(request.headers.get("authorization"))

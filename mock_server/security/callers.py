@@ -1,4 +1,4 @@
-"""Who sends a request: read from its Authorization header, and remembered while a token lasts."""
+"""Finds the caller of a request by its Authorization header; remembers it while a token lasts."""
 
 import hmac
 from enum import Enum
@@ -22,7 +22,7 @@ _SECONDS_DEFAULT = 3600
 
 
 class Unknown(Enum):
-    """Why nobody is known to send a request."""
+    """The reason why the caller of a request is not known."""
 
     MISSING = "no bearer token"
     INVALID = "a token that this server did not give"
@@ -30,7 +30,7 @@ class Unknown(Enum):
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Somebody with a valid token; all of their `permissions` must permit what they ask.
+    """The holder of a valid token; all of its `permissions` must permit a request.
 
     `expires_ms` is None for the server's own static token, which permits everything.
     """
@@ -64,21 +64,21 @@ class Security:
 
     @property
     def expired_status(self) -> int:
-        """What an expired token is answered with."""
+        """The status of answers to an expired token."""
         return 401 if self.oauth2 is None else self.oauth2.expired_status
 
     @property
     def token_seconds(self) -> int:
-        """How long a new token is valid."""
+        """The lifetime of a new token in seconds."""
         return _SECONDS_DEFAULT if self.oauth2 is None else self.oauth2.token_seconds
 
     @property
     def exchange_seconds(self) -> int:
-        """For how long after its end a client may exchange its own token."""
+        """How many seconds after its end a client may exchange its own token."""
         return _SECONDS_DEFAULT if self.oauth2 is None else self.oauth2.exchange_seconds
 
     def identify(self, authorization: str | None) -> Caller | Unknown:
-        """The sender of a request with this Authorization header."""
+        """Return the caller for this Authorization header."""
         if not authorization:
             return Unknown.MISSING
         caller = self._known.get(authorization)
@@ -94,7 +94,7 @@ class Security:
         return caller
 
     def access_token(self, client: Client, seconds: int | None = None) -> str:
-        """A token for a client without asking the token endpoint, for tests of what it may do."""
+        """Return a token for a client without the token endpoint, for tests of its permissions."""
         issued = self.clock.now_ms() // 1000
         lasting = self.token_seconds if seconds is None else seconds
         scopes = (CATALOG_SCOPE,) if client.scopes is None else client.scopes
@@ -102,12 +102,12 @@ class Security:
         return self.tokens.sign(token)
 
     def revoke_tokens(self) -> None:
-        """Refuse from now on every token that the server gave; the static one stays."""
+        """Refuse from now on every token that the server gave, except the static one."""
         self.tokens.revoke_all()
         self._known = {}
 
     def client_of(self, token: AccessToken) -> Client | None:
-        """The client that a token was given to; on an open server it may be anybody."""
+        """Return the client that a token was given to; on an open server any client is accepted."""
         if self.oauth2 is None:
             return Client(token.client_id, "-")
         return self.oauth2.client(token.client_id)

@@ -1,4 +1,4 @@
-"""The two ways to a token: a client's own secret, and the exchange of a token for another."""
+"""The two grants: a client's own secret, and the exchange of a token for another."""
 
 import re
 from typing import Any
@@ -32,7 +32,10 @@ _TOKEN_TYPES = _ISSUED_TYPES | {
 
 
 def granted(request: Request, security: Security) -> dict[str, Any]:
-    """The OAuthTokenResponse for a token request (document L3872); OAuthProblem to refuse it."""
+    """Return the OAuthTokenResponse for a token request (document L3872).
+
+    Raises OAuthProblem to refuse it.
+    """
     form = read_form(request)
     match form.grant_type:
         case "":
@@ -54,7 +57,7 @@ def granted(request: Request, security: Security) -> dict[str, Any]:
 def _exchanged(request: Request, form: TokenForm, security: Security) -> dict[str, Any]:
     """Exchange a token of ours for a longer one, or a user's token for one of ours (L203-L226).
 
-    What is wrong with a token itself is an invalid_request: RFC 8693, section 2.2.2.
+    A fault in a token itself is an invalid_request: RFC 8693, section 2.2.2.
     """
     _check_parameters(form)
     client = authenticated(request, form, security)
@@ -76,7 +79,7 @@ def _exchanged(request: Request, form: TokenForm, security: Security) -> dict[st
 
 
 def _user(form: TokenForm, security: Security) -> str:
-    """Whom the token of somebody else is about."""
+    """Return the subject of a foreign token."""
     found = foreign_subject(form.subject_token, security.clock.now_ms() // 1000)
     if found is None or len(found) > _SUBJECT_CHARACTERS_MAX:
         raise OAuthProblem("invalid_request", "The subject token is not valid")
@@ -96,10 +99,10 @@ def _check_parameters(form: TokenForm) -> None:
 
 
 def _holder(own: AccessToken, client: Client | None, security: Security) -> Client:
-    """The client that an own token was given to, if it may be exchanged.
+    """Return the client that one of our tokens was given to, if the token may be exchanged.
 
-    Whoever holds a valid token may have it renewed. One that is over is renewed for a while, and
-    only for the client itself, as Java's client asks for it (with its credential).
+    A valid token may be renewed by any holder. An expired one is renewed for a while, and only for
+    the client itself, with its credential, as Java's client does.
     """
     holder = security.client_of(own)
     if holder is None or (client is not None and client.id != holder.id):
@@ -112,7 +115,7 @@ def _holder(own: AccessToken, client: Client | None, security: Security) -> Clie
 
 
 def _actor(form: TokenForm, security: Security) -> Client | None:
-    """The client whose valid token the actor token is, or None; OAuthProblem if it is not ours."""
+    """Return the client of a valid actor token, or None; OAuthProblem if the token is not ours."""
     if not form.actor_token:
         return None
     token = security.tokens.read(form.actor_token)
@@ -127,7 +130,7 @@ def _check_grant(client: Client, grant_type: str) -> None:
 
 
 def _client_scope(client: Client, asked: str) -> str:
-    """The scope of a new token: what was asked for, if the client may have all of it."""
+    """Return the scope of a new token: the requested one, if the client may have all of it."""
     if asked and not _SCOPE.fullmatch(asked):
         raise OAuthProblem("invalid_scope", "The scope is malformed, or too long")
     if client.scopes is None:
@@ -139,7 +142,7 @@ def _client_scope(client: Client, asked: str) -> str:
 
 
 def _narrowed(scope: str, asked: str) -> str:
-    """The scope of a renewed token: never more than before."""
+    """Return the scope of a renewed token: never more than before."""
     wanted = asked.split() or scope.split()
     if not set(wanted) <= set(scope.split()):
         raise OAuthProblem("invalid_scope", "The subject token does not have this scope")

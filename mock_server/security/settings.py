@@ -1,4 +1,4 @@
-"""The clients of a server: their secrets, what each may do, and how long their tokens last."""
+"""The clients of a server: their secrets, their permissions, and the lifetime of their tokens."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 CATALOG_SCOPE = "catalog"
-"""The one scope that the document names (L4952): it opens the catalog's routes."""
+"""The only scope that the document names (L4952); it permits the catalog's routes."""
 
 CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a grant's name
@@ -30,7 +30,7 @@ _UNGUARDED = frozenset(
 
 
 def checked_operations(names: Iterable[str]) -> tuple[str, ...]:
-    """The names as given; ValueError for one that is no operationId of the contract."""
+    """Return the names as given; ValueError for one that is no operationId of the contract."""
     given = (names,) if isinstance(names, str) else tuple(names)
     if given:
         known = load().operations
@@ -41,11 +41,11 @@ def checked_operations(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class Permissions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller may not do; nothing is forbidden by default.
+    """The restrictions of a caller; nothing is forbidden by default.
 
     - `read_only`: every operation that changes something is forbidden.
-    - `denied_namespaces`: whatever names one of these or a descendant is forbidden. Each is its
-      levels as a tuple, or text with dots between them.
+    - `denied_namespaces`: every request that names one of these or a descendant is forbidden. Each
+      is its levels as a tuple, or text with dots between them.
     - `denied_operations`: operationIds.
     """
 
@@ -68,7 +68,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def nothing(cls) -> "Permissions":
-        """What somebody has who may get a token and the configuration, and no more."""
+        """Return permissions for a token and the configuration, and for nothing else."""
         return cls(denied_operations=tuple(sorted(load().operations.keys() - _OPEN_TO_CALLERS)))
 
     @property
@@ -77,16 +77,15 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
         return self.read_only or bool(self.denied_namespaces or self.denied_operations)
 
     def denies_namespace(self, namespace: tuple[str, ...]) -> bool:
-        """Whether a namespace is denied, or lies in one that is."""
+        """Return whether a namespace or one of its ancestors is denied."""
         return any(namespace[: len(denied)] == denied for denied in self.denied_namespaces)
 
 
 class Client(msgspec.Struct, frozen=True):
     """One OAuth2 client.
 
-    `scopes` are those it may ask for; None lets it ask for any, as clients of catalogs that give
-    scopes a meaning of their own need it. A client without an entry in `grant_types` may not use
-    that grant.
+    `scopes` are those that it may ask for; None permits any, because clients of catalogs with
+    scopes of their own need that. A client may only use the grants in `grant_types`.
     """
 
     id: str
@@ -96,7 +95,7 @@ class Client(msgspec.Struct, frozen=True):
     grant_types: tuple[str, ...] = (CLIENT_CREDENTIALS, TOKEN_EXCHANGE)
 
     def __post_init__(self) -> None:
-        """Refuse (ValueError) what no request could carry."""
+        """Refuse (ValueError) values that no request could carry."""
         if not self.secret or ":" in self.id:
             raise ValueError("a client needs a secret, and an id without a colon")
 
@@ -106,14 +105,14 @@ class Client(msgspec.Struct, frozen=True):
 
 
 class OAuth2Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The token endpoint of a server, and what its tokens are worth.
+    """The token endpoint of a server, and the validity of its tokens.
 
     - `token_seconds`: how long a token is valid, on the server's clock.
-    - `expired_status`: what an expired token is answered with; the document prefers 401 (L4637).
-    - `exchange_seconds`: for how long after its end a client may still exchange its own token.
+    - `expired_status`: the status of answers to an expired token; the document prefers 401 (L4637).
+    - `exchange_seconds`: how long after its end a client may still exchange its own token.
     - `required_scope`: if given, a token without it is refused with 403.
-    - `users`: what the users may do in whose name clients get tokens, by the subject of the
-      token that is exchanged; what the client may not do is denied to them too.
+    - `users`: the permissions of the users in whose name clients get tokens, by the subject of the
+      token that is exchanged; permissions that the client lacks are denied to the users too.
     """
 
     clients: tuple[Client, ...]
@@ -124,7 +123,7 @@ class OAuth2Settings(msgspec.Struct, frozen=True, kw_only=True):
     users: Mapping[str, Permissions] = {}
 
     def __post_init__(self) -> None:
-        """Refuse (ValueError) what makes no sense."""
+        """Refuse (ValueError) settings that make no sense."""
         msgspec.structs.force_setattr(self, "clients", tuple(self.clients))
         names = [client.id for client in self.clients]
         if not names or len(set(names)) < len(names):
@@ -136,10 +135,10 @@ class OAuth2Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def restricts(self) -> bool:
-        """Whether there is anybody who may not do everything."""
+        """Whether any caller is restricted."""
         everybody = [*(client.permissions for client in self.clients), *self.users.values()]
         return bool(self.required_scope) or any(each.restricts for each in everybody)
 
     def client(self, client_id: str) -> Client | None:
-        """The client of this id, or None."""
+        """Return the client of this id, or None."""
         return next((client for client in self.clients if client.id == client_id), None)

@@ -1,4 +1,4 @@
-"""A token request as it came: its form, read strictly, and who sends it."""
+"""Reads the form of a token request strictly, and finds its client."""
 
 import base64
 import hmac
@@ -29,7 +29,7 @@ _REPEATABLE = frozenset({"audience", "resource"})
 
 
 class OAuthProblem(Exception):
-    """A refused token request: the error code of RFC 6749 (section 5.2), and why.
+    """A refused token request: the error code of RFC 6749 (section 5.2), and the reason.
 
     `unauthenticated`: the client has to authenticate (again): a 401 with a challenge.
     """
@@ -42,7 +42,7 @@ class OAuthProblem(Exception):
 
 
 class TokenForm(msgspec.Struct, frozen=True):
-    """The parameters of a token request (document L3614-L3690); "" for what was not sent."""
+    """The parameters of a token request (document L3614-L3690); "" for those that were not sent."""
 
     grant_type: str = ""
     scope: str = ""
@@ -56,10 +56,10 @@ class TokenForm(msgspec.Struct, frozen=True):
 
 
 def read_form(request: Request) -> TokenForm:
-    """The form of a request; OAuthProblem for what is none, or says something twice.
+    """Return the form of a request; OAuthProblem for a bad form or a repeated parameter.
 
-    A parameter without a value counts as not sent, one that nobody knows as not there (RFC 6749,
-    section 3.2).
+    A parameter without a value counts as not sent, an unknown one is ignored (RFC 6749, section
+    3.2).
     """
     content = request.headers.get("content-type", _FORM_CONTENT).partition(";")[0].strip().lower()
     if content != _FORM_CONTENT:
@@ -79,16 +79,16 @@ def read_form(request: Request) -> TokenForm:
 
 
 def bearer_of(request: Request) -> str | None:
-    """The bearer token that came with a request, or None."""
+    """Return the bearer token that came with a request, or None."""
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     return text.strip() or None if scheme.lower() == "bearer" else None
 
 
 def authenticated(request: Request, form: TokenForm, security: Security) -> Client | None:
-    """The client that a request's id and secret are of; None if it brought none.
+    """Return the client of a request's id and secret; None if the request has none.
 
-    They come in the body or in a Basic header, never in both (RFC 6749, section 2.3). Java's
-    client sends a secret without an id where its configuration has no colon.
+    They are in the body or in a Basic header, never in both (RFC 6749, section 2.3). Java's client
+    sends a secret without an id where its configuration has no colon.
     """
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "basic":
@@ -103,7 +103,7 @@ def authenticated(request: Request, form: TokenForm, security: Security) -> Clie
 
 
 def client_behind(request: Request, security: Security) -> Client | None:
-    """The client whose own valid bearer token came with a request, or None."""
+    """Return the client whose own valid bearer token came with a request, or None."""
     text = bearer_of(request)
     token = None if text is None else security.tokens.read(text)
     if token is None or token.expires_seconds * 1000 <= security.clock.now_ms():
@@ -112,7 +112,7 @@ def client_behind(request: Request, security: Security) -> Client | None:
 
 
 def _basic(encoded: str) -> list[tuple[str, str]]:
-    """The id and secret of a Basic header: as they are, and as RFC 6749 wants them encoded."""
+    """Return the readings of a Basic header's id and secret: plain, and decoded as in RFC 6749."""
     try:
         text = base64.b64decode(encoded.strip().encode("ascii"), validate=True).decode()
     except ValueError as error:

@@ -16,14 +16,14 @@ _ISSUER = "icecheck"
 _ALGORITHM = "HS256"
 _TOKEN_CHARACTERS_MAX = 8192
 _SAML_SUBJECT = re.compile(r"<(?:[\w.-]+:)?(?:NameID|NameIdentifier)(?:\s[^<>]*)?>([^<]+)</")
-# Times and audiences are judged here, not by the library: it would ask the system's clock.
+# Times and audiences are judged here, not by the library: it would use the system's clock.
 _UNJUDGED = {
     f"verify_{claim}": False for claim in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")
 }
 
 
 class AccessToken(msgspec.Struct, frozen=True):
-    """What a token of this server says; times are seconds since the epoch.
+    """The claims of a token of this server; times are seconds since the epoch.
 
     `subject` is the user or, without one, the client itself.
     """
@@ -41,7 +41,7 @@ class AccessToken(msgspec.Struct, frozen=True):
 
 
 class Tokens:
-    """Signs and reads the tokens of one server; those signed before `revoke_all` are no longer."""
+    """Signs and reads the tokens of one server; those signed before `revoke_all` are invalid."""
 
     __slots__ = ("_generation", "_identities", "_key")
 
@@ -52,14 +52,14 @@ class Tokens:
         self.revoke_all()
 
     def revoke_all(self) -> None:
-        """Forget the key that everything so far was signed with."""
+        """Replace the key with which all tokens so far were signed."""
         self._generation += 1
         number = self._generation.to_bytes(4, "big")
         seed = self._identities.token_key
         self._key = hashlib.blake2b(number, key=seed, digest_size=32, person=b"jwt").digest()
 
     def sign(self, token: AccessToken) -> str:
-        """The token as a JWT (RFC 9068 names for its claims)."""
+        """Return the token as a JWT (RFC 9068 names for its claims)."""
         import jwt
 
         claims: dict[str, Any] = {
@@ -76,7 +76,7 @@ class Tokens:
         return jwt.encode(claims, self._key, algorithm=_ALGORITHM)
 
     def read(self, text: str) -> AccessToken | None:
-        """What a JWT of this server says, whether or not its time is over; None for all else."""
+        """Return the claims of a JWT of this server, expired or not; None for any other token."""
         if text.count(".") != 2 or len(text) > _TOKEN_CHARACTERS_MAX:
             return None
         import jwt
@@ -99,11 +99,11 @@ def _options() -> Any:
 
 
 def foreign_subject(text: str, now_seconds: int) -> str | None:
-    """Whom a token of somebody else is about, or None if that cannot be read or is over.
+    """Return the subject of a foreign token, or None if it cannot be read or has expired.
 
-    The document lets users come with any kind of token, unsecured JWTs among them (L221): nobody
-    can check the signature here, so none is looked at. A JWT that claims to be of this server and
-    is not is none. SAML assertions are read as base64url, the way RFC 8693 wants them.
+    The document lets users bring any kind of token, unsecured JWTs among them (L221): the signature
+    cannot be checked here, so it is ignored. A JWT that falsely claims to be of this server is
+    refused. SAML assertions are read as base64url, as RFC 8693 demands.
     """
     if len(text) > _TOKEN_CHARACTERS_MAX:
         return None

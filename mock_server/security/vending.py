@@ -1,4 +1,4 @@
-"""Credentials for storage, made up for one table: in the shapes of S3, GCS and ADLS."""
+"""Storage credentials, made up for one table: in the shapes of S3, GCS and ADLS."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ __all__ = [
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
 
-# Where nobody needs credentials they do no harm: clients can be tried on local files.
+# Local storage needs no credentials, but they do no harm: clients can be tried on local files.
 _LOCALSCHEMES = ("file", "memory")
 _REFRESHING: Mapping[str, str] = {
     "s3": "client.refresh-credentials-endpoint",
@@ -37,11 +37,11 @@ _ADLS_HOST = "icecheck.dfs.core.windows.net"
 def with_access(
     context: Context, call: Call, metadata: TableMetadata, reply: Reply, path: str
 ) -> Reply:
-    """A LoadTableResult with what the client asks for in `X-Iceberg-Access-Delegation` (L1857).
+    """Add to a LoadTableResult the access that `X-Iceberg-Access-Delegation` asks for (L1857).
 
-    The header is a list; its members are as the document spells them, and others are ignored.
-    Where both are offered, credentials win. The same credentials are given for half of their
-    life, so that the answer is one representation for so long: its entity tag says which.
+    The header is a list; its members are as the document spells them, and others are ignored. If
+    both mechanisms are offered, credentials win. The same credentials are given for half of their
+    lifetime, so that the answer is one representation for that time: its entity tag names it.
     `path` is the raw path of the table.
     """
     settings = context.vending
@@ -68,7 +68,7 @@ def with_access(
 
 
 def storage_credentials(context: Context, metadata: TableMetadata) -> list[dict[str, Any]]:
-    """The credentials for a table that are valid for their whole time from now on."""
+    """Return a table's credentials with their whole lifetime from now on."""
     if context.vending is None:
         return []
     return _credentials(context, context.vending, metadata, context.clock.now_ms())
@@ -82,7 +82,10 @@ def _asked(call: Call) -> set[str]:
 def _credentials(
     context: Context, settings: VendingSettings, metadata: TableMetadata, from_ms: int
 ) -> list[dict[str, Any]]:
-    """A credential for every prefix, the table's own location always covered; none if foreign."""
+    """Return a credential for every prefix, the table's own location always covered.
+
+    Empty if the location is of another storage.
+    """
     scheme, colon, _ = metadata.location.partition(":")
     if colon and scheme.lower() not in (*SCHEMES[settings.storage], *_LOCALSCHEMES):
         return []
@@ -98,7 +101,7 @@ def _credentials(
 
 
 def _own_prefix(metadata: TableMetadata) -> str:
-    """The table's location, or what it has in common with the other places it writes to."""
+    """Return the table's location, or the common beginning of all locations it writes to."""
     places = [metadata.location]
     places += [metadata.properties[key] for key in _OTHER_PLACES if metadata.properties.get(key)]
     if all(_lies_in(place, metadata.location) for place in places):
@@ -161,7 +164,7 @@ def _table_config(
     credentials: list[dict[str, Any]],
     path: str,
 ) -> dict[str, str]:
-    """What clients find in `config` that do not look at `storage-credentials`."""
+    """Return the `config` entries for clients that do not read `storage-credentials`."""
     covering = [each for each in credentials if metadata.location.startswith(each["prefix"])]
     best = max(covering, key=lambda each: len(each["prefix"]))
     config = {**settings.table_config, **best["config"]}
@@ -171,7 +174,7 @@ def _table_config(
 
 
 def table_path(call: Call, name: str) -> str:
-    """The raw path of a table, from the call that makes it in a namespace."""
+    """Return the raw path of a table, from the call that makes it in a namespace."""
     namespace_path = call.request.raw_path.rpartition("/")[0]
     return f"{namespace_path}/tables/{quote(name, safe='')}"
 

@@ -1,1 +1,1 @@
-"""One server: its warehouses, its routes, its faults, and who may do what."""
+"""One server: its warehouses, its routes, its faults, and the permissions of its callers."""

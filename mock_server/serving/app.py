@@ -41,7 +41,7 @@ from icecheck.mock_server.storage.files import Files
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
-# They leave the state as it is: many can work on one warehouse.
+# These operations leave the state as it is: many can work on one warehouse.
 _WITHOUT_LOCK = frozenset(o.id for o in load().operations.values() if not o.facts.locks)
 _NO_NAMES: tuple[str, ...] = ()
 
@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 class App:
-    """Answers requests, synchronously and from any thread; knows nothing of sockets."""
+    """Answers requests, synchronously and from any thread; it uses no sockets."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class App:
         self._security = security
 
     def handle(self, request: Request) -> Answer:
-        """Answer one request. Never raises: what nobody expected is a 500 with an Iceberg body."""
+        """Answer one request. Never raises: an unexpected error is a 500 with an Iceberg body."""
         started_ns = time.perf_counter_ns()
         route: Route | None = None
         call: Call | None = None
@@ -106,7 +106,10 @@ class App:
 
     @staticmethod
     def may_take_long(request: Request) -> bool:
-        """Whether a request may read many files: a door should not answer it on its event loop."""
+        """Return whether a request may read many files.
+
+        The HTTP layer should not answer such a request on its event loop.
+        """
         if request.method == "DELETE" and "purgeRequested" in request.query_string:
             return True
         return request.raw_path.endswith(("/plan", "/tasks")) or "/plan/" in request.raw_path
@@ -137,7 +140,10 @@ class App:
 
 
 def body_too_large() -> Reply:
-    """The answer to a body above `BODY_BYTES_MAX`; closes the connection, the rest is not read."""
+    """Return the answer to a body above `BODY_BYTES_MAX`.
+
+    It closes the connection, because the rest of the body is not read.
+    """
     return replies.error_reply(
         413,
         "RequestEntityTooLargeException",

@@ -1,4 +1,4 @@
-"""Fault rules: what a user's test wants to go wrong, on which operation, and how often."""
+"""Fault rules: the faults that a user's test wants, on which operation, and how often."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -24,11 +24,11 @@ _STATUS_TYPES = {
 
 
 class UnknownFault(ValueError):
-    """A fault, or a setting of one, that does not exist; the message lists what does."""
+    """Raised for an unknown fault or setting; the message lists the known ones."""
 
 
 class FaultRule(msgspec.Struct):
-    """One fault with what it matches and how often it still happens; `fired` counts.
+    """One fault with the requests that it matches and its remaining count; `fired` counts.
 
     `operation` is an operationId or "" for the fault's own choice; `table` is a table's or view's
     name, with or without its namespace joined by dots, or "" for any.
@@ -43,7 +43,7 @@ class FaultRule(msgspec.Struct):
     fired: int = 0
 
     def matches(self, call: Call) -> bool:
-        """Whether the rule speaks of this call and has some of its budget left."""
+        """Return whether the rule matches this call and may still be applied."""
         if self.fired >= self.times:
             return False
         chosen = {self.operation} if self.operation else FAULTS[self.fault].operations
@@ -57,7 +57,7 @@ Act = Callable[[FaultRule, Operation, Context, WarehouseState, Call], Outcome]
 
 
 class _Fault(msgspec.Struct, frozen=True):
-    """What a fault does, and to which operations when a rule names none (none: to all)."""
+    """The action of a fault, and its operations when a rule names none (none: all of them)."""
 
     act: Act
     operations: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class _Fault(msgspec.Struct, frozen=True):
 def _conflict(
     _rule: FaultRule, _faithful: Operation, _context: Context, _state: WarehouseState, _call: Call
 ) -> Outcome:
-    """Refuse a commit as if somebody else had been faster; nothing is applied."""
+    """Refuse a commit as if another client had been faster; nothing is applied."""
     raise commit_failed("Requirement failed: injected conflict")
 
 
@@ -105,7 +105,7 @@ def _server_error(
 def _server_error_applied(
     rule: FaultRule, faithful: Operation, context: Context, state: WarehouseState, call: Call
 ) -> Outcome:
-    """Apply the request and answer with a 5xx: the client cannot know."""
+    """Apply the request and answer with a 5xx: the client cannot tell that it was applied."""
     outcome = faithful(context, state, call)
     return msgspec.structs.replace(outcome, reply=_error(rule, call))
 
@@ -118,7 +118,7 @@ def _error(rule: FaultRule, call: Call) -> Reply:
 def _refusal(
     call: Call, status: int, kind: str, message: str, headers: tuple[tuple[str, str], ...] = ()
 ) -> Reply:
-    """An error reply; the token endpoint has a body of its own, without a code for such trouble."""
+    """Return an error reply; the token endpoint's body has no code for such faults."""
     if call.operation_id == "getToken":
         return replies.oauth_error_reply(status, "invalid_request", message, headers)
     return replies.error_reply(status, kind, message, headers)
@@ -145,33 +145,33 @@ class Faults:
         self._rules: tuple[FaultRule, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether any rule was added: without one, requests do not even look here."""
+        """Return whether any rule was added: without one, requests do not look for rules."""
         return bool(self._rules)
 
     @property
     def rules(self) -> tuple[FaultRule, ...]:
-        """The rules as they stand; their `fired` goes on counting."""
+        """The present rules; their `fired` keeps counting."""
         return self._rules
 
     def add(self, fault: str, **settings: Any) -> FaultRule:
-        """Add a rule and return it; raises UnknownFault for a name or setting that is none."""
+        """Add a rule and return it; raises UnknownFault for an unknown name or setting."""
         rule = _rule(fault, settings)
         with self._lock:
             self._rules = (*self._rules, rule)
         return rule
 
     def remove(self, rule: FaultRule) -> None:
-        """Take a rule away again, fired or not."""
+        """Remove a rule, applied or not."""
         with self._lock:
             self._rules = tuple(r for r in self._rules if r is not rule)
 
     def clear(self) -> None:
-        """Take every rule away."""
+        """Remove every rule."""
         with self._lock:
             self._rules = ()
 
     def around(self, faithful: Operation) -> Operation:
-        """The operation as the rules let it be."""
+        """Return the operation with the matching rules around it."""
 
         def faulted(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
             rule = self._take(call)

@@ -1,4 +1,4 @@
-"""May this caller do this? Asked once the request is routed, for every name that is in it."""
+"""Checks a caller's permissions once the request is routed, for every name in it."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ _INSUFFICIENT_SCOPE = (("www-authenticate", 'Bearer error="insufficient_scope"')
 
 
 def guarded(operation: Operation, security: Security) -> Operation:
-    """The operation for those who may use it as they want to; nobody else gets to it."""
+    """Return the operation with a permission check before it."""
 
     def permitted(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
         refused = refusal(call, security, state)
@@ -38,10 +38,10 @@ def guarded(operation: Operation, security: Security) -> Operation:
 
 
 def refusal(call: Call, security: Security, state: WarehouseState) -> Reply | None:
-    """The 403 for a call that its sender may not make; None when it may go on.
+    """Return the 403 for a call that its sender may not make; None when it may go on.
 
-    The whole call is refused where any name in it is denied; nothing is ever left out of an
-    answer instead (L4941). Problem 400 for a body that the operation itself would not read.
+    The whole call is refused where any name in it is denied; no answer leaves out denied objects
+    instead (L4941). Problem 400 for a body that the operation itself would not read.
     """
     if not security.restricts or call.operation_id == "getToken":
         return None
@@ -67,7 +67,7 @@ def _permits(permissions: Permissions, call: Call, state: WarehouseState) -> boo
 
 
 def _namespaces(call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
-    """Every namespace that a call is about: in its path, its query or its body."""
+    """Yield every namespace that a call names: in its path, its query or its body."""
     if call.namespace:
         yield call.namespace
     facts = load().operations[call.operation_id].facts
@@ -97,7 +97,7 @@ def _named_at(place: Place, kind: Object, call: Call) -> Iterator[tuple[str, ...
 
 
 def _owners(state: WarehouseState, metadata_location: str) -> Iterator[tuple[str, ...]]:
-    """The namespaces of the tables that a metadata file is of: to register it is to read them."""
+    """Yield the namespaces of the tables of a metadata file: to register it is to read them."""
     for namespace, entry in state.namespaces.after():
         for _, table in entry.tables.after():
             logged = (each.metadata_file for each in table.metadata.metadata_log)

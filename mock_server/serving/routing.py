@@ -1,4 +1,4 @@
-"""From a raw path to an operation: a tree over undecoded segments, each decoded exactly once."""
+"""Finds the operation for a raw path: a tree over segments, each decoded exactly once."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ _REMEMBERED_LENGTH_MAX = 4096
 
 
 class RoutedOperation(Protocol):
-    """What the tree needs of one operation of the contract."""
+    """The facts about an operation of the contract that the tree needs."""
 
     @property
     def id(self) -> str:
@@ -35,7 +35,7 @@ class RoutedOperation(Protocol):
 
 
 class Names(msgspec.Struct, frozen=True):
-    """The decoded parameters of one path; `is_view` says what `name` is the name of."""
+    """The decoded parameters of one path; `is_view`: `name` is that of a view."""
 
     namespace: tuple[str, ...] = ()
     name: str = ""
@@ -44,10 +44,10 @@ class Names(msgspec.Struct, frozen=True):
 
 
 class Route(msgspec.Struct, frozen=True):
-    """Where a request goes.
+    """The target of a request.
 
-    `literal` reads a plus sign in the path as itself. `form` is only there when the path has
-    one, and reads it as a space, as form encoding means it: see `resolved`.
+    `literal` reads a plus sign in the path as itself. `form` exists only when the path has one, and
+    reads it as a space, as in form encoding: see `resolved`.
     """
 
     operation_id: str
@@ -57,7 +57,7 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class NoRoute(msgspec.Struct, frozen=True):
-    """Nothing is served here; `allowed` are the methods that are, none for an unknown path.
+    """No operation is found; `allowed` are the methods of the path, none for an unknown path.
 
     `unserved` is the operation that the contract has here and this server does not, or "".
     """
@@ -96,15 +96,15 @@ class Router:
     def match(
         self, method: str, raw_path: str, warehouses: Warehouses, served: Container[str]
     ) -> Route | NoRoute:
-        """The route of a request; Problem 400 when a segment cannot be decoded.
+        """Return the route of a request; Problem 400 when a segment cannot be decoded.
 
-        `served` holds the operationIds that exist; the others are as if the contract lacked them.
+        `served` holds the operationIds of this server; others are treated as not in the contract.
         """
         generation = warehouses.generation
         if self._generation != generation or len(self._remembered) >= _REMEMBERED_MAX:
             self._remembered = {}
             self._generation = generation
-        # Kept by this call: what it finds must not get into a memory made after a later change.
+        # Bound once for this call: its result must not enter a memory made after a later change.
         remembered = self._remembered
         known = remembered.get((method, raw_path))
         if known is not None and known.operation_id in served:
@@ -138,8 +138,8 @@ class Router:
     def _candidates(
         self, segments: list[str], warehouses: Warehouses
     ) -> Iterator[tuple[_Node, Warehouse, int]]:
-        # The longest prefix wins, then the routes without one. As no prefix contains a segment
-        # of a route, at most one of them fits a path.
+        # The longest prefix comes first, then the routes without one. As no prefix contains a
+        # segment of a route, at most one of them fits a path.
         for length in range(min(warehouses.prefix_segments_max, len(segments) - 3), 0, -1):
             warehouse = warehouses.under("/".join(segments[2 : 2 + length]))
             if warehouse is not None:
@@ -160,11 +160,11 @@ class Router:
 
 
 def resolved(state: WarehouseState, route: Route, *, form_encoded: bool) -> Names:
-    """The names a route means in this state.
+    """Return the names that a route means in this state.
 
-    A plus sign in a path is a plus sign. Clients that form-encode paths (Java's) write a space
-    that way, so where only the object with a space exists, it is meant. `form_encoded` says that
-    the client is one of those: then the reading with a space comes first.
+    A plus sign in a path is a plus sign. Clients that form-encode paths (Java's) write a space that
+    way, so if only the object with a space exists, the path means that one. `form_encoded`: the
+    client is one of those, and the reading with a space comes first.
     """
     if route.form is None:
         return route.literal
@@ -179,11 +179,14 @@ def resolved(state: WarehouseState, route: Route, *, form_encoded: bool) -> Name
 
 
 def query_values(query_string: str) -> Mapping[str, str]:
-    """The first value of each query parameter; Problem 400 if it is not UTF-8 or without end."""
+    """Return the first value of each query parameter.
+
+    Problem 400 if the query is not UTF-8, has a malformed escape or too many parameters.
+    """
     if not query_string:
         return {}
     if not query_string.isascii():
-        # Bytes that should have been escaped: most servers read them as if they were.
+        # These bytes should have been escaped: most servers read them as if they were.
         query_string = "".join(c if c < "\x80" else f"%{ord(c):02X}" for c in query_string)
     if _BAD_ESCAPE.search(query_string):
         raise problem.bad_request("The query has a malformed percent escape")

@@ -14,19 +14,19 @@ from icecheck.mock_server.protocol.problem import bad_request
 DEFAULT_WAREHOUSE = "warehouse"
 
 ON_DEMAND_WAREHOUSES_MAX = 10_000
-"""How many warehouses there may be before clients get no more by asking for a new name."""
+"""How many warehouses there may be before requests for new names open no more."""
 
 WAREHOUSE_NAME_BYTES_MAX = 512
-"""How long, in UTF-8, such a name may be."""
+"""How long, in UTF-8, the name of a warehouse on demand may be."""
 
 
 class WarehouseDeclaration(msgspec.Struct, frozen=True):
-    """A warehouse that a server knows from the start.
+    """A warehouse that a server has from the start.
 
     `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
     `location` is a URI or a directory; None puts it under the server's root. `defaults` and
-    `overrides` are added to what GET /v1/config answers for it. `vending` None: tables come with
-    the credentials that the server has for all warehouses, if any.
+    `overrides` are added to the answers of GET /v1/config for it. `vending` None: tables come with
+    the server's credentials for all warehouses, if any.
     """
 
     name: str
@@ -40,8 +40,8 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
 class Warehouse:
     """One tenant: its present state, and the lock under which the state is replaced.
 
-    `state` may be read without the lock at any time: it is one immutable value. `announced` says
-    whether the prefix is served: it was declared, or its warehouse has been asked for by name.
+    `state` may be read without the lock at any time: it is one immutable value. `announced`: the
+    prefix is served, because it was declared or a client has asked for its warehouse by name.
     """
 
     __slots__ = ("announced", "context", "declaration", "lock", "prefix", "state")
@@ -63,11 +63,11 @@ class Warehouse:
 class Warehouses:
     """Finds warehouses by name and by path prefix.
 
-    `generation` changes with every warehouse that comes or goes.
+    `generation` changes with every warehouse that is added or removed.
 
-    Without declarations every name asked for is opened, and its prefix served from then on. With
-    `served_prefix` False there is one warehouse, at the routes without a prefix, and (undeclared)
-    every name means it.
+    Without declarations every requested name opens a warehouse, and its prefix is served from then
+    on. With `served_prefix` False there is one warehouse, at the routes without a prefix, and
+    (undeclared) every name means it.
     """
 
     def __init__(
@@ -94,9 +94,10 @@ class Warehouses:
         self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
 
     def open(self, name: str | None) -> Warehouse | None:
-        """The warehouse of this name (None or "": the default one), or None if there is none.
+        """Return the warehouse of this name (None or "": the default one), or None.
 
-        For whoever starts the server: on demand there is any, and there may be any number.
+        For the code that starts the server: on demand every name opens a warehouse, without a
+        limit.
         """
         name = name or self.default_name
         if self.on_demand and not self._served_prefix:
@@ -107,10 +108,10 @@ class Warehouses:
         return found
 
     def asked_for(self, name: str | None) -> Warehouse:
-        """The warehouse that a client asks for; Problem 400 if there is none, nor can be one more.
+        """Return the warehouse that a client asks for; Problem 400 if it cannot be had.
 
         On demand a name of up to `WAREHOUSE_NAME_BYTES_MAX` opens one, as long as there are fewer
-        than `ON_DEMAND_WAREHOUSES_MAX`; what is open, and the default one, is always there.
+        than `ON_DEMAND_WAREHOUSES_MAX`; open warehouses and the default one can always be had.
         """
         if self.on_demand and name and name not in self._by_name and name != self.default_name:
             if len(name.encode()) > WAREHOUSE_NAME_BYTES_MAX:
@@ -128,19 +129,19 @@ class Warehouses:
         return found
 
     def settings_of(self, name: str | None) -> WarehouseSettings:
-        """What a client that asks for a warehouse is told; Problem 400 as from `asked_for`."""
+        """Return a warehouse's settings for clients; Problem 400 as from `asked_for`."""
         found = self.asked_for(name)
         return WarehouseSettings(
             found.prefix, found.declaration.defaults, found.declaration.overrides
         )
 
     def under(self, prefix: str) -> Warehouse | None:
-        """The warehouse whose path prefix is exactly this, or None, also if nobody was told it."""
+        """Return the warehouse with exactly this path prefix; None also if it is not announced."""
         found = self._by_prefix.get(prefix)
         return found if found is not None and found.announced else None
 
     def unprefixed(self) -> Warehouse | None:
-        """The warehouse at the routes without a prefix, or None if all have one.
+        """Return the warehouse at the routes without a prefix, or None if all have one.
 
         When warehouses are opened on demand, the default one is also found there, for clients
         that never ask for the configuration. Its prefix is not served until it is asked for.
@@ -149,7 +150,7 @@ class Warehouses:
         return self._opened(self.default_name) if found is None and self.on_demand else found
 
     def all(self) -> tuple[Warehouse, ...]:
-        """Every warehouse there is now, in the order of their opening."""
+        """Return every present warehouse, in the order of their opening."""
         return tuple(self._by_name.values())
 
     def remove(self, name: str) -> None:
@@ -161,7 +162,7 @@ class Warehouses:
                 self.generation += 1
 
     def _opened(self, name: str) -> Warehouse | None:
-        """The warehouse of this name, made if they come on demand; nobody is told its prefix."""
+        """Return the warehouse of this name, opened if they open on demand; it is not announced."""
         found = self._by_name.get(name)
         if found is None and self.on_demand:
             with self._lock:

@@ -10,19 +10,19 @@ from pathlib import Path
 from icecheck.mock_server.storage.places import NOWHERE, Places, local_path
 
 FILE_BYTES_MAX = 256 * 1024 * 1024
-"""A metadata file may not be bigger, compressed or not: a bomb must not fill the memory."""
+"""The maximum size of a metadata file, compressed or not: a bomb must not fill the memory."""
 
 MEMORY_BYTES_MAX = 1024 * 1024 * 1024
-"""What all files in memory may take together, unless a server says otherwise."""
+"""The maximum size of all files in memory together, unless a server has another setting."""
 
 _FILE_DIGITS_MAX = 9
 
 
 class HeldFiles:
-    """The files that a server holds in memory, by location.
+    """The files that a server keeps in memory, by location.
 
-    They may take `bytes_max` together; beyond that the oldest are forgotten, so that a server
-    can run for weeks.
+    Together they may take `bytes_max`; beyond that the oldest are forgotten, so that a server can
+    run for weeks.
     """
 
     __slots__ = ("_bytes", "_bytes_max", "_files", "_lock")
@@ -34,7 +34,7 @@ class HeldFiles:
         self._bytes_max = bytes_max
 
     def get(self, location: str) -> bytes | None:
-        """The content of a file, or None."""
+        """Return the content of a file, or None."""
         return self._files.get(location)
 
     def hold(self, location: str, content: bytes) -> None:
@@ -48,7 +48,7 @@ class HeldFiles:
                 self._bytes -= len(self._files.pop(oldest))
 
     def forget(self, location: str) -> None:
-        """Forget a file; a missing one is fine."""
+        """Forget a file; a missing one is no error."""
         with self._lock:
             self._bytes -= len(self._files.pop(location, b""))
 
@@ -62,8 +62,8 @@ class HeldFiles:
 class Files:
     """Reads and writes whole files by location; every failure is an OSError.
 
-    Files on disk are those in `places`, and no others: to read or write elsewhere is a
-    LocationRefused, and to remove there does nothing. The rest is `held` in memory.
+    Files on disk are those in `places`, and no others: reading or writing elsewhere raises
+    LocationRefused, and removing there does nothing. All other files are in memory (`held`).
     """
 
     __slots__ = ("_held", "_places")
@@ -73,11 +73,11 @@ class Files:
         self._held = HeldFiles() if held is None else held
 
     def check(self, location: str) -> None:
-        """OSError if nothing can be written at a location, or below it, because of where it is."""
+        """Raise OSError if the location does not permit writing at it, or below it."""
         self._places.path_of(location)
 
     def write(self, location: str, content: bytes) -> None:
-        """Write a file so that no reader ever sees half of it; makes its directory."""
+        """Write a file so that no reader ever sees a part of it; makes its directory."""
         path = self._places.path_of(location)
         if path is None:
             self._held.hold(location, content)
@@ -87,7 +87,7 @@ class Files:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            # mkstemp makes files for the owner alone; engines may run as somebody else.
+            # mkstemp makes files for the owner alone; engines may run as another user.
             Path(temporary).chmod(0o644)
             Path(temporary).replace(path)
         except OSError:
@@ -96,13 +96,13 @@ class Files:
             raise
 
     def make_directory(self, location: str) -> None:
-        """Make a directory and its parents; nothing to do for locations in memory."""
+        """Make a directory and its parents; does nothing for locations in memory."""
         path = self._places.path_of(location)
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
 
     def read(self, location: str) -> bytes:
-        """The content of a file, uncompressed if its name says gzip; OSError if it cannot be."""
+        """Return the content of a file, uncompressed if its name says gzip; raises OSError."""
         path = self._places.path_of(location)
         content = self._held.get(location) if path is None else None
         if content is None:
@@ -114,7 +114,7 @@ class Files:
         return _gunzip(content, location) if is_gzip(location) else content
 
     def remove(self, location: str) -> None:
-        """Remove a file; one that is missing, or that these places do not hold, is left alone."""
+        """Remove a file; a missing one, or one that these places do not hold, is left alone."""
         with contextlib.suppress(OSError):
             path = self._places.path_of(location)
             if path is None:
@@ -124,7 +124,10 @@ class Files:
 
 
 def check_writable(location: str) -> None:
-    """ValueError if a `file:` location is no directory, nor to be made one, that takes files."""
+    """Raise ValueError unless files can be written in the directory of a `file:` location.
+
+    The directory may still have to be made.
+    """
     path = local_path(location)
     if path is None:
         return
@@ -135,18 +138,18 @@ def check_writable(location: str) -> None:
 
 
 def is_gzip(location: str) -> bool:
-    """Whether a metadata file is compressed, by its name as Iceberg's writers choose it."""
+    """Return whether a metadata file is compressed, by the name that Iceberg's writers choose."""
     return location.endswith((".gz.metadata.json", ".metadata.json.gz"))
 
 
 def gzipped(content: bytes) -> bytes:
-    """The content as a gzip file without a time stamp, so that equal content gives equal bytes."""
+    """Return the content as a gzip file without a time stamp: equal content gives equal bytes."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, 31)
     return compressor.compress(content) + compressor.flush()
 
 
 def metadata_file_number(metadata_location: str | None) -> int:
-    """The number of the metadata file after this one: 0 for a new table or an unnumbered name."""
+    """Return the number of the next metadata file: 0 for a new table or an unnumbered name."""
     name = (metadata_location or "").rpartition("/")[2]
     digits, dash, _ = name.partition("-")
     if dash and digits.isascii() and digits.isdigit() and len(digits) <= _FILE_DIGITS_MAX:

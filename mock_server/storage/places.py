@@ -1,7 +1,7 @@
-"""Which files on disk a server may touch: those below given directories, whoever names them.
+"""The files on disk that a server may touch: only those below given directories.
 
-Every location that comes from a client, or from a file that a client names, is turned into a path
-here and nowhere else. Other schemes than `file:` are no paths: their files are held in memory.
+Every location from a client, or from a file that a client names, is turned into a path here and
+nowhere else. Locations of other schemes than `file:` are no paths: their files are in memory.
 """
 
 import os
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 _PATH_BYTES_MAX = 4096
-"""What Linux takes (PATH_MAX). Longer ones would take long to resolve, and exist nowhere."""
+"""Linux's PATH_MAX. Longer paths would take long to resolve, and cannot exist."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class LocationRefused(PermissionError):
-    """A location on disk that is outside the places of a server; whether it exists is not said."""
+    """Raised for a location on disk outside of a server's places; existing or not."""
 
     def __init__(self, location: str) -> None:
         super().__init__(
@@ -48,19 +48,19 @@ class Places(msgspec.Struct, frozen=True):
     directories: tuple[str, ...] = ()
 
     def with_location(self, location: str) -> "Places":
-        """These places and one more, if it is on disk; OSError for a malformed `file:` URI."""
+        """Return these places and one more if it is on disk; OSError for a bad `file:` URI."""
         path = local_path(location)
         return self if path is None else Places((*self.directories, os.path.realpath(path)))
 
     def with_name(self, location: str, name: str) -> "Places":
-        """These places and a directory in a location; if it is a link elsewhere, nothing more."""
+        """Return these places and a directory in a location; a link elsewhere permits nothing."""
         path = local_path(location)
         if path is None:
             return self
         return Places((*self.directories, f"{os.path.realpath(path).rstrip('/')}/{name}"))
 
     def path_of(self, location: str) -> Path | None:
-        """The path of a location on disk, its directory resolved; None if it is held in memory.
+        """Return the path of a location on disk, its directory resolved; None if it is in memory.
 
         LocationRefused if the path, read as it is or with its percent escapes decoded (as some
         engines do), leads out of these places, also by `..` or a symbolic link; OSError if the
@@ -72,7 +72,7 @@ class Places(msgspec.Struct, frozen=True):
         if path.name == "..":
             raise LocationRefused(location)
         in_directory = os.path.join(self._resolved(str(path.parent)), path.name)  # noqa: PTH118
-        # Most files are no link: then nothing is left to resolve, and once is enough.
+        # Most files are no link: then there is nothing left to resolve, and once is enough.
         resolved = [os.path.realpath(in_directory) if _is_link(in_directory) else in_directory]
         if "%" in location:
             resolved.append(os.path.realpath(_decoded(path)))
@@ -81,7 +81,7 @@ class Places(msgspec.Struct, frozen=True):
         return Path(in_directory)
 
     def _resolved(self, directory: str) -> str:
-        """The real path of a directory. What a place lies in is no link, only the rest can be."""
+        """Return the real path of a directory; only the part below a place can have links."""
         for place in self.directories:
             below = f"{place.rstrip('/')}/"
             if f"{directory}/".startswith(below) and not _is_link(place):
@@ -99,11 +99,11 @@ class Places(msgspec.Struct, frozen=True):
 
 
 NOWHERE = Places()
-"""No place on disk at all."""
+"""No places on disk."""
 
 
 def allowed_places(locations: Iterable[str]) -> Places:
-    """The places that whoever starts a server names; ValueError for one that is not on disk."""
+    """Return the places named at the start of a server; ValueError for one not on disk."""
     places = NOWHERE
     for location in locations:
         try:
@@ -117,7 +117,7 @@ def allowed_places(locations: Iterable[str]) -> Places:
 
 
 def location_uri(text: str) -> str:
-    """A place as people write it: a path without a scheme, `~` too, becomes a `file:` location."""
+    """Return a user's location as a URI: a path without a scheme, also `~`, becomes `file:`."""
     if _SCHEME.match(text) is None:
         text = f"file://{Path(text).expanduser().resolve()}"
     text = text.rstrip("/")
@@ -125,11 +125,11 @@ def location_uri(text: str) -> str:
 
 
 def local_path(location: str) -> Path | None:
-    """The path behind `file:/p`, `file:///p`, `file://localhost/p` or `/p`; None if in memory.
+    """Return the path of `file:/p`, `file:///p`, `file://localhost/p` or `/p`; None in memory.
 
     The scheme counts in any case. Nothing is unescaped: engines take the text after the scheme
-    literally. OSError for a NUL, for a `file:` URI that is relative or names another host, and
-    for a path that is too long.
+    literally. OSError for a NUL, for a `file:` URI that is relative or names another host, and for
+    a path that is too long.
     """
     if "\0" in location:
         raise OSError("a location cannot contain NUL")
@@ -151,7 +151,7 @@ def local_path(location: str) -> Path | None:
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two locations are of one file, however they are spelled."""
+    """Return whether two locations are of one file, in any spelling."""
     if one == other:
         return True
     try:
@@ -165,7 +165,7 @@ def same_file(one: str, other: str) -> bool:
 
 
 def _has_no_links(above: str, names: list[str]) -> bool:
-    """Whether these directories, one in the other, are no links; what is missing is none."""
+    """Return whether none of these nested directories is a link; a missing one is none."""
     if not {"", ".", ".."}.isdisjoint(names):
         return False
     for name in names:

@@ -1,4 +1,4 @@
-"""Where the warehouses of a server live on disk: a given place, or a temporary directory."""
+"""The location of a server's warehouses on disk: a given place, or a temporary directory."""
 
 import os
 import shutil
@@ -17,9 +17,9 @@ _LOCK_FILE = ".lock"
 class Root:
     """The directory or URI above all warehouses, and the files that a warehouse may touch.
 
-    Those are the ones below its own location, and below `allow_locations` (directories or `file:`
+    Those are the files below its own location, and below `allow_locations` (directories or `file:`
     URIs; ValueError for anything else). A temporary directory is made when first needed, and
-    removed by `remove`, or at the latest when the server is forgotten. A given place is never
+    removed by `remove`, or at the latest when the server object is deleted. A given place is never
     removed.
     """
 
@@ -46,12 +46,12 @@ class Root:
         self._removal: weakref.finalize[..., Root] | None = None
 
     def check(self) -> None:
-        """ValueError if a given place is on disk and nothing can be written there."""
+        """Raise ValueError if a given place is on disk and cannot be written to."""
         if self._given is not None:
             check_writable(self._given)
 
     def uri(self) -> str:
-        """The location of the root, without a slash at the end."""
+        """Return the location of the root, without a slash at the end."""
         if self._given is not None:
             return self._given
         if self._temporary is None:
@@ -62,13 +62,13 @@ class Root:
         return f"file://{self._temporary}"
 
     def files(self) -> Files:
-        """The files of all warehouses that lie below the root: for whoever starts the server."""
+        """Return the files of all warehouses below the root, for code that starts the server."""
         return Files(self._allowed.with_location(self.uri()), self._held)
 
     def warehouse(self, name: str, location: str | None) -> tuple[str, Files]:
-        """Where a warehouse lies, and the files it may touch; `location` None: in this root.
+        """Return a warehouse's location and files; `location` None: in this root.
 
-        ValueError for a location that is no place.
+        ValueError for a location that is no valid place.
         """
         if location is None:
             directory = names.directory_of(name)
@@ -85,23 +85,23 @@ class Root:
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
         if self._removal is not None:
-            # Later it would remove the directory of the next server of this seed.
+            # A later removal would delete the directory of the next server with this seed.
             self._removal.detach()
         if self._lock is not None:
             self._lock()
 
     def remove_below(self, location: str) -> None:
-        """Remove one warehouse's files: held ones, and its directory if that is temporary."""
+        """Remove one warehouse's files: those in memory, and its directory if that is temporary."""
         self._held.forget_below(location)
         path = local_path(location)
         if self._temporary is not None and path is not None and self._temporary in path.parents:
             shutil.rmtree(path, ignore_errors=True)
 
     def _seeded(self) -> Path | None:
-        """The directory that every server of this seed wants, or None if it cannot be had.
+        """Return the directory for every server of this seed, or None if it cannot be had.
 
         Table locations are part of the answers, so it has a fixed name. A lock tells whether
-        another server uses it now or one that was killed has left it.
+        another server uses it now or a server that was killed has left it.
         """
         if self._seed is None:
             return None

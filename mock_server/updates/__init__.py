@@ -1,7 +1,7 @@
 """The updates of tables and views: one class each, with its fields, documentation and behaviour.
 
-A class under `@table_update` or `@view_update` in a module of this package is all that an update
-needs: the registries and what a commit is decoded to are made of the classes that there are.
+A new update needs only a class under `@table_update` or `@view_update` in a module of this package:
+the registries and the types for decoding commits are made of these classes.
 """
 
 import functools
@@ -26,6 +26,6 @@ UPDATES: dict[str, type[Any]] = registry.table_updates()
 VIEW_UPDATES: dict[str, type[Any]] = registry.view_updates()
 """Action to class, for every update that a view accepts."""
 
-if not TYPE_CHECKING:  # what msgspec decodes; a type checker knows what all of them can do
+if not TYPE_CHECKING:  # msgspec decodes this union; a type checker sees the methods that all have
     TableUpdate = functools.reduce(operator.or_, UPDATES.values())
     ViewUpdate = functools.reduce(operator.or_, VIEW_UPDATES.values())

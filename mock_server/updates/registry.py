@@ -1,4 +1,4 @@
-"""Where updates are found: classes under `@table_update`, under `@view_update`, or both."""
+"""The registry of updates: classes under `@table_update`, under `@view_update`, or both."""
 
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -55,12 +55,12 @@ def view_update(update: type[OfView]) -> type[OfView]:
 
 
 def table_updates() -> dict[str, type[Any]]:
-    """Action to class, for every update of tables that has been declared so far."""
+    """Return action to class, for every update of tables declared so far."""
     return dict(_OF_TABLES)
 
 
 def view_updates() -> dict[str, type[Any]]:
-    """Action to class, for every update of views that has been declared so far."""
+    """Return action to class, for every update of views declared so far."""
     return dict(_OF_VIEWS)
 
 

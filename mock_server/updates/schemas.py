@@ -20,8 +20,8 @@ class AddSchemaUpdate(
 ):
     """Add a schema, which does not make it current.
 
-    The server decides the schema id; `last-column-id` is read and ignored. Whether the schema is
-    a lawful evolution of the current one is the client's business.
+    The server decides the schema id; `last-column-id` is read and ignored. The client is
+    responsible for a lawful evolution of the current schema.
     """
 
     schema: RequestedSchema
@@ -33,7 +33,8 @@ class AddSchemaUpdate(
         schema = valid_schema(self.schema, 0, metadata.format_version)
         for existing in metadata.schemas:
             if same_schema(existing, schema):
-                # One that the table had before is not "the last added", so -1 must not find it.
+                # A schema that the table had before is not "the last added", so -1 must not find
+                # it.
                 is_new = existing.schema_id in draft.added_schema_ids
                 draft.last_added_schema_id = existing.schema_id if is_new else None
                 return

@@ -47,8 +47,8 @@ class AddSnapshotUpdate(Struct, frozen=True, gc=False, tag="add-snapshot", tag_f
 
 
 def _check_content(snapshot: Snapshot, format_version: int) -> None:
-    # Version 1 may list manifests in place and have no summary; the document, which demands
-    # both manifest-list and summary.operation, describes what newer versions write.
+    # Version 1 may list manifests in place and have no summary; the document, which demands both
+    # manifest-list and summary.operation, describes what newer versions write.
     if snapshot.manifest_list is None and (format_version > 1 or snapshot.manifests is None):
         raise bad_request(f"Invalid snapshot {snapshot.snapshot_id}: missing manifest-list")
     if not isinstance(snapshot.summary, dict):
@@ -63,7 +63,7 @@ def _check_content(snapshot: Snapshot, format_version: int) -> None:
 
 
 def _as_kept(snapshot: Snapshot) -> Snapshot:
-    """Leave out what Java clients would lose when they write the table's metadata again."""
+    """Leave out members that Java clients would lose when they write the table's metadata again."""
     if snapshot.manifest_list is None:
         return structs.replace(snapshot, first_row_id=None, added_rows=None, key_id=None)
     added_rows = None if snapshot.first_row_id is None else snapshot.added_rows
@@ -71,7 +71,7 @@ def _as_kept(snapshot: Snapshot) -> Snapshot:
 
 
 def _check_rows(snapshot: Snapshot) -> None:
-    # Java clients read no metadata in which these are otherwise, whatever its version.
+    # Java clients read no metadata with other values here, in any format version.
     first, added = snapshot.first_row_id, snapshot.added_rows
     refusal = f"Invalid snapshot {snapshot.snapshot_id}: "
     if first is not None and first < 0:
@@ -92,7 +92,7 @@ def _check_sequence_number(snapshot: Snapshot, metadata: TableMetadata) -> None:
 
 
 def _next_row_id(snapshot: Snapshot, metadata: TableMetadata) -> int:
-    """The next-row-id after a snapshot: higher than every row id the snapshot may assign."""
+    """Return the next-row-id after a snapshot: higher than every row id the snapshot may assign."""
     if metadata.format_version < _ROW_LINEAGE_SINCE:
         return metadata.next_row_id
     first, added = snapshot.first_row_id, snapshot.added_rows
@@ -119,7 +119,7 @@ class RemoveSnapshotsUpdate(
     snapshot_ids: tuple[Int64, ...]
 
     def apply(self, draft: Draft) -> None:
-        """Remove those that exist; children keep naming a parent that is gone."""
+        """Remove those that exist; children keep the id of a parent that is gone."""
         draft.remove_snapshots(self.snapshot_ids)
 
 
@@ -161,5 +161,5 @@ class RemoveSnapshotRefUpdate(
     ref_name: str
 
     def apply(self, draft: Draft) -> None:
-        """Remove the ref if it is there; without `main` nothing is current."""
+        """Remove the ref if it exists; without `main` there is no current snapshot."""
         draft.remove_ref(self.ref_name)

@@ -28,7 +28,7 @@ class HasProperties(Protocol):
 
 
 class PropertiesDraft(Protocol):
-    """The draft of either."""
+    """The draft of a table or of a view."""
 
     @property
     def metadata(self) -> HasProperties:
@@ -71,7 +71,7 @@ class UpgradeFormatVersionUpdate(
     format_version: Int32
 
     def apply(self, draft: Draft) -> None:
-        """Raise the version; refuse (400) to lower it or to exceed what the document knows."""
+        """Raise the version; refuse (400) to lower it or to exceed the document's highest."""
         present = draft.metadata.format_version
         if self.format_version == present:
             return

@@ -1,4 +1,4 @@
-"""The updates that a view has of its own; those of properties are the same as for tables."""
+"""The updates that only views have; those of properties are the same as for tables."""
 
 from msgspec import Struct
 
@@ -46,7 +46,7 @@ class UpgradeViewFormatVersionUpdate(
     format_version: Int32
 
     def apply(self, draft: ViewDraft) -> None:
-        """Change nothing; refuse (400) to lower the version or to exceed what there is."""
+        """Change nothing; refuse (400) to lower the version or to exceed the only one."""
         present = draft.metadata.format_version
         if self.format_version < present:
             raise bad_request(f"Cannot downgrade v{present} view to v{self.format_version}")

@@ -1,1 +1,1 @@
-"""The whole suite against catalogs that lack one thing, or many: that is said, and nothing else."""
+"""The whole suite against catalogs that lack capabilities: reports name those and no faults."""

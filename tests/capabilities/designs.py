@@ -1,4 +1,4 @@
-"""Designs: lawful ways to lack one capability, and the words in which catalogs say so."""
+"""Designs: lawful ways to lack one capability, and the refusals with which catalogs say so."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Unwanted = Callable[[Call], bool]
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a catalog says that it does not do something."""
+    """The status and error type with which a catalog refuses an unsupported request."""
 
     status: int
     type: str
@@ -36,7 +36,7 @@ SPELLINGS = {
     "501": Spelling(501, "NotImplementedException"),
 }
 OPEN = ("400", "406", "422", "501")
-"""The document has no status for these refusals: catalogs take what they find fit."""
+"""The document has no status for these refusals: catalogs choose one."""
 PLACES = ("400", "403", "501")
 
 
@@ -69,7 +69,10 @@ def _has_location(call: Call) -> bool:
 
 
 def _moves(call: Call) -> bool:
-    """Whether a commit sets the location of what exists (one that creates has to)."""
+    """Return whether a commit moves an existing table or view.
+
+    A commit that creates one has to set a location.
+    """
     requirements = sent_json(call).get("requirements")
     listed = requirements if isinstance(requirements, list) else []
     if any(isinstance(r, dict) and r.get("type") == "assert-create" for r in listed):
@@ -120,7 +123,7 @@ def _named_with(pattern: str) -> Callable[[Spelling], Install]:
 
 
 def _format_version(version: int, default: int = 2) -> Callable[[Spelling], Install]:
-    """Tables of a version are neither made nor upgraded to."""
+    """Refuse to create tables of a version, or to upgrade to it."""
 
     def asked(call: Call) -> bool:
         properties = sent_json(call).get("properties")
@@ -147,7 +150,7 @@ def _format_version(version: int, default: int = 2) -> Callable[[Spelling], Inst
 
 
 def _unreadable_snapshots(spelling: Spelling) -> Install:
-    """A snapshot's manifest list must be there when it is added."""
+    """Refuse a snapshot whose manifest list does not exist when it is added."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -169,7 +172,7 @@ def _unreadable_snapshots(spelling: Spelling) -> Install:
 
 
 def _one_case(registries: Registries) -> None:
-    """Names keep their case, and two that differ in nothing else are one."""
+    """Keep the case of names, but treat two that differ only in case as one."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         asked = [level.lower() for level in _levels(call)]
@@ -182,7 +185,7 @@ def _one_case(registries: Registries) -> None:
 
 
 def _every_snapshot(registries: Registries) -> None:
-    """Loads know no parameter: every snapshot is in them."""
+    """Ignore the parameter of loads: every answer has every snapshot."""
 
     def plain(call: Call) -> Call:
         kept = {k: v for k, v in call.query.items() if k != "snapshots"}
@@ -217,7 +220,7 @@ REFUSED: dict[str, tuple[Callable[[Spelling], Install], tuple[str, ...]]] = {
     "names-with-dot": (_named_with(r"\."), ("400", "422")),
     "names-with-slash": (_named_with("/"), ("400", "422")),
 }
-"""Capability -> who refuses it, and in which words that is told here."""
+"""Capability -> the installation of its refusal, and the spellings used here."""
 
 QUIET: dict[str, tuple[str, Install]] = {
     "pages-ignored": ("pagination", LAWFUL["no-pagination"]),
@@ -228,11 +231,11 @@ QUIET: dict[str, tuple[str, Install]] = {
     "lower-case": ("mixed-case-names", LAWFUL["lower-case-names"]),
     "one-case": ("case-distinct-names", _one_case),
 }
-"""Design -> what it lacks without refusing it."""
+"""Design -> the capability that it lacks without refusing it, and its installation."""
 
 
 def designs() -> dict[str, tuple[str, Install]]:
-    """Name of a design -> the capability that it lacks, and what makes a mock such a catalog."""
+    """Return name of a design -> the capability that it lacks, and the installation."""
     refused = {
         f"{capability}-{word}": (capability, spelled(SPELLINGS[word]))
         for capability, (spelled, words) in REFUSED.items()

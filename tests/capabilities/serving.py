@@ -1,4 +1,4 @@
-"""Mocks that lack something from the beginning, and what checks say of them, in process."""
+"""Judges checks in process on mocks that lack something from the beginning."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,13 +29,13 @@ WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 
 def every_check() -> tuple[Check, ...]:
-    """All checks that need no engine, in the order in which a run judges them."""
+    """Return all checks that need no engine, in the order in which a run judges them."""
     return collect(GROUPS, load())
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was found out about a catalog: verdicts, claims, and what stayed there."""
+    """The result for one catalog: verdicts, claims, capabilities, and objects left behind."""
 
     verdicts: tuple[Verdict, ...]
     claims: tuple[Capability, ...]
@@ -44,7 +44,7 @@ class Said:
 
     @property
     def wrong(self) -> list[str]:
-        """What failed or was blocked, in words."""
+        """The failed and blocked checks, one line each."""
         return [f"{v.outcome} {v.check}: {v.summary}" for v in self.verdicts if v.outcome in WRONG]
 
     @property
@@ -59,7 +59,7 @@ class Said:
         return causes_of(self.verdicts, load().requirements)
 
     def claim(self, row_id: str) -> Capability:
-        """The row of an endpoint or a capability."""
+        """Return the row of an endpoint or a capability."""
         return next(row for row in self.claims if row.id == row_id)
 
 
@@ -67,7 +67,7 @@ class Said:
 def serving(
     install: Install | None = None, *, hidden: Iterable[str] = (), **target: object
 ) -> Iterator[tuple[MockCatalog, Session]]:
-    """A session with a mock that has everything but this, from the beginning."""
+    """Yield a mock that lacks this from the start, and a session with it."""
     client_id, _, secret = CREDENTIAL.partition(":")
     hidden = tuple(hidden)
     mock = MockCatalog(
@@ -79,7 +79,7 @@ def serving(
     )
     if install is not None:
         install(mock.registries)
-    # Nobody gets a token where there is no endpoint for it: then the user has one.
+    # Without a token endpoint no client gets a token: then the user has one.
     secrets = {"token": TOKEN} if "getToken" in hidden else {"credential": CREDENTIAL}
     options = replace(Target(ADDRESS, warehouse=WAREHOUSE), **(secrets | target))
     try:
@@ -100,7 +100,7 @@ def said_of(
     each: Callable[[Check], None] = lambda _: None,
     **target: object,
 ) -> Said:
-    """Judge these checks on such a catalog, as a run does it; ``each`` is told which one begins."""
+    """Judge checks on such a catalog as a run does; ``each`` is called before each check."""
     with serving(install, hidden=hidden, **target) as (_, session):
         refuse_to_litter(session)
         verdicts = []

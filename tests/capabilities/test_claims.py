@@ -1,4 +1,4 @@
-"""Claims against behaviour, cell by cell: a catalog of each kind, and one cause for one cause."""
+"""Claims against behaviour: catalogs that lie about endpoints or capabilities, and their causes."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.protocol.problem import Problem
 
 OPERATIONS = load().operations
-# Who asks for a capability, gets a 2xx and no such thing: never a lack of it.
+# A request for a capability gets a 2xx without it: this never counts as a missing capability.
 FALSE_ACCEPTANCES = {
     "nested-namespaces": "namespace-flattened",
     "namespace-properties": "properties-update-forgotten",
@@ -58,7 +58,7 @@ FALSE_ACCEPTANCES = {
 
 
 def about(*operation_ids: str) -> tuple[Check, ...]:
-    """The checks that speak of one of the operations in the first place."""
+    """Return the checks whose first operation is one of these."""
     return tuple(c for c in every_check() if c.operations[:1] and c.operations[0] in operation_ids)
 
 
@@ -67,7 +67,7 @@ def assessment(said: Said, operation_id: str) -> str:
 
 
 def unserved(status: int, *operation_ids: str) -> Install:
-    """These operations are in the list, and answered as if nobody had written them."""
+    """Keep operations in the list, and answer them as if they were not implemented."""
 
     def nobody(_context: Context, _state: WarehouseState, _call: Call) -> Outcome:
         raise Problem(status, "NotFoundException", "No such route")
@@ -80,7 +80,7 @@ def unserved(status: int, *operation_ids: str) -> Install:
 
 
 def unlisted(*operation_ids: str) -> Install:
-    """These operations are served, and not in the list."""
+    """Serve operations that are not in the list."""
     endpoints = {OPERATIONS[operation_id].endpoint for operation_id in operation_ids}
 
     def install(registries: Registries) -> None:
@@ -124,7 +124,7 @@ def test_what_creates_and_is_not_served_blocks_under_its_cause() -> None:
     said = said_of(about("createTable", "loadTable", "dropTable"), unserved(501, "createTable"))
     assert [cause.id for cause in said.causes] == ["not-served-501"]
     assert len(said.causes[0].blocked) > len(said.causes[0].members)
-    # What could not be looked at is neither praised nor blamed.
+    # Operations that could not be observed are neither supported nor at fault.
     assert {assessment(said, "loadTable"), assessment(said, "dropTable")} == {"unknown"}
 
 
@@ -171,7 +171,7 @@ def test_what_is_accepted_and_not_done_is_false_acceptance(operation_id: str) ->
 
 @pytest.mark.parametrize("operation_id", ["dropTable", "dropNamespace", "dropView"])
 def test_a_gone_object_with_another_status_is_no_false_acceptance(operation_id: str) -> None:
-    """The object is gone: which status says so is a finding on reading, not on dropping."""
+    """The object is gone: its wrong status is a finding on reading, not on dropping."""
     reading = ("loadTable", "loadView", "loadNamespaceMetadata", "tableExists", "viewExists")
 
     def install(registries: Registries) -> None:

@@ -1,4 +1,4 @@
-"""A catalog without one of the 30 operations is told so, and blamed for nothing."""
+"""For a catalog without one of the 30 operations, the report says so and finds no fault."""
 
 import json
 
@@ -16,9 +16,9 @@ from icecheck.target.target import Target
 from icecheck.wire.connection import TargetUnusable
 
 OPERATIONS = load().operations
-# Every client is served by this one or goes away.
+# No client works without this operation.
 HIDEABLE = [id_ for id_ in OPERATIONS if id_ != "getConfig"]
-# Verdict-rules 13: without these a run stops before it makes anything, unless it may leave it.
+# Verdict-rules 13: without these a run stops before it creates anything, unless it may leave it.
 REMOVING = {"dropNamespace", "dropTable", "dropView"}
 
 
@@ -32,7 +32,7 @@ def test_one_operation_is_not_offered_and_nothing_else_is_wrong(operation_id: st
     assert said.lacking == set()
     assert bool(said.residue) is removing
     row = said.claim(f"endpoint:{OPERATIONS[operation_id].endpoint}")
-    # No list of endpoints has to name the token endpoint, and nobody could ask it for anything.
+    # No list of endpoints has to name the token endpoint, and without it no request could test it.
     assert row.assessment == ("unknown" if operation_id == "getToken" else "not-supported")
     blamed = {"false-advertising", "false-acceptance", "served-but-undeclared", "not-supported"}
     said_of_others = {other.id: other.assessment for other in said.claims if other.id != row.id}

@@ -1,4 +1,4 @@
-"""A catalog that lacks one capability by design is told so, and blamed for nothing."""
+"""For a catalog that lacks one capability by design, the report says so and finds no fault."""
 
 import pytest
 from tests.capabilities.designs import QUIET, REFUSED, SPELLINGS, designs
@@ -9,7 +9,7 @@ from icecheck.findings.verdict import Outcome
 from icecheck.judging.probes import CAPABILITIES
 from icecheck.mock_server.core.context import Registries
 
-# A small catalog: many designs at once, each in words of its own.
+# A small catalog: many designs at once, with different refusals.
 SMALL = (
     "nested-namespaces-400", "stage-create-501", "client-location-403", "client-view-location-403",
     "table-relocation-400", "view-relocation-406", "metadata-only-snapshots-422", "purge-501",
@@ -18,7 +18,7 @@ SMALL = (
     "names-with-slash-400", "cross-namespace-rename-406", "cross-namespace-view-rename-406",
     "pages-ignored", "no-tags", "properties-null", "lower-case",
 )  # fmt: skip
-# Nobody can look for these on a catalog that takes no snapshot, or no capitals.
+# These cannot be observed on a catalog that refuses snapshots, or changes the case of names.
 UNSEEN = {"branches", "tags", "snapshot-history", "snapshots-refs", "case-distinct-names"}
 
 
@@ -45,7 +45,7 @@ def test_there_is_a_design_without_each_capability() -> None:
 
 def test_every_refusal_is_told_in_the_document_s_words_or_in_several() -> None:
     single = {capability for capability, (_, words) in REFUSED.items() if len(words) == 1}
-    # Their tables have 406 for this: anything else is a wrong status.
+    # The document's tables for these have 406: anything else is a wrong status.
     assert single == {"cross-namespace-rename", "cross-namespace-view-rename"}
     assert {word for _, words in REFUSED.values() for word in words} == {*SPELLINGS}
 

@@ -1,4 +1,4 @@
-"""One run on a whole catalog, watched: which checks ask for what a design would change."""
+"""One run on a whole catalog that records which checks each design would affect."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.wire.exchange import Exchange, Step
 
-# Apart from reading, whose answers hold nothing that is made up for the occasion.
+# Besides reads, these are repeatable: their answers have no values made for one request.
 _REPEATABLE = frozenset({"createNamespace", "updateProperties"})
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What the run said, and check ids by the design that meets them and by operation."""
+    """The result of the run, and check ids by the design that affects them and by operation."""
 
     said: Said
     met: dict[str, frozenset[str]]
     asked: dict[str, frozenset[str]]
 
     def checks_of_design(self, name: str, capability: str) -> tuple[Check, ...]:
-        """The checks to which a catalog of this design can say something else."""
+        """Return the checks that a catalog of this design can answer differently."""
         needing = {check.id for check in every_check() if capability in check.needs}
         return _among(self.met[name] | needing)
 
     def checks_of_operation(self, operation_id: str) -> tuple[Check, ...]:
-        """The checks that use an operation, ask whether it is claimed, or are about it."""
+        """Return the checks that send an operation, ask whether it is claimed, or are about it."""
         about = {check.id for check in every_check() if operation_id in check.operations}
         return _among(self.asked[operation_id] | about)
 
@@ -49,7 +49,7 @@ def _among(ids: set[str] | frozenset[str]) -> tuple[Check, ...]:
 
 @cache
 def watched() -> Watched:
-    """The run, made once."""
+    """Return the run, which takes place once."""
     current = [""]
     met: dict[str, set[str]] = {name: set() for name in designs()}
     asked: defaultdict[str, set[str]] = defaultdict(set)
@@ -62,7 +62,7 @@ def watched() -> Watched:
         return claimed(catalog, operation_id)
 
     def record(session: Session, exchange: Exchange) -> None:
-        # What a check undoes it has made, and says so when it makes it.
+        # Requests that undo something are left out: the check has sent the creation before.
         if exchange.operation and exchange.step is not Step.UNDO:
             asked[exchange.operation].add(current[0])
         recorded(session, exchange)
@@ -80,7 +80,7 @@ def watched() -> Watched:
 
 
 def _watch_designs(registries: Registries, current: list[str], met: dict[str, set[str]]) -> None:
-    """Let every design look at every request, and note which it would have answered otherwise."""
+    """Let every design answer every request too, and note the designs whose answer differs."""
     faithful = dict(registries.operations)
     looking: defaultdict[str, list[tuple[str, Operation]]] = defaultdict(list)
     given: list[tuple[Call, Outcome | Problem]] = []
@@ -119,7 +119,7 @@ def _watch_designs(registries: Registries, current: list[str], met: dict[str, se
 
 
 def _remembering(operation: Operation, given: list[tuple[Call, Outcome | Problem]]) -> Operation:
-    """The operation, which is not asked a second time what it has just been asked."""
+    """Return the operation; for the current call it returns the answer already given."""
 
     def remembered(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
         asked, answer = given[0]
@@ -142,7 +142,7 @@ def _answer(
 
 
 def _facts(answer: Outcome | Problem, call: Call) -> tuple[Any, ...]:
-    """What a client would notice, as far as it is the same when it is asked for again."""
+    """Return the parts of an answer that a client notices and that are equal in a second run."""
     if isinstance(answer, Problem):
         return (answer.status, answer.type)
     if call.request.method in {"GET", "HEAD"} or call.operation_id in _REPEATABLE:

@@ -1,1 +1,1 @@
-"""Each check against the faithful mock and against the defects it must notice."""
+"""Each check against the faithful mock and against the defects that it must notice."""

@@ -1,4 +1,4 @@
-"""Judges checks in process on mocks with defects: what the kill tests of all families share."""
+"""Helpers of the kill tests of all families: judge checks in process on mocks with defects."""
 
 import importlib
 import pkgutil
@@ -50,11 +50,11 @@ __all__ = [
 
 GIVEN_PARENT: Namespace = ("given_parent",)
 ISOLATIONS = ("nested", "flat", "parent")
-"""The three modes every check must work in; "parent" is made before the session opens."""
+"""The three modes in which every check must work; "parent" is made before the session opens."""
 
 
 def checks_of(*modules: str) -> tuple[Check, ...]:
-    """The checks of these modules of the conformance folder, in the order of their definition."""
+    """Return the checks of these modules of the conformance folder, in order of definition."""
     found: dict[str, Check] = {}
     walked = pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
     named = {info.name.rpartition(".")[2]: info.name for info in walked}
@@ -69,7 +69,7 @@ def checks_of(*modules: str) -> tuple[Check, ...]:
 
 
 def defects_of(*modules: str) -> tuple[str, ...]:
-    """The names of the defects that these modules of the mock's defects folder declare."""
+    """Return the names of the defects that these modules of the mock's defects folder declare."""
     homes = {f"icecheck.mock_server.defects.{module}" for module in modules}
     return tuple(name for name, d in defects().items() if d.module in homes)
 
@@ -81,7 +81,7 @@ def mock_session(
     isolation: str = "auto",
     planning: PlanningSettings | None = None,
 ) -> Iterator[tuple[MockCatalog, Session]]:
-    """A session with a mock of its own that has these defects, in this mode of isolation."""
+    """Yield a mock with these defects, and a session with it in this mode of isolation."""
     installs = [defects()[name].install for name in defect_names]
     options: dict[str, Any] = {"isolation": isolation}
     if isolation == "parent":
@@ -97,11 +97,11 @@ def _make_parent(mock: MockCatalog) -> None:
 
 @contextmanager
 def open_flat(mock: MockCatalog) -> Iterator[Session]:
-    """A plain session for arranging what a user would have arranged."""
+    """Yield a plain session for the setup that a user would have done."""
     session = open_session(
         target_of_mock(isolation="flat"), run_id="given", transport=mock.httpx_transport()
     )
-    session.connection.guard = lambda _: None  # a user may make what is not a run's
+    session.connection.guard = lambda _: None  # a user may make other objects than a run
     try:
         yield session
     finally:
@@ -111,19 +111,19 @@ def open_flat(mock: MockCatalog) -> Iterator[Session]:
 def run_check(
     check: Check, defect_names: Iterable[str] = (), *, isolation: str = "auto"
 ) -> Verdict:
-    """The verdict of one check on a mock with these defects (none: the faithful mock)."""
+    """Return the verdict of one check on a mock with these defects (none: the faithful mock)."""
     with mock_session(defect_names, isolation=isolation) as (_, session):
         return judge(check, Catalog(session, check.id))
 
 
 def run_checks(checks: Iterable[Check], defect_names: Iterable[str] = ()) -> dict[str, Verdict]:
-    """Check id -> verdict, the passive ones included, of several checks on one such mock."""
+    """Return check id -> verdict of several checks on one such mock, the passive ones included."""
     planted = [defects()[name] for name in defect_names]
     return {verdict.check: verdict for verdict in judged_with(planted, checks)}
 
 
 def words(verdicts: Iterable[Verdict]) -> list[str]:
-    """One line per verdict that is no pass, for an assertion's message."""
+    """Return one line per verdict that is no pass, for an assertion's message."""
     return [
         f"{v.check}: {v.outcome} {v.summary or v.skip}"
         for v in verdicts

@@ -1,4 +1,4 @@
-"""Catalogs that differ from the mock and break no rule: what the document leaves open, used."""
+"""Catalogs that differ from the mock and break no rule: they use the freedoms of the document."""
 
 import json
 import re
@@ -35,7 +35,7 @@ Body = dict[str, Any]
 
 
 def _one_level(registries: Registries) -> None:
-    """Namespaces have one level."""
+    """Let namespaces have one level only."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -47,7 +47,7 @@ def _one_level(registries: Registries) -> None:
 
 
 def _no_properties(registries: Registries) -> None:
-    """Namespaces have no properties: null, and 406 for those who want to set some."""
+    """Let namespaces have no properties: they are null, and setting some is a 406."""
 
     def refuse(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
         raise problem.unsupported("Namespace properties are not supported")
@@ -64,7 +64,7 @@ def _no_properties(registries: Registries) -> None:
 
 
 def _no_pagination(registries: Registries) -> None:
-    """Lists come whole, and know no tokens."""
+    """Answer whole lists, without tokens."""
     for operation_id in ("listNamespaces", "listTables", "listViews"):
         alter_call(registries, operation_id, _without_paging)
         alter_body(
@@ -80,13 +80,13 @@ def _without_paging(call: Call) -> Call:
 
 
 def _counting_tokens(registries: Registries) -> None:
-    """A token says how many entries were shown: one that is dropped moves the others."""
+    """Let tokens count the entries shown: when one of those is dropped, the others move."""
     for operation_id in ("listNamespaces", "listTables", "listViews"):
         paged_over(registries, operation_id, lambda _, shown: int(shown), lambda _, end: end)
 
 
 def _own_properties(registries: Registries) -> None:
-    """The server adds properties of its own to every namespace."""
+    """Add the server's own properties to every namespace."""
 
     def added(body: Body) -> Body:
         properties = body.get("properties")
@@ -98,7 +98,7 @@ def _own_properties(registries: Registries) -> None:
 
 
 def _plain_text(registries: Registries) -> None:
-    """A 400 is plain text."""
+    """Answer 400 with plain text."""
 
     def plain(refused: Problem, reply: Reply) -> Reply:
         if refused.status != 400:
@@ -110,7 +110,7 @@ def _plain_text(registries: Registries) -> None:
 
 
 def _no_endpoints(registries: Registries) -> None:
-    """The configuration lists no endpoints; what clients then assume is served."""
+    """List no endpoints; those that clients then assume are served."""
 
     def silent(body: Body) -> Body:
         return {key: value for key, value in body.items() if key != "endpoints"}
@@ -119,13 +119,13 @@ def _no_endpoints(registries: Registries) -> None:
 
 
 def _no_head(registries: Registries) -> None:
-    """HEAD is neither claimed nor served."""
+    """Neither claim nor serve HEAD."""
     for kind in ("namespace", "table", "view"):
         del registries.operations[f"{kind}Exists"]
 
 
 def _read_only(registries: Registries) -> None:
-    """Nothing can be written, and nothing of that is claimed."""
+    """Neither claim nor serve any writing."""
     readers = ("getConfig", "list", "load", "namespaceExists", "tableExists", "viewExists")
     for operation_id in [*registries.operations]:
         if not operation_id.startswith(readers):
@@ -133,7 +133,7 @@ def _read_only(registries: Registries) -> None:
 
 
 def _narrow_names(registries: Registries) -> None:
-    """Names are made of lower-case letters, digits and underscores."""
+    """Let names have only lower-case letters, digits and underscores."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -148,7 +148,7 @@ def _narrow_names(registries: Registries) -> None:
 
 
 def _lower_case(registries: Registries) -> None:
-    """Names are made, found and listed in lower case, and the answers say so."""
+    """Keep, find and list names in lower case, and answer them so."""
     lower_cased(registries)
 
 
@@ -162,17 +162,17 @@ def _pass_if(registries: Registries, passes: Callable[[Request], bool]) -> None:
 
 
 def _open_reading(registries: Registries) -> None:
-    """Reading needs no credentials, writing does."""
+    """Need no credentials for reading, only for writing."""
     _pass_if(registries, lambda request: request.method in {"GET", "HEAD"})
 
 
 def _open(registries: Registries) -> None:
-    """Nothing needs credentials, and whoever sends some is not asked for better ones."""
+    """Need no credentials, and accept any."""
     del registries.gates["authorization"]
 
 
 def _hidden(registries: Registries) -> None:
-    """What may not be seen without credentials is said not to exist."""
+    """Answer 404 where credentials are missing."""
     faithful = registries.gates["authorization"]
 
     def gate(request: Request, security: Security) -> Reply | None:
@@ -185,7 +185,7 @@ def _hidden(registries: Registries) -> None:
     registries.gates["authorization"] = gate
 
 
-# Their members are names that somebody gave, and no part of any document.
+# The members of these maps are names that a client chose, not members of a document.
 _MAPS = frozenset({"properties", "summary", "defaults", "overrides", "config", "refs"})
 
 
@@ -199,7 +199,7 @@ def _with_later_members(value: Any) -> Any:
 
 
 def _later_members(registries: Registries) -> None:
-    """Every object of every answer, errors too, has a member that a later document may define."""
+    """Add a member of a later document to every object of every answer, errors too."""
 
     def beside(_refused: Problem, reply: Reply) -> Reply:
         if not reply.body.startswith(b"{"):
@@ -228,7 +228,7 @@ LAWFUL: dict[str, Install] = {
     "hidden-from-strangers": _hidden,
     "later-members": _later_members,
 }
-"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+"""Name -> the installation of such a catalog on a mock; no check may fail on any of them."""
 
 OPEN: Install = _open
 """A catalog that takes any token: lawful, but for a SHOULD."""
@@ -236,7 +236,7 @@ OPEN: Install = _open
 
 @contextmanager
 def lawful_session(install: Install) -> Iterator[Session]:
-    """A session with such a catalog, opened after it has become one."""
+    """Yield a session with such a catalog, opened after the installation."""
     mock = MockCatalog(seed=1, token=TOKEN)
     install(mock.registries)
     try:

@@ -1,4 +1,4 @@
-"""Catalogs that treat commits in other ways than the mock and break no rule."""
+"""Catalogs that treat commits differently from the mock and break no rule."""
 
 import itertools
 from typing import Any
@@ -22,7 +22,7 @@ VIEW_ACTIONS = frozenset({"add-view-version", "set-current-view-version"})
 
 
 def _sparse_ids(registries: Registries) -> None:
-    """New schemas, specs and sort orders get ids with gaps between them."""
+    """Give new schemas, specs and sort orders ids with gaps between them."""
 
     def spread(action: str, members: str, id_member: str, added: str, last: str) -> None:
         def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
@@ -51,7 +51,7 @@ def _sparse_ids(registries: Registries) -> None:
 
 
 def _newest_first(registries: Registries) -> None:
-    """Lists begin with what was added last."""
+    """Answer lists with the last added entry first."""
 
     def reversed_lists(body: Body) -> Body:
         metadata = body["metadata"]
@@ -63,7 +63,7 @@ def _newest_first(registries: Registries) -> None:
 
 
 def _explicit_nulls(registries: Registries) -> None:
-    """Members without a value are null instead of absent."""
+    """Answer null for members without a value, instead of leaving them out."""
 
     def with_nulls(body: Body) -> Body:
         snapshots = [{"parent-snapshot-id": None} | s for s in body["metadata"]["snapshots"]]
@@ -80,7 +80,7 @@ def _explicit_nulls(registries: Registries) -> None:
 
 
 def _marks_versions(registries: Registries) -> None:
-    """Every version has a property of the server's own."""
+    """Add a property of the server to every version."""
     turns = itertools.count(1)
 
     def marked(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
@@ -91,7 +91,7 @@ def _marks_versions(registries: Registries) -> None:
 
 
 def _empty_commit_is_a_version(registries: Registries) -> None:
-    """A commit without updates makes a new version, with the same content."""
+    """Make a new version with the same content for a commit without updates."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -112,7 +112,7 @@ def _empty_commit_is_a_version(registries: Registries) -> None:
 
 
 def _refs_guard_snapshots(registries: Registries) -> None:
-    """A snapshot that a branch or tag names cannot be removed."""
+    """Refuse to remove a snapshot that a branch or tag names."""
 
     def guarded(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         named = {ref.snapshot_id for ref in draft.metadata.refs.values()}
@@ -124,7 +124,7 @@ def _refs_guard_snapshots(registries: Registries) -> None:
 
 
 def _fixed_location(registries: Registries) -> None:
-    """A table stays where it was made."""
+    """Refuse to move a table."""
 
     def fixed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         if not draft.is_new_table:
@@ -135,7 +135,7 @@ def _fixed_location(registries: Registries) -> None:
 
 
 def _views_are_unsupported(registries: Registries) -> None:
-    """Updates of views are refused as unsupported, not as bad."""
+    """Refuse updates of views as unsupported, not as bad requests."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         updates = sent_json(call).get("updates")
@@ -148,7 +148,7 @@ def _views_are_unsupported(registries: Registries) -> None:
 
 
 def _one_change_a_table(registries: Registries) -> None:
-    """A transaction names every table once."""
+    """Refuse a transaction that names a table twice."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         changes = sent_json(call).get("table-changes")
@@ -162,7 +162,7 @@ def _one_change_a_table(registries: Registries) -> None:
 
 
 def _no_transactions(registries: Registries) -> None:
-    """There are no transactions."""
+    """Serve no transactions."""
     del registries.operations["commitTransaction"]
 
 
@@ -178,4 +178,4 @@ LAWFUL_COMMITS: dict[str, Install] = {
     "one-change-a-table": _one_change_a_table,
     "no-transactions": _no_transactions,
 }
-"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+"""Name -> the installation of such a catalog on a mock; no check may fail on any of them."""

@@ -1,4 +1,4 @@
-"""Catalogs that follow later documents than 1.10.0: recognised, and never blamed for it."""
+"""Catalogs that follow later documents than 1.10.0: recognised, and never at fault for it."""
 
 import hashlib
 import json
@@ -19,13 +19,13 @@ PLANS = ("planTableScan", "fetchPlanningResult", "fetchScanTasks")
 
 
 def _endpoints(registries: Registries) -> None:
-    """The configuration lists endpoints that only later documents define."""
+    """List endpoints that only later documents define."""
     later = [fact.name for fact in load().later if fact.kind == "endpoint"]
     alter_body(registries, "getConfig", lambda b: b | {"endpoints": [*b["endpoints"], *later]})
 
 
 def _no_such_warehouse(registries: Registries) -> None:
-    """An unknown warehouse is not found."""
+    """Answer 404 for an unknown warehouse."""
 
     def not_found(refused: Problem, reply: Reply) -> Reply:
         if refused.status != 400:
@@ -37,7 +37,7 @@ def _no_such_warehouse(registries: Registries) -> None:
 
 
 def _announces(registries: Registries) -> None:
-    """The configuration tells of safe repetition, and of the separator of levels."""
+    """Announce idempotency keys and the separator of namespace levels."""
 
     def told(body: Body) -> Body:
         overrides = body["overrides"] | {"namespace-separator": "%1F"}
@@ -47,7 +47,7 @@ def _announces(registries: Registries) -> None:
 
 
 def _safe_repetition(registries: Registries) -> None:
-    """A write with an Idempotency-Key is carried out once, and repeated answers are the same."""
+    """Carry a write with an Idempotency-Key out once, and repeat its answer."""
     answers: dict[tuple[str, str], Reply] = {}
 
     def once(operation_id: str) -> None:
@@ -68,7 +68,7 @@ def _safe_repetition(registries: Registries) -> None:
 
 
 def _tags_commits(registries: Registries) -> None:
-    """Every answer with a table's metadata has a tag, and each selection of snapshots its own."""
+    """Give every answer with table metadata a tag, another one for each selection of snapshots."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         headers = dict(call.request.headers)
@@ -76,7 +76,7 @@ def _tags_commits(registries: Registries) -> None:
         request = msgspec.structs.replace(call.request, headers=headers)
         outcome = faithful(state, msgspec.structs.replace(call, request=request))
         body = json.loads(outcome.reply.body)
-        # The tag is that of the whole answer, credentials and all (RFC 9110, 8.8.1).
+        # The tag is that of the whole answer, credentials included (RFC 9110, 8.8.1).
         asked = call.request.headers.get("x-iceberg-access-delegation")
         shown = [body.get("metadata-location"), call.query.get("snapshots", "all"), asked]
         tag = f'"{hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]}"'
@@ -91,7 +91,7 @@ def _tags_commits(registries: Registries) -> None:
 
 
 def _knows_more_of_tables(registries: Registries) -> None:
-    """A table comes with where its scans are planned, how to sign, and the rows of snapshots."""
+    """Add to tables the mode of scan planning, a signing configuration, and rows of snapshots."""
 
     def shown(body: Body) -> Body:
         snapshots = [{"added-rows": 0} | s for s in body["metadata"].get("snapshots", [])]
@@ -107,7 +107,7 @@ def _knows_more_of_tables(registries: Registries) -> None:
 
 
 def _plans_with_credentials(registries: Registries) -> None:
-    """A finished plan brings credentials; cancelling one that is not known is refused."""
+    """Add credentials to a finished plan, and refuse to cancel an unknown one."""
     known: set[str] = set()
 
     def completed(body: Body) -> Body:
@@ -130,7 +130,7 @@ def _plans_with_credentials(registries: Registries) -> None:
 
 
 def _new_predicates(registries: Registries) -> None:
-    """Residuals are written with left and right values, children, and bare booleans."""
+    """Write residuals with left and right values, children, and bare booleans."""
 
     def rewritten(body: Body) -> Body:
         tasks = body.get("file-scan-tasks")
@@ -178,7 +178,7 @@ LAWFUL_LATER: dict[str, Install] = {
     "plans-with-credentials": _plans_with_credentials,
     "new-predicates": _new_predicates,
 }
-"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+"""Name -> the installation of such a catalog on a mock; no check may fail on any of them."""
 
 SHOWN_BY = {
     "POST /v1/{prefix}/namespaces/{namespace}/register-view": "lists-later-endpoints",
@@ -199,4 +199,4 @@ SHOWN_BY = {
     "cancelling-an-unknown-plan": "plans-with-credentials",
     "FileScanTask.residual-filter": "new-predicates",
 }
-"""What a later document says -> the catalog that does it."""
+"""Fact of a later document -> the catalog that shows it."""

@@ -1,4 +1,4 @@
-"""Catalogs that treat tables in other ways than the mock and break no rule."""
+"""Catalogs that treat tables differently from the mock and break no rule."""
 
 import itertools
 from collections.abc import Callable
@@ -31,11 +31,11 @@ def _metadata(registries: Registries, operation_id: str, alter: Callable[[Body],
     alter_body(registries, operation_id, lambda body: body | {"metadata": alter(body["metadata"])})
 
 
-# ------------------------------------------------------------------- answers that differ
+# ------------------------------------------------------------------- different answers
 
 
 def _vending(registries: Registries) -> None:
-    """Every answer carries new credentials, and members that the document does not know."""
+    """Add to every answer new credentials, and members that the document does not have."""
     turns = itertools.count(1)
 
     def vended(body: Body) -> Body:
@@ -54,7 +54,7 @@ def _vending(registries: Registries) -> None:
 
 
 def _busy(registries: Registries) -> None:
-    """Tables have properties of the server's own, and a time of last update, that go on."""
+    """Add a property of the server and move the time of last update on in each answer."""
     turns = itertools.count(1)
 
     def moved_on(metadata: Body) -> Body:
@@ -69,7 +69,7 @@ def _busy(registries: Registries) -> None:
 
 
 def _other_spelling(registries: Registries) -> None:
-    """Loads spell locations and uuids as other clients like them, and leave out what is empty."""
+    """Spell locations and uuids in loads differently, and leave out empty members."""
 
     def spelled(metadata: Body) -> Body:
         scheme, colon, path = metadata["location"].partition(":")
@@ -83,7 +83,7 @@ def _other_spelling(registries: Registries) -> None:
 
 
 def _client_ids(registries: Registries) -> None:
-    """New tables keep the column ids that the client sent."""
+    """Keep the column ids that the client sent."""
 
     def kept(metadata: TableMetadata, body: Body) -> TableMetadata:
         sent = msgspec.convert(body, CreateTableRequest)
@@ -111,7 +111,7 @@ def _with_sources(definition: Any, sent: Any) -> Any:
 
 
 def _unsorted_too(registries: Registries) -> None:
-    """Every table has the unsorted order beside its own."""
+    """Add the unsorted order to every table."""
 
     def both(metadata: TableMetadata, _body: Body) -> TableMetadata:
         unsorted = SortOrder(order_id=0, fields=())
@@ -137,18 +137,18 @@ def _tags(registries: Registries, tag: Callable[[], str | None]) -> None:
 
 
 def _no_tags(registries: Registries) -> None:
-    """There are no ETags."""
+    """Send no ETags."""
     _tags(registries, lambda: None)
 
 
 def _weak_tags(registries: Registries) -> None:
-    """Every answer has a weak ETag of its own, so that nothing is ever not modified."""
+    """Send a new weak ETag with every answer, so that no load is ever not modified."""
     turns = itertools.count(1)
     _tags(registries, lambda: f'W/"{next(turns)}"')
 
 
 def _current_snapshot_only(registries: Registries) -> None:
-    """Only the current snapshot is shown."""
+    """Answer only the current snapshot."""
 
     def current(metadata: Body) -> Body:
         shown = [
@@ -164,12 +164,12 @@ def _current_snapshot_only(registries: Registries) -> None:
 
 
 def _no_rename(registries: Registries) -> None:
-    """Tables cannot be renamed."""
+    """Refuse to rename tables."""
     refuse_if(registries, "renameTable", lambda _call: True, 406)
 
 
 def _no_move(registries: Registries) -> None:
-    """Tables stay in their namespace."""
+    """Refuse to rename tables into another namespace."""
 
     def across(call: Call) -> bool:
         ends = [sent_json(call).get(end) for end in ("source", "destination")]
@@ -180,12 +180,12 @@ def _no_move(registries: Registries) -> None:
 
 
 def _own_locations(registries: Registries) -> None:
-    """Only the catalog says where a table lies."""
+    """Refuse locations from clients."""
     refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get("location")), 400)
 
 
 def _one_table_a_location(registries: Registries) -> None:
-    """A name that was renamed away leads to a place that is taken."""
+    """Refuse to create a table under a name that was renamed away, whose location is in use."""
     left: set[tuple[tuple[str, ...], str]] = set()
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -202,23 +202,23 @@ def _one_table_a_location(registries: Registries) -> None:
 
 
 def _no_overwrite(registries: Registries) -> None:
-    """Registering never overwrites."""
+    """Ignore the overwrite flag of registrations."""
     alter_request_body(registries, "registerTable", lambda body: body | {"overwrite": False})
 
 
 def _no_purge(registries: Registries) -> None:
-    """Files are never removed for a client."""
+    """Refuse to purge."""
     refuse_if(registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", 403)
 
 
 def _no_staging(registries: Registries) -> None:
-    """Tables are made at once or not at all."""
+    """Refuse to stage tables."""
     staged = "stage-create"
     refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 406)
 
 
 def _main_only(registries: Registries) -> None:
-    """There is one branch."""
+    """Refuse refs other than main."""
 
     def other_ref(call: Call) -> bool:
         updates = sent_json(call).get("updates")
@@ -245,17 +245,17 @@ def _version(registries: Registries, default: str, *refused: str) -> None:
 
 
 def _version_1(registries: Registries) -> None:
-    """Tables are of version 1 unless a client asks for another."""
+    """Make tables of version 1 unless a client asks for another."""
     _version(registries, "1")
 
 
 def _version_2(registries: Registries) -> None:
-    """All tables are of version 2."""
+    """Make tables of version 2 only."""
     _version(registries, "2", "1", "3")
 
 
 def _version_3(registries: Registries) -> None:
-    """Tables are of version 3 unless a client asks for another."""
+    """Make tables of version 3 unless a client asks for another."""
     _version(registries, "3")
 
 
@@ -295,11 +295,11 @@ LAWFUL_TABLES: dict[str, Install] = {
         )
     },
 }  # fmt: skip
-"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+"""Name -> the installation of such a catalog on a mock; no check may fail on any of them."""
 
 
 def forgetful(registries: Registries) -> None:
-    """A drop always removes the table's files: lawful, but for a SHOULD."""
+    """Remove the table's files in every drop: lawful, but for a SHOULD."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         query = {"purgeRequested": "true"} | dict(call.query)
@@ -309,5 +309,5 @@ def forgetful(registries: Registries) -> None:
 
 
 def secretive(registries: Registries) -> None:
-    """Loads do not tell the metadata location: lawful, but for a SHOULD."""
+    """Leave the metadata location out of loads: lawful, but for a SHOULD."""
     alter_body(registries, "loadTable", lambda body: body | {"metadata-location": None})

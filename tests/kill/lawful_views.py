@@ -1,4 +1,4 @@
-"""Catalogs that treat views in other ways than the mock and break no rule."""
+"""Catalogs that treat views differently from the mock and break no rule."""
 
 import json
 from typing import Any
@@ -22,23 +22,23 @@ ANSWERS = ("createView", "loadView", "replaceView")
 
 
 def _undeclared(registries: Registries) -> None:
-    """Views are neither claimed nor served."""
+    """Neither claim nor serve views."""
     for operation_id in OPERATIONS:
         del registries.operations[operation_id]
 
 
 def _unsupported(registries: Registries) -> None:
-    """Views are claimed, and their creation is said to be unsupported."""
+    """Claim views, and refuse their creation as unsupported."""
     refuse_if(registries, "createView", lambda _call: True, 406)
 
 
 def _no_rename(registries: Registries) -> None:
-    """Views are not renamed."""
+    """Refuse to rename views."""
     refuse_if(registries, "renameView", lambda _call: True, 406)
 
 
 def _no_move(registries: Registries) -> None:
-    """Views stay in their namespace."""
+    """Refuse to rename views into another namespace."""
 
     def leaves(call: Call) -> bool:
         ends = [sent_json(call).get(end) for end in ("source", "destination")]
@@ -49,7 +49,7 @@ def _no_move(registries: Registries) -> None:
 
 
 def _own_locations(registries: Registries) -> None:
-    """The catalog decides where views are."""
+    """Refuse to move views to another location."""
 
     def moves(call: Call) -> bool:
         updates = sent_json(call).get("updates")
@@ -62,7 +62,7 @@ def _own_locations(registries: Registries) -> None:
 
 
 def _own_versions(registries: Registries) -> None:
-    """The first version has the server's time and summary, whatever was sent."""
+    """Give the first version the server's time and summary, whatever was sent."""
 
     def rebuilt(_before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
         first = replace(made.versions[0], timestamp_ms=1, summary={"engine-name": "catalog"})
@@ -73,7 +73,7 @@ def _own_versions(registries: Registries) -> None:
 
 
 def _busy(registries: Registries) -> None:
-    """Answers have properties, configuration and members of the catalog's own."""
+    """Add properties, configuration and members of the catalog to answers."""
 
     def busy(body: Body) -> Body:
         metadata = body["metadata"]
@@ -89,7 +89,7 @@ def _busy(registries: Registries) -> None:
 
 
 def _other_spelling(registries: Registries) -> None:
-    """The uuid is in capitals, and versions are listed newest first."""
+    """Spell the uuid in capitals, and list versions newest first."""
 
     def spelled(body: Body) -> Body:
         metadata = body["metadata"]
@@ -101,7 +101,7 @@ def _other_spelling(registries: Registries) -> None:
 
 
 def _bare_errors(registries: Registries) -> None:
-    """Errors of views are bare, as the letter of their schema says (E16)."""
+    """Answer errors of views without the envelope, as their schema literally says (E16)."""
 
     def bare(refused: Problem, reply: Reply) -> Reply:
         if refused.status not in {404, 409} or not reply.body:
@@ -126,4 +126,4 @@ LAWFUL_VIEWS: dict[str, Install] = {
     "other-view-spelling": _other_spelling,
     "bare-view-errors": _bare_errors,
 }
-"""Name -> what makes a mock such a catalog; no check may fail on any of them."""
+"""Name -> the installation of such a catalog on a mock; no check may fail on any of them."""

@@ -1,4 +1,4 @@
-"""Refusals by design: a building block for catalogs that are lawful and do not do everything."""
+"""Refusals by design: a building block for lawful catalogs without some capability."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ def refuse_if(
     status: int,
     type: str = "NotHere",  # noqa: A002 - the member's name
 ) -> None:
-    """Refuse the calls that are not wanted; what is malformed or not there is so already."""
+    """Refuse unwanted calls; malformed calls and those to missing objects fail as usual."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if not unwanted(call):
@@ -33,7 +33,7 @@ def refuse_if(
 
 
 def updates_in(call: Call) -> list[dict[str, Any]]:
-    """The updates of a commit to one table or view, or of a transaction, as far as well-formed."""
+    """Return the well-formed updates of a commit to one table or view, or of a transaction."""
     sent = sent_json(call)
     changes = sent.get("table-changes")
     bodies = [sent, *(changes if isinstance(changes, list) else ())]

@@ -1,4 +1,4 @@
-"""Who refuses lacks something; who says that it is done, and has not done it, breaks a MUST."""
+"""A refusal is a missing capability; a success without the effect breaks a MUST."""
 
 import pytest
 from tests.kill.killing import checks_of, run_checks
@@ -11,7 +11,7 @@ MODULES = (
 )  # fmt: skip
 CHECKS = {check.id: check for check in checks_of(*MODULES)}
 
-# The check that it is taken at all, the check that it then shows, and a defect of each kind.
+# The check that a request is accepted, the check of its effect, and a defect for each.
 PAIRS = [
     (
         "update.remove-snapshot-ref.main",

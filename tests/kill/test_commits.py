@@ -39,7 +39,7 @@ CHECKS = checks_of(*(module for modules in FAMILIES.values() for module in modul
 
 
 def together(*names: str) -> Install:
-    """A catalog with all these peculiarities; what is named later changes answers last."""
+    """Return a catalog with all these peculiarities; the later ones change answers last."""
 
     def install(registries: Registries) -> None:
         for name in names:
@@ -74,7 +74,7 @@ EVERY_LAWFUL: dict[str, Install] = {
 }
 
 
-# --------------------------------------------------------------------- what is lawful
+# --------------------------------------------------------------------- lawful catalogs
 
 
 @pytest.mark.parametrize("name", EVERY_LAWFUL)
@@ -114,19 +114,19 @@ def test_a_capability_is_found_out_by_trying(capability: str, lacking: str) -> N
 
 
 def _forgets(registries: Registries) -> None:
-    """Every commit is answered, and none is kept."""
+    """Answer every commit, and keep none."""
     forget_effect(registries, "updateTable")
     forget_effect(registries, "commitTransaction")
 
 
 def _conflicts_are_400(registries: Registries) -> None:
-    """Failed requirements are bad requests."""
+    """Answer 400 for failed requirements."""
     refuse_as(registries, "updateTable", 409, 400)
     refuse_as(registries, "commitTransaction", 409, 400)
 
 
 def _transactions_are_missing(registries: Registries) -> None:
-    """A catalog that lists no endpoints has no transactions."""
+    """Let a catalog that lists no endpoints serve no transactions."""
 
     def no_route(_context: Context, _state: WarehouseState, _call: Call) -> Decided:
         raise Problem(404, "NotFoundException", "No such path")

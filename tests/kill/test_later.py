@@ -1,4 +1,4 @@
-"""What only a later document says is recognised and never blamed (verdict-rules 10)."""
+"""Features of later documents are recognised and never at fault (verdict-rules 10)."""
 
 from collections.abc import Iterable
 
@@ -42,7 +42,7 @@ def verdicts_on(
 def test_a_catalog_of_later_documents_passes_everything() -> None:
     verdicts, _ = verdicts_on(LAWFUL_LATER, CHECKS)
     others = {v.check: v.outcome for v in verdicts if v.outcome is not Outcome.PASS}
-    # It compares one tag with one tag: of a list it makes nothing, and sends the whole table.
+    # The catalog compares one tag with one tag: for a list of tags it sends the whole table.
     assert others == {"etag.told-with-not-modified": Outcome.SKIP}
 
 
@@ -113,7 +113,7 @@ def test_a_column_of_a_later_type_is_not_blamed() -> None:
 
 
 def test_every_later_fact_is_shown_by_a_catalog_or_needs_none() -> None:
-    # What a client may add to a request shows in no answer; the type of a column is above.
+    # Parameters that a client may send show in no answer; the type of a column is tested above.
     asked = {fact.name for fact in load().later if fact.kind == "parameter"}
     assert set(SHOWN_BY) == {fact.name for fact in load().later} - asked - {"Type.variant"}
     assert set(SHOWN_BY.values()) == set(LAWFUL_LATER)

@@ -1,4 +1,4 @@
-"""The kill matrix itself: who is judged for which defect, and what counts as caught."""
+"""The kill matrix itself: the checks judged for a defect, and the conditions of a kill."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ LESSER = "dropNamespace.holds-namespace"
 
 
 def aimed(breaks: str) -> Defect:
-    """The defect that drops what is full, said to break something else."""
+    """Return the defect that drops full namespaces, declared to break something else."""
     return Defect("aimed", "Drops what is full", breaks, "All.", CASCADES.install)
 
 
@@ -79,7 +79,7 @@ def test_a_must_that_shows_as_less_only_is_a_miss() -> None:
 
 
 def at_level(level: Level) -> Verdict:
-    """A failure for the defect, of a check of this level."""
+    """Return a failure for the defect, of a check of this level."""
     return replace(kills(CASCADES, CHECKS)[0], level=level)
 
 

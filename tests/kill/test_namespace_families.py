@@ -1,4 +1,4 @@
-"""Configuration, namespaces, lists, names, errors, credentials: each check, proven by a defect."""
+"""Configuration, namespaces, lists, names, errors, credentials: a defect proves each check."""
 
 import pytest
 from tests.findings import told
@@ -39,7 +39,7 @@ def all_verdicts(session: Session) -> list[Verdict]:
     return verdicts + passive_verdicts(observed, load())
 
 
-# --------------------------------------------------------------------- what is lawful
+# --------------------------------------------------------------------- lawful catalogs
 @pytest.mark.parametrize("name", LAWFUL)
 def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     with lawful_session(LAWFUL[name]) as session:

@@ -1,4 +1,4 @@
-"""Whether a route is open to anybody is not asked of that route alone."""
+"""Open routes: strangers may use a reading route, but no writing one where others are closed."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ NOTHING = {
 
 
 def on_route(operation_id: str, answer: Reply | None) -> Callable[[Registries], None]:
-    """Let everybody into one route, or give strangers this answer there, if there is one."""
+    """Let all requests use one route, or give strangers this answer there, if there is one."""
 
     def install(registries: Registries) -> None:
         faithful = registries.gates["authorization"]

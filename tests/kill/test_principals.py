@@ -1,4 +1,4 @@
-"""A second principal: each check is proven by a defect, and needs somebody to ask."""
+"""A second principal: a defect proves each check, and each check needs such a principal."""
 
 from typing import Any
 

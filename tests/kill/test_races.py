@@ -1,4 +1,4 @@
-"""Races: each check is proven by a defect in process and over HTTP, and lawful catalogs pass."""
+"""Races: a defect proves each check in process and over HTTP, and lawful catalogs pass."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ CONTENDED = (
 
 @contextmanager
 def http_session(defect_name: str | None = None) -> Iterator[Session]:
-    """A session with a mock of its own behind a socket, which may have a defect."""
+    """Yield a session with its own mock behind a socket, which may have a defect."""
     with MockCatalog(seed=1, token=TOKEN) as mock:
         session = open_session(Target(mock.uri, warehouse=WAREHOUSE, token=TOKEN), run_id="kill")
         if defect_name is not None:
@@ -68,7 +68,7 @@ def judged(session: Session) -> list[Verdict]:
     return [judge(check, Catalog(session, check.id)) for check in CHECKS]
 
 
-# ---- nobody is blamed
+# ---- lawful catalogs
 
 
 def test_every_check_passes_on_the_faithful_mock_over_http() -> None:
@@ -107,14 +107,14 @@ def test_the_requests_do_not_depend_on_who_is_faster() -> None:
 
 
 def _without_server_values(body: str) -> str:
-    """What is left of a body without identities, places and times that the server has made."""
+    """Return a body without the ids, locations and times that the server has made."""
     body = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID", body)
     body = re.sub(r'"(metadata-location|location|manifest-list)":"[^"]*"', r'"\1":""', body)
     return re.sub(r'"timestamp-ms":\d+', '"timestamp-ms":0', body)
 
 
 EVERY_LAWFUL: dict[str, Install] = {**LAWFUL, **LAWFUL_TABLES, **LAWFUL_COMMITS}
-# Those that differ in what rivals do; whatever changes a single answer only is tested elsewhere.
+# Catalogs that differ for contenders; those with only other answers are tested elsewhere.
 ELSEWHERE = (
     "one-level-namespaces", "no-namespace-properties", "no-endpoints-listed", "read-only",
     "narrow-names", "vending-credentials", "current-snapshot-only", "no-rename",
@@ -132,7 +132,7 @@ def test_lawful_catalogs_are_not_blamed(name: str) -> None:
 
 
 def _trouble_for_losers(registries: Registries, status: int, *, applied: bool) -> None:
-    """Answer so whoever comes while another request is under way, whether or not it took effect."""
+    """Answer so during another request, whether or not the answered one took effect."""
     sight = LateSight(window_ms=10)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -153,7 +153,7 @@ def _trouble_for_losers(registries: Registries, status: int, *, applied: bool) -
 @pytest.mark.parametrize(("status", "applied"), [(429, False), (500, True), (503, False)])
 def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
     with mock_session() as (mock, session):
-        session.connection._sleep = lambda _: None  # the weather takes no time here
+        session.connection._sleep = lambda _: None  # retries take no time here
         _trouble_for_losers(mock.registries, status, applied=applied)
         session.exchanges.clear()
         verdicts = judged(session)
@@ -162,7 +162,7 @@ def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
 
 
 def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed() -> None:
-    """Optimistic locking of the whole warehouse: a conflict is a conflict, whoever it is with."""
+    """The whole warehouse has optimistic locking: any overlapping request is a conflict."""
     sight = LateSight(window_ms=10)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -206,7 +206,7 @@ def test_where_nobody_succeeds_nothing_is_proven() -> None:
     assert verdicts["race.half-visible-transaction"].outcome is Ending.BLOCKED
 
 
-# ---- who loses a race is blamed
+# ---- catalogs that lose races
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -217,7 +217,7 @@ def test_every_defect_fails_its_check_over_http(name: str) -> None:
     assert verdict.outcome is Ending.FAIL
     assert verdict.findings[0].symptom.slug.startswith("anomaly:")
     assert "contradiction: " in verdict.findings[0].detail
-    # What the witness speaks of is in the evidence.
+    # The exchanges that the witness names are in the evidence.
     told = {int(n) for n in re.findall(r"\(exchange (\d+)\)", verdict.findings[0].detail)}
     assert told <= {each.ordinal for each in verdict.evidence}
 
@@ -236,7 +236,7 @@ WITHOUT_RIVALS = {
 
 @pytest.mark.parametrize(("name", "check_id"), WITHOUT_RIVALS.items())
 def test_who_sends_one_request_after_another_notices_nothing(name: str, check_id: str) -> None:
-    """They are defects of races only: the check of the same sentence without rivals passes."""
+    """The defects show in races only: the check of the same sentence without a race passes."""
     families = ("test_namespaces", "test_tables", "test_register", "test_rename")
     others = ("test_commits_together", "test_transactions")
     (alone,) = [each for each in checks_of(*families, *others) if each.id == check_id]

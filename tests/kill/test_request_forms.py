@@ -1,4 +1,4 @@
-"""Strangers, tokens and spellings: what is forged is nobody's, and no lawful catalog is blamed."""
+"""Strangers, tokens and spellings: forged tokens are refused, and no lawful catalog is at fault."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_the_claims_of_a_token_are_read_and_those_of_anything_else_are_none() ->
     assert claims_of(unsigned_jwt({"sub": "a", "exp": 7})) == {"sub": "a", "exp": 7}
     assert claims_of("opaque") is None
     assert claims_of("not.a.jwt") is None
-    assert claims_of("e30.Ww.e30") is None  # whose claims are a list
+    assert claims_of("e30.Ww.e30") is None  # its claims are a list
 
 
 @pytest.mark.parametrize("kind", ["signed", "opaque"])
@@ -86,7 +86,7 @@ def test_a_forged_token_is_not_the_token_and_is_not_shown(kind: str) -> None:
     mock.stop()
 
 
-# -------------------------------------------------------------------------------- lawful
+# -------------------------------------------------------------------------------- lawful catalogs
 
 
 @pytest.mark.parametrize("check_id", ["auth.strangers-on-every-route", "auth.strangers-are-told"])
@@ -97,7 +97,7 @@ def test_a_catalog_that_is_open_to_anybody_is_not_asked_for_strangers(check_id: 
 
 
 def _without_signing(registries: Registries) -> None:
-    """Remote signing is unheard of."""
+    """Refuse remote signing as an unknown mechanism."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if "remote-signing" in call.request.headers.get("x-iceberg-access-delegation", ""):

@@ -1,4 +1,4 @@
-"""Round trips of names, namespaces and views, and second lives: they blame no lawful catalog."""
+"""Round trips of names, namespaces and views, and name reuse: no lawful catalog is at fault."""
 
 import re
 from functools import cache
@@ -49,7 +49,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _refuses_the_odd(registries: Registries) -> None:
-    """Whatever holds braces, blanks around, nothing, or a letter beyond ASCII is refused."""
+    """Refuse texts that are empty, or have braces, outer blanks or letters beyond ASCII."""
 
     def odd(call: Call) -> bool:
         return any(map(_is_odd, _texts(sent_json(call))))
@@ -59,7 +59,7 @@ def _refuses_the_odd(registries: Registries) -> None:
 
 
 def _plain_paths_only(registries: Registries) -> None:
-    """The web server in front refuses paths with anything but letters, digits and underscores."""
+    """Refuse paths with anything but letters, digits and underscores, as a proxy may."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Result:
         levels = "".join((*call.namespace, call.name))
@@ -88,7 +88,7 @@ LAWFUL_HERE: dict[str, Install] = {
 
 @cache
 def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
-    """What the checks say of a lawful catalog, and what is left on it."""
+    """Return the verdicts of the checks on a lawful catalog, and its residue."""
     with lawful_session(LAWFUL_HERE[name]) as session:
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
     return verdicts, session.residue

@@ -1,4 +1,4 @@
-"""Scan planning: each check is proven by a defect, each defect found, and lawful servers pass."""
+"""Scan planning: a defect proves each check, each defect is found, and lawful servers pass."""
 
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def test_a_planner_that_forgets_what_was_told_in_one_answer_is_not_blamed() -> N
 
 
 def _skipped(session: Session) -> dict[str, SkipKind]:
-    """The checks that are skipped, and how; the others have to pass."""
+    """Return the skipped checks with their skips; the others have to pass."""
     verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
     assert words([v for v in verdicts if v.outcome is not Outcome.SKIP]) == []
     return {v.check: v.skip.kind for v in verdicts if v.skip is not None}
@@ -131,7 +131,7 @@ def test_a_catalog_that_does_not_know_every_transform_is_not_blamed() -> None:
 def test_a_planner_that_prunes_nothing_is_not_blamed() -> None:
     with mock_session() as (mock, session):
         alter_request_body(mock.registries, "planTableScan", _without_filter)
-        # Without a residual of its own, that is: clients then apply the filter that they sent.
+        # Its answers have no residual: clients then apply the filter that they sent.
         alter_body(mock.registries, "planTableScan", _without_residuals)
         verdicts = [judge(check, Catalog(session, check.id)) for check in (*CHECKS, *FILTERED)]
     assert [line for line in words(verdicts) if "malformed" not in line] == []

@@ -1,4 +1,4 @@
-"""The token endpoint and credentials: each check is proven by a defect and blames no lawful one."""
+"""The token endpoint and credentials: a defect proves each check, no lawful catalog is at fault."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ CHECKS = checks_of("test_oauth2", "test_credentials")
 
 
 def verdicts_on(mock: MockCatalog, **options: Any) -> dict[str, Verdict]:
-    """The verdicts of all these checks on a server, reached with these options of a Target."""
+    """Return the verdicts of these checks on a server, with these options of a Target."""
     target = Target(ADDRESS, warehouse=WAREHOUSE, **options)
     session = open_session(target, run_id="kill", transport=mock.httpx_transport())
     try:
@@ -47,7 +47,7 @@ def server(**options: Any) -> MockCatalog:
 
 
 def vending(storage: Any = "s3") -> VendingSettings:
-    """Credentials for the storage, and a token for the catalog with every table."""
+    """Return settings that vend storage credentials, and a catalog token with every table."""
     return VendingSettings(storage=storage, table_config={"token": TOKEN})
 
 
@@ -67,15 +67,15 @@ def test_no_secret_is_recorded() -> None:
             judge(check, Catalog(session, check.id))
         recorded = repr(session.exchanges)
     assert "kill-secret" not in recorded
-    assert "eyJ" not in recorded  # as every JWT begins
-    assert "ICECHECK" not in recorded  # as the mock's key ids begin
+    assert "eyJ" not in recorded  # the beginning of every JWT
+    assert "ICECHECK" not in recorded  # the beginning of the mock's key ids
 
 
-# --------------------------------------------------------------------- what is lawful
+# --------------------------------------------------------------------- lawful catalogs
 
 
 def skipped(verdicts: dict[str, Verdict]) -> dict[str, SkipKind]:
-    """What was skipped and why; everything else must have passed."""
+    """Return the skipped checks with their reasons; everything else must have passed."""
     wrong = [v for v in verdicts.values() if v.outcome not in {Ending.PASS, Ending.SKIP}]
     assert words(wrong) == []
     return {id_: v.skip.kind for id_, v in verdicts.items() if v.skip is not None}
@@ -122,7 +122,7 @@ OTHER_SERVER = "http://other.invalid/v1/oauth/tokens"
 def test_no_token_is_asked_for_without_a_credential_for_this_server(
     options: dict[str, str], asked: int
 ) -> None:
-    """In process every address is the mock: only the session's own token is asked for."""
+    """In process every address is the mock: only the session's own token is requested."""
     mock = server(vending=vending())
     found = skipped(verdicts_on(mock, **options))
     assert set(found) == {check.id for check in checks_of("test_oauth2")}
@@ -137,7 +137,7 @@ def test_an_open_catalog_that_gives_anybody_a_token_is_only_told_of_its_errors()
 
 
 def _fresh_each_time(registries: Registries) -> None:
-    """Every load vends new credentials, and then has no entity tag."""
+    """Vend new credentials in every load, which then has no entity tag."""
     turn = iter(range(10_000))
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -153,7 +153,7 @@ def _fresh_each_time(registries: Registries) -> None:
 
 
 def _for_the_bucket(registries: Registries) -> None:
-    """Credentials for the whole bucket, in the other spelling of the scheme."""
+    """Vend credentials for the whole bucket, with the scheme's other spelling."""
 
     def alter(body: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
         return {

@@ -1,4 +1,4 @@
-"""Tables, register, rename, metrics: each check is proven by a defect and blames no lawful one."""
+"""Tables, register, rename, metrics: a defect proves each check, no lawful catalog is at fault."""
 
 import pytest
 from tests.kill.killing import (
@@ -34,7 +34,7 @@ def verdicts_on(install: Install) -> list[Verdict]:
         return [judge(check, Catalog(session, check.id)) for check in CHECKS]
 
 
-# --------------------------------------------------------------------- what is lawful
+# --------------------------------------------------------------------- lawful catalogs
 
 
 @pytest.mark.parametrize("name", EVERY_LAWFUL)

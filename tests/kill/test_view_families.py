@@ -1,4 +1,4 @@
-"""Views, their names and their commits: each check is proven by a defect, and blames no one."""
+"""Views, their names and commits: a defect proves each check, no lawful catalog is at fault."""
 
 from functools import cache
 
@@ -45,7 +45,7 @@ EVERY_LAWFUL: dict[str, Install] = {
 
 @cache
 def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
-    """What all checks and the passive ones say of a lawful catalog, and what is left on it."""
+    """Return the verdicts of all checks on a lawful catalog, passive ones too, and its residue."""
     with lawful_session(EVERY_LAWFUL[name]) as session:
         session.exchanges.clear()
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
@@ -53,7 +53,7 @@ def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
     return verdicts, session.residue
 
 
-# --------------------------------------------------------------------- what is lawful
+# --------------------------------------------------------------------- lawful catalogs
 
 
 @pytest.mark.parametrize("name", EVERY_LAWFUL)

@@ -1,4 +1,4 @@
-"""Golden files: what a change shows in review, and the list of debts, which only shrinks."""
+"""Golden files: they show a change in review. The list of debts only gets shorter."""
 
 import difflib
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "golden"
 VARIABLE = "ICECHECK_UPDATE_GOLDEN"
-"""Set to 1, golden files are written instead of compared; paid debts are then struck out."""
+"""If 1, golden files are written instead of compared, and paid debts are removed."""
 
 _MESSAGE = (
     "{name} is not what was reviewed; if the change is meant, run the tests of tests/laws with "
@@ -21,12 +21,12 @@ _DEBTS_HEAD = """\
 
 
 def updating() -> bool:
-    """Whether golden files are to be written."""
+    """Return whether golden files are to be written."""
     return os.environ.get(VARIABLE, "") not in {"", "0"}
 
 
 def expect_golden(name: str, lines: Sequence[str], folder: Path = FOLDER) -> None:
-    """Compare lines with a golden file, or write them; the difference is the failure's message."""
+    """Compare lines with a golden file, or write them; a failure shows the difference."""
     path = folder / name
     if updating():
         folder.mkdir(exist_ok=True)
@@ -37,7 +37,7 @@ def expect_golden(name: str, lines: Sequence[str], folder: Path = FOLDER) -> Non
 
 
 def reviewed(name: str, folder: Path = FOLDER) -> list[str]:
-    """The lines of a golden file as they were reviewed last."""
+    """Return the lines of a golden file as they were reviewed last."""
     path = folder / name
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
@@ -45,9 +45,9 @@ def reviewed(name: str, folder: Path = FOLDER) -> list[str]:
 def expect_part(
     name: str, keys: Iterable[str], lines: Sequence[str], folder: Path = FOLDER
 ) -> None:
-    """Compare the lines of a golden file that begin with one of the keys, or write these only.
+    """Compare only the lines of a golden file that begin with one of the keys, or write only these.
 
-    A line is a key and what is known of it, as ``key | rest``; the file is sorted.
+    A line is ``key | rest``; the file is sorted.
     """
     mine = frozenset(keys)
     known = reviewed(name, folder)
@@ -61,19 +61,19 @@ def expect_part(
 
 
 def key_of(line: str) -> str:
-    """What a line of a golden file is about."""
+    """Return the key of a line of a golden file."""
     return line.partition(" | ")[0]
 
 
 def debts(kind: str, folder: Path = FOLDER) -> set[str]:
-    """The ids of one kind that the list of debts names."""
+    """Return the ids of one kind in the list of debts."""
     return {owed for each, owed in _listed(folder) if each == kind}
 
 
 def expect_debts(kind: str, owed: Iterable[str], folder: Path = FOLDER) -> None:
-    """Judge that what is owed of one kind is exactly what the list of debts names.
+    """Check that the list of debts names exactly these ids of one kind.
 
-    When updating, lines that are no longer owed are struck out; none is ever added.
+    When updating, paid lines are removed; no line is ever added.
     """
     owed = set(owed)
     if updating():

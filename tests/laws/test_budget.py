@@ -1,4 +1,4 @@
-"""What a run costs: how many requests it sends, and that nobody asks more of what is shared."""
+"""The cost of a run: the number of its requests; no check uses the shared namespace as its own."""
 
 from functools import cache
 
@@ -20,9 +20,9 @@ from icecheck.wire.exchange import Exchange, Step
 
 REQUESTS_MAX = 2500
 OF_THE_COMMAND = 10
-"""More than the command line asks besides, before the checks and after them."""
+"""An upper bound of the command line's own requests, before the checks and after them."""
 SMOKE_REQUESTS_MAX = 150
-# Requests about a namespace itself, or about all that is in it.
+# Requests about a namespace itself, or about all objects in it.
 OF_A_NAMESPACE = frozenset(
     {
         "loadNamespaceMetadata",
@@ -37,7 +37,7 @@ OF_A_NAMESPACE = frozenset(
 
 @cache
 def sent(isolation: str, *globs: str) -> tuple[Exchange, ...]:
-    """All that the checks send to a mock that offers everything, as the bundled one does."""
+    """Return all requests of the checks to a mock that offers everything, like the bundled one."""
     nobody = Client("nobody", "law-secret", permissions=Permissions.nothing())
     mock = MockCatalog(
         seed=1,

@@ -1,11 +1,11 @@
-"""Who asks for the contract of no version in particular: what runs has the contract of its run."""
+"""The modules that use the contract of the default version; a run uses its own version's."""
 
 import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
-# Module -> why it takes the default version. The list may only shrink.
+# Module -> the reason for the default version. The list may only get shorter.
 OF_NO_RUN = {
     "src/icecheck/cli/commands/explain.py": "tells of the newest version: there is no run",
     "src/icecheck/cli/commands/list.py": "tells of the newest version: there is no run",
@@ -39,7 +39,7 @@ def test_only_these_modules_ask_for_the_contract_of_no_version() -> None:
 
 
 def _asks(module: ast.Module) -> bool:
-    """Whether a module calls the contract's `load` without a version, however it imports it."""
+    """Return whether a module calls the contract's `load` without a version, by any import."""
     names: set[str] = set()
     modules: set[str] = set()
     for node in ast.walk(module):

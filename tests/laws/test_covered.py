@@ -1,4 +1,4 @@
-"""Law 3 and the registries of law 5: what is required is proven, what is documented is served."""
+"""Law 3 and the registries of law 5: requirements are proven, documented operations served."""
 
 from collections.abc import Collection, Mapping
 
@@ -14,9 +14,9 @@ CONTRACT = load()
 
 
 def proven() -> Mapping[str, list[str]]:
-    """Requirement id -> the checks that prove it.
+    """Return requirement id -> the checks that prove it.
 
-    A passive check of a body counts for nothing: it judges what others happen to ask for.
+    A passive check of a body does not count: it judges answers to other checks' requests.
     """
     proving: dict[str, list[str]] = {}
     for check in collect(Group, load(), disruptive=True):
@@ -74,6 +74,6 @@ def test_every_documented_assertion_is_judged() -> None:
 
 
 def expect_served(kind: str, documented: Collection[str], served: Collection[str]) -> None:
-    """Judge that the mock does what the contract names, debts aside, and nothing else."""
+    """Check that the mock does what the contract names, except debts, and nothing else."""
     assert set(served) <= set(documented)
     expect_debts(kind, set(documented) - set(served))

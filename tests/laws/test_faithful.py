@@ -1,4 +1,4 @@
-"""Law 1: the whole suite passes on the faithful mock, however it is run, and leaves it empty."""
+"""Law 1: the whole suite passes on the faithful mock, in any way of running, and leaves nothing."""
 
 import contextlib
 import itertools
@@ -29,13 +29,13 @@ from icecheck.target.target import Given, Target
 
 WAREHOUSE = "wh"
 CREDENTIAL = "law:law-secret"
-TOKEN = "law-token"  # what tables come with
+TOKEN = "law-token"  # vended with tables
 PARENT = "given_parent"
 ADDRESS = "http://mock.invalid"
 
 
 def faithful(prefix: str | None = None, *, secured: bool = True) -> MockCatalog:
-    """The mock with all that can be asked of a catalog: tokens, and credentials for storage."""
+    """Return the mock with tokens and storage credentials, so that no check is skipped."""
     client_id, _, secret = CREDENTIAL.partition(":")
     clients = (Client(client_id, secret), client_without_rights(SECOND))
     return MockCatalog(
@@ -50,27 +50,27 @@ def faithful(prefix: str | None = None, *, secured: bool = True) -> MockCatalog:
 def target(
     mock: MockCatalog, isolation: str, url: str = ADDRESS, *, secured: bool = True
 ) -> Target:
-    """Where the run goes; "parent" gets the namespace that a user would have made."""
+    """Return the run's target; for "parent", after making the namespace that a user would make."""
     access: Any = {"warehouse": WAREHOUSE}
     access |= {"credential": CREDENTIAL, "second": SECOND} if secured else {}
     plain = Target(url, isolation="flat", **access)
     if isolation != "parent":
         return Target(url, isolation=isolation, **access)
     session = open_session(plain, run_id="given", transport=mock.httpx_transport())
-    session.connection.guard = lambda _: None  # a user may make what is not a run's
+    session.connection.guard = lambda _: None  # a user may make other objects than a run
     Catalog(session, "parent").create_namespace((PARENT,)).expect(200)
     session.close()
     return Target(url, namespace=(PARENT,), **access)
 
 
 def left_on(mock: MockCatalog) -> list[tuple[str, ...]]:
-    """What a run has left on the mock, the given parent aside."""
+    """Return the namespaces that a run has left on the mock, except the given parent."""
     found = [namespace for namespace, _ in mock.state(WAREHOUSE).namespaces.after()]
     return [namespace for namespace in found if namespace != (PARENT,)]
 
 
 class Cell(NamedTuple):
-    """How a catalog is reached, and where a run keeps its objects."""
+    """The access to a catalog, and the isolation of a run."""
 
     isolation: str
     prefix: str | None
@@ -87,8 +87,8 @@ CELLS = {
 
 
 # Every isolation, prefix and kind of access is in one of these at least, and the plain run and
-# those under pytest are complete too; the walks, most of the requests, are made in the other cells
-# where the variable says so.
+# those under pytest are complete too; the generated checks run in the other cells only if the
+# variable says so.
 COMPLETE = {
     "nested-of-two-segments-open", "flat-percent-encoded-secured", "parent-none-open",
 }  # fmt: skip
@@ -104,7 +104,7 @@ def groups_of(name: str) -> tuple[Group, ...]:
 def direct_run(
     cell: Cell, workers: int, order: int | None, groups: tuple[Group, ...] = GROUPS
 ) -> tuple[Run, list[tuple[str, ...]]]:
-    """A run in process, in the checks' own order or a random one, and what it left."""
+    """Return a run in process, in the checks' own order or a random one, and its residue."""
     mock = faithful(cell.prefix, secured=cell.secured)
     where = target(mock, cell.isolation, secured=cell.secured)
     with shuffled(order):
@@ -133,7 +133,7 @@ def shuffled(order: int | None) -> Iterator[None]:
 
 @cache
 def plain_run() -> dict[str, str]:
-    """The outcomes of a run one check after the other, in their own order."""
+    """Return the outcomes of a run one check after the other, in their own order."""
     run, left = direct_run(Cell("nested", None, secured=True), 1, None)
     expect_faithful(run, left)
     return outcomes(run)
@@ -158,7 +158,7 @@ def test_every_check_passes_and_the_mock_is_empty_afterwards() -> None:
 
 @pytest.mark.parametrize("name", CELLS)
 def test_the_verdicts_are_the_same_however_the_catalog_is_reached(name: str) -> None:
-    """Four workers, and a random order of its own for every cell."""
+    """Each cell has four workers and its own random order."""
     cell = CELLS[name]
     run, left = direct_run(cell, 4, order=[*CELLS].index(name), groups=groups_of(name))
     expect_faithful(run, left)
@@ -167,19 +167,19 @@ def test_the_verdicts_are_the_same_however_the_catalog_is_reached(name: str) -> 
     found = outcomes(run)
     others = {check for check, outcome in found.items() if plain_run().get(check) != outcome}
     others |= {check for check in passed_in(groups_of(name)) if check not in found}
-    # A catalog without a prefix is not asked what the prefix is for.
+    # A catalog without a prefix skips the check of the prefix.
     if not cell.prefix:
         others.discard("getConfig.prefix-serves")
     if cell.secured:
         assert others == set()
     else:
-        # An open one is not asked who may what; nothing else may be left out.
+        # An open one skips the checks of access; no other check may be missing.
         assert {found.get(check, "skip") for check in others} <= {"skip"}
         assert [check for check in others if not about_access(check)] == []
 
 
 def passed_in(groups: tuple[Group, ...]) -> set[str]:
-    """The checks of these groups that a run judges one by one."""
+    """Return the checks of these groups that a run judges one by one."""
     return {check.id for check in collect(groups, load())} & plain_run().keys()
 
 

@@ -1,4 +1,4 @@
-"""The list of debts only shrinks, and golden files are compared unless they are to be written."""
+"""The list of debts only gets shorter; golden files are compared unless they are to be written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Whoever reads a finding learns who suffers from it, or that no client is known to."""
+"""Every finding names the clients that it affects, or says that none is known."""
 
 from tests.findings import a_finding
 
@@ -13,7 +13,7 @@ FINDING = a_finding("status", "404", "200")
 
 
 def verdicts() -> list[Verdict]:
-    """A failure of every check there is, the passive ones included."""
+    """Return a failure of every existing check, the passive ones included."""
     contract = load()
     asked = [
         Verdict(c.id, c.title, c.group, c.level, c.proves, c.operations, c.profile, Outcome.FAIL,

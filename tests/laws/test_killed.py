@@ -17,13 +17,13 @@ from icecheck.run.collect import collect
 
 MATRIX = "kill_matrix.txt"
 WORKFLOWS = "workflow_kills.txt"
-"""Workflows have requirements of their own, which no defect names: one that breaks a step each."""
+"""The kills of workflows, whose requirements no defect names: a defect for each breaks a step."""
 SPARK = "spark_kills.txt"
 """As above, for the checks with Spark: tests/spark proves them."""
 DATA = "proven_by.json"
 HOME = "icecheck.mock_server.defects"
 PART_MAX = 60
-"""Defects in one test: so that several workers share them evenly."""
+"""The number of defects in one test: several workers then share them evenly."""
 
 
 @cache
@@ -32,7 +32,7 @@ def checks() -> tuple[Check, ...]:
 
 
 def families() -> dict[str, list[Defect]]:
-    """The defects by the module that declares them, large modules in parts."""
+    """Return the defects by the module that declares them, large modules in parts."""
     found: dict[str, list[Defect]] = {}
     for defect in defects().values():
         found.setdefault(defect.module.removeprefix(f"{HOME}."), []).append(defect)
@@ -46,7 +46,7 @@ def families() -> dict[str, list[Defect]]:
 
 
 def matrix() -> dict[str, list[str]]:
-    """Defect -> the checks that it fails, of all kinds, as reviewed."""
+    """Return defect -> the checks of all kinds that it fails, as reviewed."""
     rows = [line.split(" | ") for line in reviewed(MATRIX)]
     found = {name: failed.split() for name, _, failed in rows}
     for file in (WORKFLOWS, SPARK):
@@ -66,7 +66,7 @@ def test_a_defect_says_who_suffers() -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_the_defects_of_a_family_are_caught_by_what_was_reviewed(family: str) -> None:
-    """By a check of what they break, at its level; what else fails is in the golden file."""
+    """A check of the broken requirement fails at its level; the golden file has other failures."""
     lines, wrong = [], []
     for defect in families()[family]:
         failed = kills(defect, checks())

@@ -1,4 +1,4 @@
-"""Law 2: what is less than a MUST fails no check of a MUST, wherever else it shows."""
+"""Law 2: a defect of less than a MUST fails no check of a MUST, wherever else it shows."""
 
 from functools import cache
 
@@ -16,13 +16,13 @@ from icecheck.proof.reach import Entry, changed_by
 from icecheck.run.collect import collect
 
 EXCEPTIONS = "levels.txt"
-"""Defects that do more than they should, as ``defect | why``; whatever else does fails."""
+"""Defects that fail a MUST although theirs is less, as ``defect | why``; no others may."""
 WRONG = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
 
 
 @cache
 def reach() -> dict[Check, frozenset[Entry]]:
-    """The checks of a MUST, and the behaviour of the mock that each of them meets."""
+    """Return the checks of a MUST with the mock's behaviour that each of them uses."""
     must = [check for check in collect((Group.CHECKS,), load()) if check.level is Level.MUST]
     met = reached_by(must)
     return {check: met[check.id] for check in must}
@@ -33,16 +33,19 @@ def is_lesser(defect: Defect) -> bool:
 
 
 def is_part_of_a_wider_one(defect: Defect) -> bool:
-    """Whether another defect does the same to all operations: what that fails, this may fail."""
+    """Return whether another defect does the same to all operations.
+
+    Such a defect may fail the checks that the wider one fails.
+    """
     name, _, operation_id = defect.name.rpartition("-")
     return operation_id in load().operations and name in defects()
 
 
 def too_much(defect: Defect) -> list[str]:
-    """The checks of a MUST that a defect fails or blocks, passive ones included.
+    """Return the checks of a MUST that a defect fails or blocks, passive ones included.
 
-    Judged are those which meet behaviour that the defect changes, on a catalog that has it from
-    the start: a run may adapt to it, as to any catalog.
+    The judged checks are those that use behaviour which the defect changes, on a catalog that has
+    it from the start: a run may adapt to it, as to any catalog.
     """
     changed = changed_by(defect)
     concerned = [check for check, met in reach().items() if met & changed]

@@ -1,4 +1,4 @@
-"""Law 2 for checks that no function runs: each can fail on an answer that the mock gives."""
+"""Law 2 for passive checks: each can fail on an answer that the mock gives."""
 
 import json
 import re
@@ -21,11 +21,11 @@ OPEN_TYPE = re.compile(rb'"type":"(long|string|int|sql)"')
 """Types of columns and of a view's representations: the document lists them in prose only."""
 
 ALIKE_MAX = 4
-"""So many answers of one operation and status are spoiled: they differ little."""
+"""The number of answers of one operation and status that are spoiled: they differ little."""
 
 
 def answers() -> list[Exchange]:
-    """What the faithful mock answers to the checks."""
+    """Return the faithful mock's answers to the checks."""
     with mock_session() as (_, session):
         session.exchanges.clear()
         for check in collect((Group.CHECKS,), load()):
@@ -34,7 +34,7 @@ def answers() -> list[Exchange]:
 
 
 def spoiled(exchange: Exchange) -> Iterator[Exchange]:
-    """Yield the answer in ways in which servers get it wrong."""
+    """Yield the answer with faults that servers make."""
     if exchange.status == 204:
         yield replace(exchange, response_body=b"{}")
     if not exchange.claims_json:
@@ -60,7 +60,7 @@ def verdicts(exchanges: list[Exchange]) -> list[Verdict]:
 
 
 def shapeless(sample: Exchange, row: Response) -> Iterator[Exchange]:
-    """Yield answers of a documented status that say they are JSON, and are not as documented."""
+    """Yield answers of a documented status with a JSON content type and undocumented bodies."""
     status = int(row.status.replace("XX", "99"))
     method = load().operations[row.operation_id].method
     answer = replace(sample, operation=row.operation_id, method=method, status=status)

@@ -1,4 +1,4 @@
-"""The other side of law 1: a catalog that breaks no rule is not blamed, however unlike the mock."""
+"""The reverse of law 1: a catalog that breaks no rule is not at fault, however unlike the mock."""
 
 import pytest
 from tests.kill.killing import words
@@ -16,7 +16,7 @@ from icecheck.run.collect import collect
 EVERY = {**LAWFUL, **LAWFUL_TABLES}
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 
-# Each makes use of several freedoms at once; tests/kill has them one by one, family by family.
+# Each uses several freedoms at once; tests/kill tests them one by one, family by family.
 CATALOGS = {
     "answers-in-its-own-way": (
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
@@ -42,7 +42,7 @@ def install(names: tuple[str, ...], registries: Registries) -> None:
 
 
 def verdicts_on(names: tuple[str, ...]) -> tuple[list[Verdict], list[str]]:
-    """What is said of such a catalog, and what is left on it."""
+    """Return the verdicts on such a catalog, and its residue."""
     with lawful_session(lambda registries: install(names, registries)) as session:
         session.exchanges.clear()
         verdicts = [judge(check, Catalog(session, check.id)) for check in collect(GROUPS, load())]
@@ -62,5 +62,5 @@ def test_a_lawful_catalog_is_not_blamed(catalog: str) -> None:
 def test_every_freedom_is_used_by_some_catalog_or_is_a_missing_operation() -> None:
     used = {name for names in CATALOGS.values() for name in names}
     rest = {name for name in EVERY if name not in used and not name.startswith("without-")}
-    # A default format version cannot be two at once.
+    # A catalog has one default format version only.
     assert rest == {"version-1-by-default"}

@@ -1,4 +1,4 @@
-"""Whatever a catalog answers is judged: nonsense is its fault, and never an error of the suite."""
+"""Every answer is judged: a malformed one is the catalog's fault, and never a suite error."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,8 @@ from icecheck.run.collect import collect
 
 Alter = Callable[[Any], Any]
 CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), load())
-# Walks meet the nonsense of everybody; that of writers alone would take them as long again.
+# The generated checks meet the nonsense of all operations; with that of writers alone they would
+# take as long again.
 OF_WRITERS = (
     CHECKS if os.environ.get(EVERY_CELL) else collect((Group.CHECKS, Group.SCENARIOS), load())
 )
@@ -26,7 +27,7 @@ WRITERS = ("createTable", "registerTable", "updateTable")
 
 
 def of_another_type(value: Any) -> Any:
-    """Numbers as text, text as numbers, at any depth."""
+    """Return a value with numbers as text and text as numbers, at any depth."""
     match value:
         case dict():
             return {key: of_another_type(inner) for key, inner in value.items()}
@@ -45,7 +46,7 @@ def every_member(value: Any) -> Alter:
 
 
 def every_metadata_member(value: Any) -> Alter:
-    """Leave answers with table metadata whole but for what is in the metadata."""
+    """Return an alteration of every member in the metadata of an answer, and of nothing else."""
 
     def alter(body: Any) -> Any:
         if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):

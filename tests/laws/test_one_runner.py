@@ -1,4 +1,4 @@
-"""`icecheck run` and pytest are one runner: on the same catalog they come to the same report."""
+"""`icecheck run` and pytest are one runner: on the same catalog they give the same report."""
 
 import json
 import os
@@ -41,7 +41,8 @@ Document = dict[str, Any]
 class Case(NamedTuple):
     """A catalog, and the modules of checks that are judged on it.
 
-    ``serve`` gives the URL of a mock that is or is not faithful; ``more`` are options of both.
+    ``serve`` gives the URL of a mock that is or is not faithful; ``spec`` is the document's
+    version.
     """
 
     modules: tuple[str, ...]
@@ -73,7 +74,7 @@ def no_metrics(mock: MockCatalog) -> None:
 
 
 def without_metrics() -> Any:
-    """A catalog that does not claim to take metrics, and takes them."""
+    """Return a catalog that does not claim metrics, but accepts them."""
 
     def unlisted(body: Document) -> Document:
         return body | {"endpoints": [e for e in body["endpoints"] if not e.endswith("/metrics")]}
@@ -82,7 +83,7 @@ def without_metrics() -> Any:
 
 
 def first_answer_malformed() -> Any:
-    """Only the first namespace, which no check makes, is answered without its name."""
+    """Answer the first creation of a namespace, which no check sends, without the name."""
 
     def prepare(mock: MockCatalog) -> None:
         made: list[None] = []
@@ -98,7 +99,7 @@ def first_answer_malformed() -> Any:
 
 
 def nothing_works() -> Any:
-    """A catalog on which nothing can be made for a check, so that each one is blocked."""
+    """Return a catalog that lacks what every check needs, so that each one is blocked."""
 
     def prepare(mock: MockCatalog) -> None:
         def unlisted(body: Document) -> Document:
@@ -113,9 +114,9 @@ def nothing_works() -> Any:
 
 @contextmanager
 def behind_a_login() -> Iterator[str]:
-    """From the first HEAD on a login page answers, for a while; and again at the last look.
+    """Answer with a login page for a while from the first HEAD on, and again at the last look.
 
-    What the run looks at, to see who answers, is what it asks for before it lists namespaces.
+    The run recognises the catalog by the request that it sends before it lists namespaces.
     """
     lock = threading.Lock()
     pages, looks, last, witness = 0, 0, "", ""
@@ -154,7 +155,7 @@ CASES = {
 
 
 def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
-    """The report of the runner of the command line, in this process."""
+    """Return the report of the runner of the command line, in this process."""
     modules = {f"icecheck.conformance.{name}" for name in case.modules}
     chosen = [c for c in collect(tuple(Group), load()) if c.function.__module__ in modules]
     with case.serve() as url:
@@ -172,7 +173,7 @@ def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
 
 
 def pytest_on(case: Case, directory: Path, how: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """The same checks under pytest, in a process of its own; its report is in ``report``."""
+    """Run the same checks under pytest, in its own process; its report is in ``report``."""
     with case.serve() as url:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, "--pyargs"]
         command += [f"icecheck.conformance.{name}" for name in case.modules]
@@ -193,7 +194,7 @@ def pytest_on(case: Case, directory: Path, how: Sequence[str]) -> subprocess.Com
 
 
 def under_pytest(case: Case, directory: Path, how: Sequence[str]) -> Document:
-    """The report that the checks leave under pytest."""
+    """Return the report that the checks leave under pytest."""
     done = pytest_on(case, directory, how)
     page = directory / "report" / "run.json"
     assert page.is_file(), done.stdout[-4000:] + done.stderr[-2000:]
@@ -202,7 +203,7 @@ def under_pytest(case: Case, directory: Path, how: Sequence[str]) -> Document:
 
 
 def said_of(document: Document) -> Document:
-    """What a report says of the catalog, each row by its name: no times, no addresses."""
+    """Return a report's statements on the catalog by their names, without times and addresses."""
     document = json.loads(ADDRESS.sub("http://catalog", json.dumps(document)))
     said: Document = {"complete": document["complete"]}
     for member in ("verdict", "totals"):
@@ -218,7 +219,7 @@ def said_of(document: Document) -> Document:
 
 
 def without_names(said: Document) -> Document:
-    """The same without what names objects, and without how many the probes made."""
+    """Return the statements without names of objects and without the number of probes."""
     named = {"summary", "reproduce", "assertions"}
     kept = {key: value for key, value in said.items() if key != "left"}
     return {
@@ -230,7 +231,7 @@ def without_names(said: Document) -> Document:
 
 
 def differences(expected: Document, found: Document) -> Document:
-    """What two reports do not say alike: member -> what the one says, and the other."""
+    """Return the differences of two reports: member -> its two values."""
     return {
         name: (said, found.get(name)) for name, said in expected.items() if found.get(name) != said
     } | {name: (None, found[name]) for name in found.keys() - expected.keys()}
@@ -247,7 +248,7 @@ def test_the_command_line_and_pytest_say_the_same(name: str, tmp_path: Path) -> 
 def test_workers_and_their_order_change_nothing_but_names_and_probes(
     how: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Each worker has a root of its own, whose name is in what it makes."""
+    """Each worker has its own root, whose name is in the names of its objects."""
     case = CASES["register-overwrite-ignored"]
     expected = without_names(said_of(by_command_line(case)))
     found = without_names(said_of(under_pytest(case, tmp_path, how)))
@@ -263,7 +264,7 @@ def test_what_a_first_failure_leaves_unjudged_is_skipped_by_both(tmp_path: Path)
 
 
 def test_a_worker_that_ends_at_a_first_failure_leaves_a_complete_run(tmp_path: Path) -> None:
-    """It may judge what it was handed already."""
+    """A worker may still judge the checks that it was given before."""
     case = Case(("test_metrics",), lambda: served(prepare=no_metrics))
     found = under_pytest(case, tmp_path, ("-n", "1", "-x"))
     assert found["complete"] is True

@@ -1,4 +1,4 @@
-"""Every operation of the document has all that the project has for operations, or says why not."""
+"""Every operation of the document has all parts that operations need here, or a reason for none."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -21,9 +21,9 @@ from icecheck.target.target import Target
 CONTRACT = load()
 
 TOKEN = frozenset({"getToken"})
-"""It is asked by a form, without credentials, and has checks of its own (test_oauth2)."""
+"""Its request is a form without credentials; it has checks of its own (test_oauth2)."""
 ABOUT_A_PLAN = frozenset({Action.FETCH_PLAN, Action.FETCH_TASKS})
-"""They find a plan, which no table's name leads to."""
+"""They find a plan, and no table's name leads to a plan."""
 SEEN_BY_NOBODY = frozenset({Action.CANCEL_PLAN, Action.REPORT})
 """They show nothing of a table, and change nothing that another request shows."""
 
@@ -33,7 +33,7 @@ def method_of(operation_id: str) -> str:
 
 
 def lacking(operations: Iterable[Operation]) -> list[str]:
-    """Return, in words, everything that these operations lack."""
+    """Return one line for each part that one of these operations lacks."""
     return [f"{each.id}: {words}" for each in operations for words in _lacking(each)]
 
 
@@ -58,7 +58,7 @@ def _lacking(operation: Operation) -> Iterator[str]:
 
 
 def _finds_a_name(operation: Operation) -> bool:
-    """Whether a request leads to one table or view by its name."""
+    """Return whether a request leads to one table or view by its name."""
     facts = operation.facts
     by_path = Place.PATH in facts.names and f"{{{facts.object}}}" in operation.path
     by_body = not {Place.SOURCE, Place.TABLE_CHANGES}.isdisjoint(facts.names)

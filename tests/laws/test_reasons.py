@@ -1,4 +1,4 @@
-"""Law 3 for witnesses: a required check that no other catalog passes says what became of it."""
+"""Law 3 for witnesses: a required check that no other catalog passes has a recorded reason."""
 
 from tests.laws.golden import expect_golden
 from tests.reference.unwitnessed import (
@@ -14,13 +14,13 @@ from icecheck.contract import Level, load
 from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
 
 NEWER_MAX = 12
-"""With more checks that no catalog was asked for, the catalogs are to be recorded again."""
+"""With more checks newer than the records, the catalogs have to be recorded again."""
 
 
 def test_the_reasons_are_those_of_the_records() -> None:
     told = reasons(read_records())
     expect_golden(FILE.name, text_of(told).splitlines(), FILE.parent)
-    # Read again by the tests that come after an update.
+    # The tests after an update read it again.
     reasons_without_witness.cache_clear()
 
 

@@ -1,4 +1,4 @@
-"""Law 4: what reports and expectations refer to changes only where a reviewer sees it."""
+"""Law 4: names in reports and expectations change only where a reviewer sees it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Law: every symptom is declared once, with a title and a severity, beside what raises it."""
+"""Law: every symptom is declared once, with a title and a severity, beside its code."""
 
 import ast
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ LINKS = frozenset({"conformance", "mock_server", "scenarios", "spark_tests", "re
 
 
 def sources() -> list[Path]:
-    """Every module that may raise or read a finding; those that are reached by links once."""
+    """Return every module that may raise or read a finding; linked modules once."""
     found = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
     inside = ROOT / "src/icecheck"
     return [
@@ -120,7 +120,7 @@ def test_no_text_is_taken_for_a_symptom() -> None:
 
 
 def test_a_finding_about_a_status_has_the_set_of_those_that_were_due() -> None:
-    """`Reply.wrong_status` makes it; with words in place of the set it could not be grouped."""
+    """`Reply.wrong_status` makes it; with words instead of the set it could not be grouped."""
     in_words = [
         f"{path.name}:{call.lineno}"
         for path, call in calls("Violation", "violation", "Finding")
@@ -130,7 +130,7 @@ def test_a_finding_about_a_status_has_the_set_of_those_that_were_due() -> None:
 
 
 def test_nobody_reads_statuses_out_of_words() -> None:
-    """What was due and what came are sets and numbers, never English that is taken apart."""
+    """Expected and actual statuses are sets and numbers; no code parses them from English."""
     split = [
         f"{path.name}:{call.lineno}"
         for path, call in calls("split", "partition", "rsplit")

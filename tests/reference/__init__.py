@@ -1,1 +1,1 @@
-"""Catalogs that nobody here wrote: started from their published packages, verified, compared."""
+"""Catalogs of other authors: started from their published packages, verified, compared."""

@@ -1,8 +1,8 @@
 """``python -m tests.reference [--spark] [--record] [NAME …]``: verify catalogs, or record them.
 
-A catalog whose packages cannot be had is passed over with the reason. Exit code 1: a catalog did
+A catalog whose packages cannot be fetched is skipped with the reason. Exit code 1: a catalog did
 not start, something failed that its expectations.toml does not explain, or a check that passed in
-the recorded run does no longer.
+the recorded run no longer does.
 """
 
 import argparse
@@ -30,7 +30,7 @@ RUN_ID = "reference"
 
 
 def main() -> int:
-    """Go through the catalogs one after the other; two would disturb each other."""
+    """Verify or record the catalogs one after the other; two would disturb each other."""
     names = [catalog.name for catalog in CATALOGS]
     parser = argparse.ArgumentParser(prog="python -m tests.reference")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
@@ -74,7 +74,7 @@ def _holds(catalog: ReferenceCatalog, file: str, keep: Path | None, *, record: b
 
 
 def _record(name: str, document: dict[str, Any], file: str) -> None:
-    """Write a record, and what is read off the records."""
+    """Write a record, and the files that are generated from the records."""
     recording.write(name, document, file)
     pages.write(name)
     witnessing.FILE.write_text(witnessing.text_of(witnessing.records()), encoding="utf-8")
@@ -98,7 +98,7 @@ def _verify(
 
 
 def _compared(catalog: ReferenceCatalog, document: dict[str, Any], file: str) -> bool:
-    """Say what changed since the record; what is known to be flaky may go either way."""
+    """Print the changes since the record; checks known to be flaky may go either way."""
     comparison = compare(recording.read(catalog.name, file), document)
     entries = recording.entries(catalog.name)
     flaky = {e for e in entries if e.kind is ExpectationKind.FLAKY}

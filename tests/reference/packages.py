@@ -19,8 +19,8 @@ from icecheck.spark.unavailable import SparkUnavailable
 __all__ = ["Jar", "Unavailable", "cache_directory", "fetch_jars", "fetch_wheel", "java_command"]
 
 FETCH_TIMEOUT_SECONDS = 1200.0
-# Where systems keep what their Java trusts: a company's authority is in it, and not in the Java
-# that pip installs.
+# The systems' own Java trust stores: they contain a company's authority, unlike the Java that pip
+# installs.
 _TRUST_STORES = ("/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts")
 _IVY = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
   <info organisation="icecheck" module="reference"/>
@@ -33,14 +33,14 @@ _IVY = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
 
 
 class Unavailable(Exception):
-    """What a catalog is started from cannot be had here; says why in one line."""
+    """Raised when a catalog's packages or programs cannot be had here; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jar:
     """Maven coordinates; ``classifiers`` name the artifacts, the empty one being the main jar.
 
-    ``whole``: with what it depends on at run time.
+    ``whole``: with its run-time dependencies.
     """
 
     group: str
@@ -68,7 +68,7 @@ def java_command() -> str:
 
 
 def fetch_jars(name: str, jars: Iterable[Jar]) -> Path:
-    """Return the directory that holds these jars, resolving them if it is not there yet."""
+    """Return the directory of these jars, after fetching them if they are not there yet."""
     directory = cache_directory() / name
     complete = directory / "complete"
     if complete.is_file():

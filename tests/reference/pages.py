@@ -1,4 +1,4 @@
-"""The page of a catalog: how it is started, and below it what its recorded run found."""
+"""The page of a catalog: its start, and below that the findings of its recorded run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,13 +19,13 @@ _FOOT = """
 
 
 def write(name: str) -> None:
-    """Write what the records say below what the page says about the start."""
+    """Write the records' part of the page, below the part about the start."""
     path = recording.DIRECTORY / name / "README.md"
     path.write_text(page_of(name, path.read_text("utf-8")), encoding="utf-8")
 
 
 def page_of(name: str, page: str) -> str:
-    """Return the page with everything from "Recorded" on as the records have it."""
+    """Return the page with everything from "Recorded" on taken from the records."""
     run, entries = recording.read(name), recording.entries(name)
     head, _, _ = page.partition(f"\n{_RECORDED}")
     profiles = "; ".join(f"{p['id']} {p['status']}" for p in run["profiles"] if p["claimed"])
@@ -53,7 +53,7 @@ def _summary(run: Mapping[str, Any]) -> str:
 
 
 def _table(run: Mapping[str, Any], entries: Sequence[Expectation]) -> str:
-    """Return the causes with whose doing each is, if there are any."""
+    """Return the table of causes with their judgements, if there are any."""
     rows = [_row(cause, run, entries) for cause in run["causes"]]
     if not rows:
         return "Nothing was found.\n"

@@ -1,4 +1,4 @@
-"""What is kept of a run: everything that a comparison and a reader need, and no exchange."""
+"""The record of a run: everything that a comparison and a reader need, without exchanges."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ DIRECTORY = Path(__file__).parents[2] / "docs" / "catalogs"
 
 RUN = "run.json"
 SPARK_RUN = "run.spark.json"
-"""The record of the Spark checks, which take what others do not: PySpark, and files at hand."""
+"""The record of the Spark checks, which need PySpark and reachable files, unlike the others."""
 
 _BLOCKS = (
     "kind", "report_version", "run_id", "generated_at", "complete", "verdict", "suite", "spec",
@@ -27,9 +27,9 @@ _FINDINGS_MAX = 4
 
 
 def reduced(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run.json without exchanges and requirements, which the suite has anyway."""
+    """Return a run.json without exchanges and without requirements, which the suite has anyway."""
     kept = {block: document[block] for block in _BLOCKS}
-    # The port is another one each time.
+    # The port changes with each run.
     kept["target"] = document["target"] | {"url": "http://127.0.0.1"}
     kept["config"] = {k: v for k, v in document["config"].items() if k != "command"}
     kept["checks"] = [_check(check) for check in document["checks"]]
@@ -64,6 +64,6 @@ def read(name: str, file: str = RUN) -> dict[str, Any]:
 
 
 def entries(name: str) -> tuple[Expectation, ...]:
-    """Return what is known of a catalog's failures."""
+    """Return the recorded expectations for a catalog's failures."""
     path = DIRECTORY / name / "expectations.toml"
     return parse(path.read_text(encoding="utf-8"), str(path)).entries

@@ -22,12 +22,12 @@ LOG_TAIL_BYTES = 2000
 
 
 class NotReady(Exception):
-    """A catalog was started and did not answer; the message ends with its last words."""
+    """Raised when a started catalog does not answer; the message ends with the end of its log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """How a catalog is started; ``ready`` is the path that is answered 200 once it can be used.
+    """The start of a catalog; ``ready`` is the path that is answered 200 once it can be used.
 
     ``for_spark`` returns the environment in which Spark reaches the files; it may fetch packages.
     """
@@ -62,7 +62,7 @@ def running(starting: Starting) -> Iterator[str]:
 
 
 def free_ports(many: int) -> list[int]:
-    """Return ports of 127.0.0.1 that nobody listened on a moment ago."""
+    """Return ports of 127.0.0.1 that were free a moment ago."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(many)]
         for each in sockets:
@@ -94,7 +94,7 @@ def _answers(starting: Starting) -> bool:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it started, which are a session of their own."""
+    """End the process and all processes that it started, which are one session."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

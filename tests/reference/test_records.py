@@ -1,4 +1,4 @@
-"""The records of the catalogs that nobody here wrote: explained in full, and read for witnesses."""
+"""The records of other authors' catalogs: every failure is explained, and witnesses are read."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ RECORDS = [
 ]
 CAUSES_MAX = 12
 JUDGEMENTS = ("server: ", "document silent: ")
-"""Whose doing a finding is; what was the suite's own is mended, and stands in no file."""
+"""The judgements of a finding; faults of the suite itself are fixed, and are in no file."""
 
 
 def test_every_catalog_has_its_directory_and_every_directory_its_catalog() -> None:

@@ -1,4 +1,4 @@
-"""What is said of a required check that no catalog passed: read off runs of our own making."""
+"""The reasons of required checks that no catalog passed, on runs made up for the test."""
 
 from typing import Any
 

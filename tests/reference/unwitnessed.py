@@ -1,4 +1,4 @@
-"""Why a required check has no witness: read off recorded runs, their expectations, the register.
+"""The reasons why a required check has no witness, from runs, expectations and the register.
 
 A check that no recorded catalog has passed was failed, skipped or blocked by each, or judges an
 answer that none of them gave.
@@ -40,7 +40,7 @@ class Records:
     entries: Mapping[str, Sequence[Expectation]]
 
     def passes(self, check: str) -> bool:
-        """Whether one of the catalogs has passed the check."""
+        """Return whether one of the catalogs has passed the check."""
         rows = (checks.get(check) for checks in self.checks.values())
         return any(row is not None and row["outcome"] == "pass" for row in rows)
 
@@ -55,12 +55,12 @@ def read_records() -> Records:
 
 
 def reasons(records: Records, contract: Contract | None = None) -> dict[str, tuple[str, ...]]:
-    """Return check id -> what became of it, for each check of MUST that no catalog has passed."""
+    """Return check id -> the reasons, for each check of a MUST that no catalog has passed."""
     contract = load() if contract is None else contract
     rows = check_rows(contract)
     told: dict[str, tuple[str, ...]] = {}
     bare = [row for row in rows if _is_required(row) and not records.passes(row.id)]
-    # What brings an answer about comes before what judges its body.
+    # Checks that bring an answer about come before those that judge its body.
     for row in sorted(bare, key=lambda row: row.passive):
         if row.passive:
             told[row.id] = _of_passive(row, rows, contract, records, told)
@@ -70,7 +70,7 @@ def reasons(records: Records, contract: Contract | None = None) -> dict[str, tup
 
 
 def newer_than_the_records(told: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Return the checks that the catalogs were never asked for."""
+    """Return the checks that are newer than the recorded runs of the catalogs."""
     return [check for check, reason in told.items() if reason == (_NEWER,)]
 
 
@@ -104,7 +104,7 @@ def _of_passive(
     records: Records,
     told: Mapping[str, tuple[str, ...]],
 ) -> tuple[str, ...]:
-    """Say why the answer was not given, or what was wrong with it where it was."""
+    """Return why the answer was not given, or what was wrong with it where it was."""
 
     def unanswered() -> str:
         return _why_never_given(row, rows, contract, records, told)
@@ -135,14 +135,14 @@ def _why_never_given(
 
 
 def _is_unclaimed(operation: str, checks: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether a run passed over a check because nothing said that the operation is there."""
+    """Return whether a run skipped a check because nothing claims the operation."""
     skips = (check["skip"] for check in checks.values() if "skip" in check)
     words = (s["reason"].replace(",", "").split() for s in skips if s["kind"] == "not-declared")
     return any(operation in each for each in words)
 
 
 def _by_catalog(check: str, records: Records, absent: Callable[[], str]) -> Iterator[str]:
-    """Yield what became of a check, one phrase for all catalogs of which it is true."""
+    """Yield the outcome of a check, one phrase for all catalogs that share it."""
     who: dict[str, list[str]] = {}
     for name, checks in records.checks.items():
         phrase = _phrase(check, checks.get(check), records.entries[name])
@@ -153,7 +153,7 @@ def _by_catalog(check: str, records: Records, absent: Callable[[], str]) -> Iter
 
 
 def _short(names: Iterable[str]) -> Iterator[str]:
-    """Yield names with what they have in common said once: `seaweedfs-4.48-open/secured`."""
+    """Yield names with a shared beginning joined: `seaweedfs-4.48-open/secured`."""
     last: dict[str, list[str]] = {}
     for name in names:
         first, _, rest = name.rpartition("-")

@@ -1,4 +1,4 @@
-"""Who has passed what, read off the recorded runs: the file that the package carries of it."""
+"""The catalogs that passed each check, from the recorded runs: a file of the package."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def records() -> dict[str, dict[str, Any]]:
 
 
 def text_of(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the file as it has to be after these runs."""
+    """Return the text that the file must have after these runs."""
     parts = [_HEAD]
     for name, run in runs.items():
         passed = sorted(c["id"] for c in run["checks"] if c["outcome"] == "pass")

@@ -1,1 +1,1 @@
-"""Ways in which answers go wrong, whatever they are about."""
+"""Defects of answers that do not depend on the operation."""

@@ -1,4 +1,4 @@
-"""Ways in which servers misinform clients about themselves."""
+"""Defects of getConfig and of the list of endpoints."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Ways in which servers get the entity tags of tables wrong."""
+"""Defects of the entity tags of tables."""
 
 import json
 
@@ -75,7 +75,7 @@ def _etag_counts_commits(registries: Registries) -> None:
         if not reply.body:
             return reply
         metadata = json.loads(reply.body)["metadata"]
-        # As a server would: names beyond ASCII are not for headers.
+        # As a real server would do: headers take no names beyond ASCII.
         stem = ascii(".".join((*call.namespace, name))).strip("'").replace("\\", "")
         return _etag_headers(reply, f'"{stem}-{len(metadata.get("metadata-log", ()))}{query}"')
 

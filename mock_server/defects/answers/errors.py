@@ -1,4 +1,4 @@
-"""Ways in which servers say no badly, or say no where they should not."""
+"""Defects of refusals: malformed ones, and refusals of lawful requests."""
 
 import json
 from collections.abc import Callable, Sequence

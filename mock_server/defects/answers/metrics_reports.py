@@ -1,4 +1,4 @@
-"""Ways in which servers take or refuse metrics reports wrongly."""
+"""Defects of reportMetrics: metrics reports that are accepted or refused wrongly."""
 
 from collections.abc import Callable
 from typing import Any
@@ -108,7 +108,7 @@ def _of_any_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outc
 
 
 def _refuse_where(registries: Registries, unread: Callable[[dict[str, Any]], bool]) -> None:
-    """Refuse (400) the reports of which this holds."""
+    """Let reportMetrics refuse (400) the reports for which `unread` holds."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if unread(sent_json(call)):

@@ -1,4 +1,4 @@
-"""Answers that are right for one value of a parameter, and built elsewhere for another one."""
+"""Defects that show for one value of a parameter only, because the answer is built elsewhere."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -88,7 +88,7 @@ def _in_pages(
     member: str,
     rows: Callable[[WarehouseState, Call], Iterable[Any]],
 ) -> None:
-    """List other rows where pages are asked for, which another statement selects."""
+    """Let a list with paging parameters have other rows, as if from another query."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         size, token = (call.query.get(key, "") for key in ("pageSize", "pageToken"))
@@ -199,7 +199,7 @@ def _found_if(
     asked: Callable[[Call], bool],
     answer: Callable[[WarehouseState, Call], Outcome],
 ) -> None:
-    """Answer in another way than 404 when what is missing is asked about so."""
+    """Let an operation answer a 404 otherwise if `asked` holds for the call."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:

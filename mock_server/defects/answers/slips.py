@@ -1,4 +1,4 @@
-"""Slips of a tired hand: effects of what is refused, zeros taken for nothing, caches by name."""
+"""Small slips: refused requests with effects, 0 taken for no value, caches by name."""
 
 import base64
 import hashlib
@@ -212,7 +212,7 @@ def _tag_without_refs(registries: Registries) -> None:
         wrap(registries, operation_id, around)
 
 
-# ------------------------------------------------------------------------ what is told
+# ---------------------------------------------------------------------------- answers
 
 
 @defect(

@@ -1,4 +1,4 @@
-"""Requests that say the same and are spelled otherwise, and are not taken for the same."""
+"""Defects that show for one spelling of a request only, although others mean the same."""
 
 import json
 import re

@@ -1,1 +1,1 @@
-"""Ways in which servers get commits wrong as a whole: requirements, transactions, races."""
+"""Defects of whole commits: requirements, transactions, races."""

@@ -1,4 +1,4 @@
-"""Ways in which servers get the requirements of a commit wrong."""
+"""Defects of the requirements of a commit."""
 
 from typing import Any
 

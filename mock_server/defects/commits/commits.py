@@ -1,4 +1,4 @@
-"""Ways in which servers get commits wrong, whatever the updates are."""
+"""Defects of commits that do not depend on the updates."""
 
 from collections.abc import Callable
 from typing import Any
@@ -65,7 +65,7 @@ declare(
 )
 
 
-# ---- what is not understood
+# ---- unknown and malformed parts
 
 
 declare(

@@ -1,11 +1,11 @@
-"""Building blocks for defects that lose races: operations that see others' writes too late.
+"""Building blocks for defects that lose races: operations that see other writes too late.
 
-A server that checks and then writes, without a lock around both, decides on a state that somebody
-else may be replacing. Here the replacing is immediate and the seeing is late: for a while after a
+A server that checks and then writes, without a lock around both, decides on a state that another
+request may be replacing. Here the state is replaced at once and seen late: for a while after a
 write, the operations that share a `LateSight` decide as if it had not happened. The answer to the
-write is held back for as long, so whoever sends one request after another never notices: it takes
-requests that overlap. Nothing waits on a thread or inside the server's lock, so the same requests
-lose the same races in process and on a server that handles one request at a time.
+write is delayed for as long, so a client that sends one request after another never notices: only
+concurrent requests show the defect. Nothing blocks a thread or waits inside the server's lock, so
+the same requests lose the same races in process and on a server that handles one request at a time.
 """
 
 import time
@@ -22,7 +22,7 @@ from icecheck.mock_server.protocol.problem import Problem
 __all__ = ["LateSight", "Publish", "decide_late", "note_writes", "refuse_late"]
 
 Publish = Callable[[WarehouseState, WarehouseState, Call], WarehouseState]
-"""Puts what a late decision made (second) into the present state (first)."""
+"""Puts the result of a late decision (second) into the present state (first)."""
 
 _WINDOW_MS = 50
 # An event loop may wake up a little early; a client must not be answered inside the window.
@@ -30,9 +30,9 @@ _MARGIN_MS = 10
 
 
 class LateSight:
-    """For each warehouse, the states that were replaced less than a window ago, oldest first.
+    """Holds, for each warehouse, the states replaced less than a window ago, oldest first.
 
-    Only who holds the warehouse's lock writes; readers see one list or the next.
+    Only the holder of the warehouse's lock writes; readers see one list or the next.
     """
 
     __slots__ = ("_replaced", "_window_ms")
@@ -42,12 +42,12 @@ class LateSight:
         self._replaced: dict[str, list[tuple[float, WarehouseState]]] = {}
 
     def state(self, context: Context, present: WarehouseState) -> WarehouseState:
-        """The state as it was a window ago: what an operation sees that is too late."""
+        """Return the state of a window ago, as an operation with late sight sees it."""
         recent = self._recent(context)
         return recent[0][1] if recent else present
 
     def wrote(self, context: Context, before: WarehouseState, outcome: Outcome) -> Outcome:
-        """Note a write, and hold its answer back until everybody sees it."""
+        """Record a write, and delay its answer until all operations see it."""
         if outcome.state is before:
             return outcome
         moment = (time.monotonic(), before)
@@ -63,7 +63,7 @@ class LateSight:
 def decide_late(
     registries: Registries, operation_id: str, publish: Publish, sight: LateSight | None = None
 ) -> None:
-    """Let an operation decide on what it sees late, and write over what is there by then."""
+    """Let an operation decide on the late state; its result overwrites the present one."""
     seen = LateSight() if sight is None else sight
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -77,7 +77,7 @@ def decide_late(
 
 
 def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> None:
-    """Let an operation notice a conflict only after it has written: refused, and done."""
+    """Let an operation detect a conflict only after its write: refused, but carried out."""
     seen = LateSight()
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -93,7 +93,7 @@ def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> 
 
 
 def note_writes(registries: Registries, operation_id: str, sight: LateSight) -> None:
-    """Let others see late what a faithful operation writes."""
+    """Let other operations see the writes of a faithful operation late."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         return sight.wrote(faithful.context, state, faithful(state, call))

@@ -1,4 +1,4 @@
-"""Ways in which servers treat the parts of a commit, and its rivals, one by one."""
+"""Defects of single parts of a commit, and of commits by other writers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ways in which servers go wrong only when clients work at once: check first, write afterwards."""
+"""Defects that only concurrent requests show: the server checks first and writes afterwards."""
 
 from msgspec import structs
 
@@ -47,7 +47,7 @@ def _publish_view(present: WarehouseState, decided: WarehouseState, call: Call) 
 
 
 def _insert_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    """Put a new table into the present state, where its name is a key among tables."""
+    """Put a new table into the present state, where table names are unique."""
     if present.table(call.namespace, sent_json(call)["name"]) is not None:
         raise problem.already_exists("duplicate key value violates unique constraint")
     return _publish_table(present, decided, call)
@@ -177,7 +177,7 @@ def _commit_undoes_drop(registries: Registries) -> None:
 
 
 def _first_only(before: WarehouseState, after: WarehouseState, call: Call) -> WarehouseState:
-    """The state in which only the first table of a transaction is as the transaction left it."""
+    """Return the state in which a transaction changed its first table only."""
     changes = sent_json(call)["table-changes"]
     first = changes[0]["identifier"]
     entry = after.table(tuple(first["namespace"]), first["name"])

@@ -1,4 +1,4 @@
-"""What users of other catalogs have reported of them."""
+"""Defects that users have reported of other catalogs."""
 
 from collections.abc import Mapping
 from typing import Any

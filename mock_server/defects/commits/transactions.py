@@ -1,4 +1,4 @@
-"""Ways in which servers get transactions over several tables wrong."""
+"""Defects of transactions over several tables."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ _HALF = "Tables that belong together differ for good."
 
 
 def _alter_changes(registries: Registries, alter: Callable[[list[Json]], list[Json]]) -> None:
-    """Let commitTransaction see other changes than were sent."""
+    """Let commitTransaction see altered changes."""
 
     def altered(body: Json) -> Json:
         changes = body.get("table-changes")
@@ -154,7 +154,7 @@ def _second_change_lost(changes: list[Json]) -> list[Json]:
 
 
 def _one_after_another(registries: Registries, status: int) -> None:
-    """Commit table by table; where one fails with the status, those before it stay."""
+    """Commit table by table; if one fails with this status, the earlier ones stay committed."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:

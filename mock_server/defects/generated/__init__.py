@@ -1,1 +1,1 @@
-"""Defects that are made from the contract: one for each documented answer or operation."""
+"""Defects made from the contract: one for each documented answer or operation."""

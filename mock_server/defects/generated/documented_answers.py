@@ -1,4 +1,4 @@
-"""Ways in which any answer can be wrong, made from the contract: one for each documented answer."""
+"""Defects of single documented answers, made from the contract."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ Path = tuple[str, ...]
 
 _CONTRACT = load()
 _EACH = "*"
-_DEPTH_MAX = 1  # what an answer consists of, and what its parts do; not every column of a schema
+_DEPTH_MAX = 1  # the members of an answer and the members of those; not every column of a schema
 _ONLY_IF_ASKED_FOR = frozenset({"storage-credentials"})
 _OF_ANOTHER_TYPE: Mapping[str, Any] = {
     "string": 7,
@@ -30,12 +30,13 @@ _OF_ANOTHER_TYPE: Mapping[str, Any] = {
     "array": "a, b",
     "object": "{}",
 }
-# The gate answers it before any operation; the mock offers everything that may be refused with 406.
+# The gate answers 401 before any operation; the mock offers everything that may be refused with
+# 406.
 _NO_OPERATIONS_OWN = frozenset({"401", "406"})
 
 
 def _rows(*statuses: str) -> Iterator[Response]:
-    """Yield the documented answers that some check brings about."""
+    """Yield the documented answers that some check provokes."""
     for row in _CONTRACT.documented_responses:
         brought_about = _CONTRACT.requirements[row.id].not_tested is None
         wanted = row.status in statuses if statuses else row.status not in _NO_OPERATIONS_OWN
@@ -44,7 +45,7 @@ def _rows(*statuses: str) -> Iterator[Response]:
 
 
 def _is_bare(row: Response) -> bool:
-    """Whether HTTP itself keeps the body of such an answer from whoever asks."""
+    """Return whether HTTP forbids a body in such an answer: whether the method is HEAD."""
     return _CONTRACT.operations[row.operation_id].method == "HEAD"
 
 
@@ -53,7 +54,7 @@ def _hurt(requirement: str) -> str:
 
 
 def _alter_reply(registries: Registries, row: Response, alter: Callable[[Reply], Reply]) -> None:
-    """Change what is answered wherever the faithful server gives this documented answer."""
+    """Change the reply wherever the faithful server gives this documented answer."""
     status = int(row.status)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -122,7 +123,7 @@ def _required(
 
 
 def _members(contract: Contract, row: Response) -> dict[Path, str]:
-    """The members that both the document and its corrected form demand."""
+    """Return the members that both the document and its corrected form require."""
     if row.schema is None:
         return {}
     asked = dict(_required(contract.corrected(), row.schema))
@@ -130,7 +131,7 @@ def _members(contract: Contract, row: Response) -> dict[Path, str]:
 
 
 def _changed(value: Any, path: Path, change: Callable[[Json, str], Json]) -> Any:
-    """Return a JSON value with a change of the objects that have the last member of a path."""
+    """Return a JSON value with `change` applied to the objects that have the last path member."""
     first, *rest = path
     if first == _EACH and isinstance(value, list):
         return [_changed(each, tuple(rest), change) for each in value]
@@ -169,7 +170,7 @@ for _row in _rows("200"):
         _wrong_member(_row, _path, _kind)
 
 
-# ---- answers that are not what they say they are
+# ---- answers with another content than they declare
 
 
 def _served_as_text(row: Response) -> None:
@@ -232,7 +233,7 @@ def _wrong_error(
 
 
 def _has_envelope(row: Response) -> bool:
-    """Whether the error has to stand in an object; for some answers the schema says otherwise."""
+    """Return whether the error has to be in an envelope; the schema of some answers has none."""
     return (("error",), "object") in set(_required(_CONTRACT.raw, row.schema or {}))
 
 

@@ -1,4 +1,4 @@
-"""Ways in which servers meet requests that nobody writes by hand; one for each operation."""
+"""Defects of the treatment of generated requests; one for each operation."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ from icecheck.mock_server.protocol.problem import Problem
 _CONTRACT = load()
 _BROKEN = replies.error_reply(500, "NullPointerException", "something that nobody thought of")
 _UNIONS = ("allOf", "anyOf", "oneOf")
-# Whoever arranges a request needs these: they break down where they should have refused.
+# The setup of checks needs these: they fail with 500 only on requests that they should refuse.
 _ARRANGING = frozenset({"createNamespace", "createTable", "createView", "updateTable"})
 
 
@@ -56,7 +56,7 @@ for _operation in _operations("refused"):
 
 
 def _types(node: Mapping[str, Any]) -> set[str]:
-    """The types that a value may have by a schema."""
+    """Return the types that a value may have by a schema."""
     node = resolve(_CONTRACT.raw, node)
     parts = [part for union in _UNIONS for part in node.get(union, ())]
     own = {str(node["type"])} if "type" in node else set()
@@ -64,7 +64,7 @@ def _types(node: Mapping[str, Any]) -> set[str]:
 
 
 def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
-    """Return a value with text for every scalar, at any depth, where the schema wants text."""
+    """Return a value with text for every number and boolean that the schema wants as text."""
     if isinstance(value, int | float):
         return json.dumps(value) if _types(node) == {"string"} else value
     node = resolve(_CONTRACT.raw, node)

@@ -1,1 +1,1 @@
-"""What the defects of several families are made of."""
+"""Building blocks for the defects of several families."""

@@ -1,4 +1,4 @@
-"""How a defect is declared: under which name, what it breaks, who suffers, what it replaces."""
+"""Declares defects: name, broken requirement, consequence for users, replaced behaviour."""
 
 import inspect
 from collections.abc import Callable
@@ -17,16 +17,16 @@ Ts = TypeVarTuple("Ts")
 
 Install: TypeAlias = Callable[[Registries], None]
 Place: TypeAlias = Callable[[F], Install]
-"""Where a function takes effect, such as an update: makes an installation of the function."""
+"""Installs a function at one place of a server, such as an update."""
 
 _DEFECTS: dict[str, "Defect"] = {}
 
 
 class Defect(msgspec.Struct, frozen=True):
-    """One way in which real servers go wrong.
+    """One misbehaviour that real servers show.
 
-    `breaks` is the id of a requirement of the contract; `suffering` says what users notice;
-    `install` replaces entries of one server's registries; `module` declares it.
+    `breaks` is the id of a requirement of the contract; `suffering` is the consequence for users;
+    `install` replaces entries of one server's registries; `module` declares the defect.
     """
 
     name: str
@@ -57,10 +57,9 @@ def defect(
 ) -> Callable[..., object]:
     """Declare a function to be a defect; the first line of its docstring is the title.
 
-    The function is what is done instead of the operations that `on` names, or what the place
-    that `on` is expects (`table_update("add-schema")`, `answer_of("loadTable")`, ...). Without
-    `on` it gets the registries of a server and replaces entries itself. ValueError if another
-    defect has the name.
+    The function is called in place of the operations that `on` names, or as the place `on` expects
+    (`table_update("add-schema")`, `answer_of("loadTable")`, ...). Without `on` it gets the
+    registries of a server and replaces entries itself. ValueError if another defect has the name.
     """
 
     def declare_function(function: Callable[..., object]) -> Callable[..., object]:
@@ -72,7 +71,7 @@ def defect(
 
 
 def declare(name: str, title: str, install: Install, *, breaks: str, suffering: str) -> None:
-    """Declare a defect that building blocks make; ValueError if another one has the name."""
+    """Declare a defect made of building blocks; ValueError if another one has the name."""
     frame = inspect.currentframe()
     caller = None if frame is None else frame.f_back
     module = "" if caller is None else str(caller.f_globals["__name__"])
@@ -87,7 +86,7 @@ def by(
 
 
 def through(block: Callable[[Registries, *Ts, F], None], *args: *Ts) -> Place[F]:
-    """Return the place where a building block puts the function that it gets last."""
+    """Return the place where a building block installs the function, its last argument."""
     return lambda function: lambda registries: block(registries, *args, function)
 
 

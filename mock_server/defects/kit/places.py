@@ -1,4 +1,4 @@
-"""Where the function of a defect takes effect: `@defect(..., on=table_update("add-schema"))`."""
+"""Places for the functions of defects: `@defect(..., on=table_update("add-schema"))`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,30 +29,33 @@ __all__ = [
 
 
 def answer_of(operation_id: str) -> Place[Callable[[Any], Any]]:
-    """In place of the JSON body of an operation's successful answers: body -> body."""
+    """Return the place that alters the JSON body of an operation's successes: body -> body."""
     return through(alter_body, operation_id)
 
 
 def request_of(operation_id: str) -> Place[Callable[[dict[str, Any]], dict[str, Any]]]:
-    """In place of the JSON object that is sent to an operation: body -> body."""
+    """Return the place that alters the JSON object sent to an operation: body -> body."""
     return through(alter_request_body, operation_id)
 
 
 def call_of(operation_id: str) -> Place[Callable[[Call], Call]]:
-    """In place of the call that an operation gets: call -> call."""
+    """Return the place that alters the call of an operation: call -> call."""
     return through(alter_call, operation_id)
 
 
 def table_update(action: str) -> Place[Callable[[FaithfulUpdate, Any, Draft], None]]:
-    """In place of an update of a table: (faithful, update, draft) -> None."""
+    """Return the place that replaces an update of a table: (faithful, update, draft) -> None."""
     return through(alter_update, action)
 
 
 def view_update(action: str) -> Place[Callable[[FaithfulViewUpdate, Any, ViewDraft], None]]:
-    """In place of an update of a view: (faithful, update, draft) -> None."""
+    """Return the place that replaces an update of a view: (faithful, update, draft) -> None."""
     return through(alter_view_update, action)
 
 
 def table_assertion(type_: str) -> Place[Callable[[AssertionCheck, Any, TableMetadata], None]]:
-    """In place of an assertion on an existing table: (faithful, assertion, metadata) -> None."""
+    """Return the place that replaces an assertion on an existing table.
+
+    The function is (faithful, assertion, metadata) -> None.
+    """
     return through(alter_assertion, type_)

@@ -1,4 +1,4 @@
-"""What a call says, and the same call saying something else: for defects that misread requests."""
+"""Reads calls and makes altered copies of them, for defects that misread requests."""
 
 import json
 from typing import Any, TypeAlias
@@ -28,7 +28,7 @@ Name: TypeAlias = tuple[Levels, str]
 
 
 def sent_json(call: Call) -> Json:
-    """The body of a request as a JSON object; an empty one if it is none."""
+    """Return the body of a request as a JSON object; an empty one if it is no object."""
     try:
         body = json.loads(call.request.body)
     except ValueError:
@@ -37,13 +37,13 @@ def sent_json(call: Call) -> Json:
 
 
 def sent_name(call: Call) -> str:
-    """The name in the body of a request that makes a table; empty if there is none."""
+    """Return the name in the body of a creation; empty if there is none."""
     name = sent_json(call).get("name")
     return name if isinstance(name, str) else ""
 
 
 def rename_end(call: Call, end: str) -> Name:
-    """The source or destination of a rename; empty where the body names none."""
+    """Return the source or destination of a rename; empty where the body names none."""
     identifier = sent_json(call).get(end)
     if not isinstance(identifier, dict):
         return (), ""
@@ -51,22 +51,22 @@ def rename_end(call: Call, end: str) -> Name:
 
 
 def rename_ends(call: Call) -> tuple[Name, Name]:
-    """Source and destination of a rename that has succeeded."""
+    """Return source and destination of a rename that has succeeded."""
     return rename_end(call, "source"), rename_end(call, "destination")
 
 
 def with_content(call: Call, content: bytes) -> Call:
-    """The same call with another body."""
+    """Return the same call with another body."""
     return msgspec.structs.replace(
         call, request=msgspec.structs.replace(call.request, body=content)
     )
 
 
 def with_json(call: Call, body: Any) -> Call:
-    """The same call with another JSON body."""
+    """Return the same call with another JSON body."""
     return with_content(call, json.dumps(body).encode())
 
 
 def with_members(call: Call, **members: Any) -> Call:
-    """The same call with other members in its JSON object."""
+    """Return the same call with these members added to, or replaced in, its JSON object."""
     return with_json(call, {**sent_json(call), **members})

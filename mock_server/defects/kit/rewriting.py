@@ -1,4 +1,4 @@
-"""Building blocks for defects: wrap an operation and change what it answers or what it keeps."""
+"""Building blocks for defects: wrap an operation and change its answer or its effect."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Faithful(msgspec.Struct, frozen=True):
-    """The operation that a defect replaces, in the context of the warehouse that was asked."""
+    """The operation that a defect replaces, with the context of the request's warehouse."""
 
     operation: Operation
     context: Context
@@ -40,11 +40,11 @@ class Faithful(msgspec.Struct, frozen=True):
 
 
 Around: TypeAlias = Callable[[Faithful, WarehouseState, Call], Outcome]
-"""What is done in place of an operation: gets the faithful one, the state and the call."""
+"""Replaces an operation: gets the faithful one, the state and the call."""
 
 
 def with_answer(outcome: Outcome, body: Any) -> Outcome:
-    """Return an outcome that is answered with another JSON body; all else stays as it is."""
+    """Return an outcome with another JSON body in its answer; all else stays as it is."""
     reply = msgspec.structs.replace(outcome.reply, body=json.dumps(body).encode())
     return msgspec.structs.replace(outcome, reply=reply)
 
@@ -71,7 +71,7 @@ def answer_status(registries: Registries, operation_id: str, status: int) -> Non
 
 
 def forget_effect(registries: Registries, operation_id: str) -> None:
-    """Answer as if all had gone well, and keep nothing."""
+    """Answer like the faithful server, and change nothing."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -122,7 +122,7 @@ def alter_body(registries: Registries, operation_id: str, alter: Callable[[Any],
 def alter_answer(
     registries: Registries, operation_id: str, alter: Callable[[Call, Any], Any]
 ) -> None:
-    """Change the JSON body of successful answers, knowing what was asked."""
+    """Change the JSON body of successful answers, with the call at hand."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -150,7 +150,7 @@ def alter_error(
 def alter_request_body(
     registries: Registries, operation_id: str, alter: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
-    """Let the faithful operation see another JSON object than was sent; all else stays as it is."""
+    """Let the faithful operation see another JSON object than the sent one."""
 
     def altered(call: Call) -> Call:
         body = sent_json(call)
@@ -162,7 +162,7 @@ def alter_request_body(
 
 
 def alter_call(registries: Registries, operation_id: str, alter: Callable[[Call], Call]) -> None:
-    """Let the faithful operation see another call than was sent."""
+    """Let the faithful operation see another call than the sent one."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         return faithful(state, alter(call))

@@ -1,4 +1,4 @@
-"""Building blocks for defects: keep another table or view than was asked for."""
+"""Building blocks for defects: keep another table or view than the requested one."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def without_sent_table(state: WarehouseState, call: Call) -> WarehouseState:
-    """The state without the table that a creation names, if there is one."""
+    """Return the state without the table that a creation names."""
     if state.table(call.namespace, sent_name(call)) is None:
         return state
     return state.without_table(call.namespace, sent_name(call))
@@ -33,7 +33,7 @@ def without_sent_table(state: WarehouseState, call: Call) -> WarehouseState:
 def with_metadata(
     context: Context, entry: TableEntry, metadata: TableMetadata, location: str | None = None
 ) -> TableEntry:
-    """A table version that says something else than its metadata file does."""
+    """Return a table version that differs from its metadata file."""
     where = entry.metadata_location if location is None else location
     return publication.entry_of(context, metadata, where, encode(metadata))
 
@@ -45,7 +45,7 @@ def store_otherwise(
 ) -> None:
     """Let an operation that makes a table keep, and answer, changed metadata.
 
-    `change` gets what the faithful server would keep and the body that was sent.
+    `change` gets the metadata that the faithful server would keep, and the sent body.
     """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -61,7 +61,7 @@ def store_otherwise(
 
 
 def view_with(entry: ViewEntry, metadata: ViewMetadata, location: str | None = None) -> ViewEntry:
-    """A view version that says something else than its metadata file does."""
+    """Return a view version that differs from its metadata file."""
     where = entry.metadata_location if location is None else location
     said = msgspec.json.encode(where)
     body = b'{"metadata-location":%b,"metadata":%b}' % (said, encode_view(metadata))
@@ -77,8 +77,8 @@ def store_view_otherwise(
 ) -> None:
     """Let createView or replaceView keep, and answer, changed metadata.
 
-    `change` gets the view before, what the faithful server would keep, and the body that was
-    sent. With `same_location` the new version stands at the metadata location of the old one.
+    `change` gets the view before, the metadata that the faithful server would keep, and the sent
+    body. With `same_location` the new version has the metadata location of the old one.
     """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

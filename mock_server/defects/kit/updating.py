@@ -1,4 +1,4 @@
-"""Building blocks for defects of commits: other bodies, other updates, other table versions."""
+"""Building blocks for defects of commits: altered bodies, updates and table versions."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -33,7 +33,7 @@ FaithfulViewUpdate = Callable[[Any, ViewDraft], None]
 
 
 def keep_known(registries: Registries, member: str, tag: str, known: Iterable[str]) -> None:
-    """Let updateTable not see those items of a list whose tag is not among the known ones."""
+    """Hide from updateTable the items of a list whose tag is not among the known ones."""
     names = frozenset(known)
 
     def filtered(body: Json) -> Json:
@@ -88,7 +88,7 @@ def alter_view_update(
 def ignore_update(
     registries: Registries, action: str, when: Callable[[Any, Draft], bool] = lambda *_: True
 ) -> None:
-    """Accept an update and do nothing: always, or for some updates."""
+    """Accept an update without effect: always, or for some updates."""
 
     def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         if not when(update, draft):
@@ -98,7 +98,7 @@ def ignore_update(
 
 
 def swallow_refusals(registries: Registries, action: str) -> None:
-    """Accept an update that cannot be applied, and leave it out."""
+    """Accept an update that cannot be applied, without effect."""
 
     def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         try:
@@ -115,10 +115,10 @@ def alter_version(
     *,
     same_location: bool = False,
 ) -> None:
-    """Keep and answer other metadata than a commit made; `change` gets those before and after.
+    """Keep and answer changed metadata after a commit; `change` gets those before and after.
 
-    With `same_location` the new version stands at the metadata location of the old one. What a
-    commit leaves unchanged is left alone; the result is not checked for contradictions.
+    With `same_location` the new version has the metadata location of the old one. A table that the
+    commit does not change is left alone; the result is not checked for contradictions.
     """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

@@ -1,1 +1,1 @@
-"""Ways in which lists and their pages go wrong."""
+"""Defects of lists and their pages."""

@@ -1,4 +1,4 @@
-"""What servers do that have met small catalogs only: limits that nobody chose on purpose."""
+"""Defects that only large catalogs show: limits that come from a default setting."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ways in which lists of namespaces and tables go wrong."""
+"""Defects of the lists of namespaces and tables."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Ways in which pages of a list go wrong; each for namespaces, for tables and for views."""
+"""Defects of the pages of a list; each for namespaces, for tables and for views."""
 
 import json
 import re
@@ -31,7 +31,7 @@ _WORDS = {"listNamespaces": "namespaces", "listTables": "tables", "listViews": "
 
 
 def of_each(name: str, *, breaks: str, suffering: str) -> Callable[[OnOperation], OnOperation]:
-    """Declare a defect once for each listing; ``breaks`` lacks the operation."""
+    """Declare a defect once for each listing; ``breaks`` is without the operation."""
 
     def declare_all(on_operation: OnOperation) -> OnOperation:
         for operation_id, words in _WORDS.items():
@@ -211,7 +211,7 @@ def _size_500(registries: Registries, operation_id: str) -> None:
 def _broken_where(
     registries: Registries, operation_id: str, breaks_down: Callable[[Call, int], bool]
 ) -> None:
-    """Break down over pages, by what was asked and how many entries there are to answer it."""
+    """Let an operation answer 500 for a page, by the call and the number of entries."""
     member = LISTS[operation_id]
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

@@ -1,4 +1,4 @@
-"""Pages of lists that change between two of them; each for namespaces, for tables and for views."""
+"""Defects of pages when the list changes between them; each for namespaces, tables and views."""
 
 import json
 from collections.abc import Callable
@@ -20,10 +20,10 @@ def paged_over(
     start: Callable[[list[Any], Any], int],
     mark: Callable[[list[Any], int], Any],
 ) -> None:
-    """Cut lists into pages by marks: what a page ends with, and where that is in the list now.
+    """Cut lists into pages by marks: a token stands for a mark, which is looked up in the list.
 
-    ``start(entries, mark)`` is where the page after a mark begins, ``mark(entries, end)`` what
-    the token of a page that ends there stands for.
+    ``start(entries, mark)`` returns the index where the page after a mark begins; ``mark(entries,
+    end)`` returns the mark for a page that ends there.
     """
     member = LISTS[operation_id]
     marks: dict[str, Any] = {}

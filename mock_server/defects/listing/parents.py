@@ -1,4 +1,4 @@
-"""Parents of a listing that are read otherwise than the same name in a path."""
+"""Defects of the parent of a listing: it is read differently from the same name in a path."""
 
 from collections.abc import Callable
 from urllib.parse import unquote, unquote_plus

@@ -1,1 +1,1 @@
-"""Ways in which servers mangle names, mix them up, or remember them for too long."""
+"""Defects of names: mangled, confused with others, or remembered for too long."""

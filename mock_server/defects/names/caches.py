@@ -1,4 +1,4 @@
-"""Caches and rows by name that outlive what bore the name."""
+"""Defects of caches and rows by name that remain after the object with the name is gone."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def _key(context: Context, call: Call) -> Key:
 def _keep_answers(
     registries: Registries, operation_id: str, asked: Callable[[Call], bool], changes: str
 ) -> None:
-    """Answer from memory while something of the name is there, until it is changed."""
+    """Answer from a cache by name while the name exists, until `changes` empties it."""
     kept: dict[Key, Reply] = {}
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -43,7 +43,7 @@ def _keep_answers(
 
 
 def _keep_absence(registries: Registries, operation_id: str, *ended_by: str) -> None:
-    """Remember that a name was free until something is made under it; a rename is forgotten."""
+    """Remember that a name was missing until it is created; a rename does not end that."""
     missing: set[Key] = set()
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -68,7 +68,7 @@ def _keep_absence(registries: Registries, operation_id: str, *ended_by: str) -> 
 
 
 def _keep_presence(registries: Registries, operation_id: str, forgotten_by: str) -> None:
-    """Remember that something is there until the one operation that takes it away on this path."""
+    """Remember that a name exists until `forgotten_by` is called; no other removal ends that."""
     seen: dict[Key, Reply] = {}
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

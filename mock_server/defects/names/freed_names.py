@@ -1,4 +1,4 @@
-"""Rows of names that outlive what bore the name, each in the way of one operation."""
+"""Defects of names whose rows remain after the object is gone, each blocking one operation."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -45,7 +45,7 @@ def _namespace_sent(call: Call) -> Iterable[Name]:
 
 
 def _created(call: Call) -> Iterable[Name]:
-    """The table that a commit creates, if it does."""
+    """Return the name of the table that a commit creates; empty if it creates none."""
     types = {each.get("type") for each in sent_json(call).get("requirements") or ()}
     return _in_path(call) if "assert-create" in types else []
 

@@ -1,4 +1,4 @@
-"""What servers get wrong where several names or keys are alike: they take one for another."""
+"""Defects of similar names or keys: one is taken for another."""
 
 import json
 import re
@@ -24,13 +24,13 @@ _LISTS = {"namespaces": "listNamespaces", "tables": "listTables", "views": "list
 
 
 def _is_like(text: str, pattern: str) -> bool:
-    """Whether a store's LIKE finds a text by a pattern in which nothing is escaped."""
+    """Return whether a text matches a pattern of SQL's LIKE in which nothing is escaped."""
     parts = [{"_": ".", "%": ".*"}.get(letter, re.escape(letter)) for letter in pattern]
     return re.fullmatch("".join(parts), text, re.DOTALL) is not None
 
 
 def _before(registries: Registries, operation_id: str, take: Take) -> None:
-    """Let an operation see another request, or refuse it, by what there is before it."""
+    """Let an operation see an altered call, or refuse it; `take` gets the present state."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         return faithful(state, take(state, call))
@@ -53,7 +53,7 @@ def _properties(state: WarehouseState, word: str, call: Call) -> Mapping[str, st
 
 
 def _keyed(body: Json, alter: Callable[[Json], Json], member: str = "updates") -> Json:
-    """Return the body of a change with other maps of properties; whatever is no map is kept."""
+    """Return the body of a change with altered maps of properties; other values are kept."""
     found = body.get(member)
     if isinstance(found, dict):
         return {**body, member: alter(found)}
@@ -242,7 +242,7 @@ for _word in ("table", "view"):
 
 
 def _by_name(changes: list[Json], member: str) -> list[Json]:
-    """Return changes in which what a member says is that of the last table of the same name."""
+    """Return changes whose member is taken from the last change of a table with the same name."""
     last = {change["identifier"]["name"]: change.get(member) for change in changes}
     return [{**change, member: last[change["identifier"]["name"]]} for change in changes]
 

@@ -1,4 +1,4 @@
-"""Ways in which names are mangled between path, body and store."""
+"""Defects of names that are altered between path, body and store."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -25,7 +25,7 @@ Reading = Callable[[str], str]
 
 
 def _misread(registries: Registries, reading: Reading) -> None:
-    """Let every operation see the names of its path as the reading gives them."""
+    """Let every operation see the names of its path altered by `reading`."""
 
     def misread(call: Call) -> Call:
         namespace = tuple(reading(level) for level in call.namespace)
@@ -104,7 +104,7 @@ def _dot_splits(registries: Registries) -> None:
 
 
 def lower_cased(registries: Registries) -> None:
-    """Keep names in lower case, compare them without case, and say so in answers."""
+    """Keep names in lower case, compare them without case, and answer them in lower case."""
     _misread(registries, str.lower)
     made = {"createNamespace": "namespace", "createTable": "name", "createView": "name"}
     for operation_id, member in made.items():
@@ -191,7 +191,7 @@ def _plus_is_plus(call: Call) -> Call:
 
 
 def _join_at(registries: Registries, spelling: str) -> None:
-    """Take the levels of a path for one level where the separator is spelled like this."""
+    """Read the levels of a path as one level where the separator has this spelling."""
 
     def joined(call: Call) -> Call:
         if spelling not in call.request.raw_path:

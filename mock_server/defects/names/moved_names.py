@@ -1,4 +1,4 @@
-"""Services beside the catalog that are not told where a table or a view has gone, or comes from."""
+"""Defects of services beside the catalog that miss the rename of a table or a view."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ _LOST = "Whoever renames a table cannot read it any more."
 
 
 def _after(registries: Registries, operation_id: str, note: Callable[[Call], None]) -> None:
-    """Take note of every success of an operation."""
+    """Call `note` after every success of an operation."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -30,7 +30,7 @@ def _after(registries: Registries, operation_id: str, note: Callable[[Call], Non
 
 
 def _know_first_names_only(registries: Registries, operation_id: str) -> None:
-    """Let an operation on tables find none under a name that it got by a rename."""
+    """Let an operation on tables answer 404 under a name that a table got by a rename."""
     unheard_of: set[Place] = set()
     _after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
     _after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
@@ -94,7 +94,7 @@ def _plus_in_namespaces(registries: Registries) -> None:
 
 
 def _answer_from_memory(registries: Registries, operation_id: str) -> None:
-    """Answer as the last time where the table is gone since."""
+    """Let an operation repeat its last answer after the table is gone."""
     seen: dict[Place, Reply] = {}
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -128,7 +128,7 @@ declare(
 
 
 def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str) -> None:
-    """Say 409 to a commit to what was dropped under this name."""
+    """Answer 409 to a commit to an object that was dropped under this name."""
     dropped: set[Place] = set()
     _after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
 
@@ -164,7 +164,10 @@ declare(
 
 
 def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
-    """Let a namespace count what was made in it: what has moved in, or out if ``gone``, is lost."""
+    """Let dropNamespace count objects in the namespace where they were made.
+
+    Objects that moved in are overlooked; or, if ``gone``, those that moved out still count.
+    """
     made_in: dict[Place, tuple[str, ...]] = {}
 
     def moved(call: Call) -> None:

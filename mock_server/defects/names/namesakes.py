@@ -1,4 +1,4 @@
-"""What servers mistake for a table: its namesakes, its neighbours, and namespaces that are gone."""
+"""Defects of similar names, of the same name elsewhere, and of namespaces that are gone."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from icecheck.mock_server.defects.tables.arrivals import tables_in
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
-# ------------------------------------------------------------------------ names nearby
+# ------------------------------------------------------------------------ similar names
 
 
 @defect(
@@ -142,7 +142,7 @@ def _exists_by_path(faithful: Faithful, state: WarehouseState, call: Call) -> Ou
 def _answered_when_gone(
     registries: Registries, operation_id: str, asked: Callable[[Call], Levels], empty: str
 ) -> None:
-    """Answer a list in a namespace that was dropped with an empty one."""
+    """Answer an empty list for a namespace that was dropped."""
     gone: set[Levels] = set()
 
     def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

@@ -1,4 +1,4 @@
-"""Names that one operation alone reads otherwise than all the others do."""
+"""Defects of one operation that reads names differently from all others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,7 +43,7 @@ _IN_BODIES = {
 
 
 def _read_anew(value: Any, reading: Reading) -> Any:
-    """Return JSON in which whatever is named by ``name`` is read so."""
+    """Return JSON in which every text under the key ``name``, at any depth, is read so."""
     if isinstance(value, list):
         return [_read_anew(each, reading) for each in value]
     if not isinstance(value, dict):

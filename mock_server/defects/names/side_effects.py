@@ -1,4 +1,4 @@
-"""What servers do to things that no step names, or that an earlier step has named."""
+"""Defects that change objects which the request does not name."""
 
 import json
 from collections import defaultdict
@@ -36,7 +36,7 @@ def _afterwards(registries: Registries, operation_id: str, done: Done) -> None:
 
 
 def _renamed(registries: Registries, operation_id: str) -> dict[Name, Name]:
-    """The name that each thing had before its last rename, by the name that it got."""
+    """Return a map from new name to former name, which every rename extends."""
     renamed: dict[Name, Name] = {}
 
     def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
@@ -155,7 +155,7 @@ def _later_pages(registries: Registries) -> None:
 
 
 def _goes_with_its_old_namespace(registries: Registries, kind: Kind) -> None:
-    """Remove with a namespace what was made in it, wherever it is now."""
+    """Remove, with a namespace, the objects that were renamed out of it."""
     made: dict[Name, Levels] = {}
 
     def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
@@ -322,7 +322,7 @@ declare(
 )
 
 
-# ---------------------------------------------------------------------------- together
+# ----------------------------------------------------------------- tables and views together
 
 
 @defect(

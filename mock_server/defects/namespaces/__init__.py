@@ -1,1 +1,1 @@
-"""Ways in which servers mishandle namespaces."""
+"""Defects of namespaces."""

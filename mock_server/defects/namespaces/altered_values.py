@@ -1,4 +1,4 @@
-"""Values of namespaces and views that a careless store alters where they are a little unusual."""
+"""Defects of values of namespaces and views: unusual ones are altered when stored."""
 
 import html
 import re
@@ -13,7 +13,7 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_b
 
 Alter = Callable[[Any], Any]
 
-_WIDTH = 255  # of a column
+_WIDTH = 255  # characters in a database column
 _OTHERWISE = "What is read is not what was written, and nobody was told."
 
 
@@ -57,7 +57,7 @@ def _substituted(sql: str) -> str:
     return re.sub(r"\$\{[^}]*\}", "", sql)
 
 
-# name -> operation, member, how it is altered, what it breaks, what is wrong in words
+# name -> operation, member, alteration, broken requirement, title
 _SLIPS: dict[str, tuple[str, str, Alter, str, str]] = {
     "namespace-created-keys-lowered": (
         "createNamespace", "properties", _small_keys, "roundtrip.namespace-created",

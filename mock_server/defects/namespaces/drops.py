@@ -1,4 +1,4 @@
-"""Ways in which servers drop namespaces that should stay, or keep what should go."""
+"""Defects of dropNamespace: it removes too much or too little."""
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState

@@ -1,4 +1,4 @@
-"""Ways in which servers mishandle namespaces."""
+"""Defects of creating, loading and dropping namespaces."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What servers get wrong about the namespaces around the one that a request names."""
+"""Defects that involve namespaces around the one that a request names."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ def _also(
     operation_id: str,
     change: Callable[[WarehouseState, WarehouseState, Levels, Json], WarehouseState],
 ) -> None:
-    """Let an operation on a namespace do more to the state; it gets those before and after."""
+    """Let an operation on a namespace change more; `change` gets the states before and after."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)

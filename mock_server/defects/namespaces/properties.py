@@ -1,4 +1,4 @@
-"""Ways in which servers mishandle the properties of namespaces."""
+"""Defects of the properties of namespaces."""
 
 import json
 from typing import Any

@@ -1,1 +1,1 @@
-"""Ways in which servers plan scans wrongly."""
+"""Defects of scan planning."""

@@ -1,4 +1,4 @@
-"""Ways in which servers misread what schemas and manifests say of columns, in some scans only."""
+"""Defects in reading schemas and column metrics, in some scans only."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _FLAG = "use-snapshot-schema"
 
 
 def _terms(expression: Any) -> list[str]:
-    """The names in an expression."""
+    """Return the column names in a filter expression."""
     match expression:
         case {"left": left, "right": right}:
             return [*_terms(left), *_terms(right)]
@@ -42,7 +42,7 @@ def _terms(expression: Any) -> list[str]:
 
 
 def _try_first(registries: Registries, alter: Callable[[Json], Json | None]) -> None:
-    """Plan another request than was sent, and the one that was if the other is refused."""
+    """Plan an altered request, or the sent one if the altered one is refused."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         altered = alter(sent_json(call))
@@ -90,7 +90,7 @@ declare(
 
 
 def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -> None:
-    """Leave the bounds of columns out of answers to scans that are so."""
+    """Leave the bounds of columns out of answers to scans for which `when` holds."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -173,7 +173,7 @@ def _not_null_as_null(filter_: Any) -> Any:
 
 
 def _prune(registries: Registries, kinds: frozenset[str], lost: Callable[[Json], bool]) -> None:
-    """Leave out files for which `lost` holds, in scans with a filter of this kind alone."""
+    """Leave out files for which `lost` holds, in scans whose filter is of these kinds."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -219,7 +219,7 @@ declare(
 
 
 def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> None:
-    """Answer a constant residual where the filter is of these kinds."""
+    """Answer a constant residual if the filter is of these kinds."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -321,7 +321,7 @@ _NANOSECONDS = re.compile(r"(\.[0-9]{6})[0-9]{3}")
 
 
 def _to_microseconds(expression: Any) -> Any:
-    """The same with times cut to microseconds, wherever they are."""
+    """Return the expression with times cut to microseconds, at any depth."""
     match expression:
         case str():
             return _NANOSECONDS.sub(r"\g<1>000", expression)

@@ -1,4 +1,4 @@
-"""Ways in which plans go wrong where two things come together: a point and a filter, two plans."""
+"""Defects of plans where two things meet: a snapshot and a filter, two plans."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ _RANGE = frozenset({"start-snapshot-id", "end-snapshot-id"})
 def _alter_scan(
     registries: Registries, alter: Callable[[TableMetadata, Json], Json | None]
 ) -> None:
-    """Plan another request than was sent, where `alter` makes one of a table's metadata and it."""
+    """Plan the request that `alter` returns, if any, for a table's metadata and the sent one."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)
@@ -35,12 +35,12 @@ def _alter_scan(
 
 
 def without(body: Json, *names: str) -> Json:
-    """The same object without these members."""
+    """Return the same object without these members."""
     return {name: value for name, value in body.items() if name not in names}
 
 
 def _lineage(metadata: TableMetadata) -> list[int]:
-    """The current snapshot and what it came from, newest first."""
+    """Return the current snapshot and its ancestors, newest first."""
     parents = {each.snapshot_id: each.parent_snapshot_id for each in metadata.snapshots}
     found: list[int] = []
     step = metadata.current_snapshot_id
@@ -134,7 +134,7 @@ def _main_forward_only(metadata: TableMetadata, body: Json) -> Json | None:
 
 
 def _last_where(registries: Registries, member: str) -> None:
-    """Read the snapshot that was added last where a member is sent, and no snapshot."""
+    """Read the snapshot added last if the member is sent and neither snapshot nor range."""
 
     def alter(metadata: TableMetadata, body: Json) -> Json | None:
         point = "snapshot-id" in body or _RANGE & body.keys() or not metadata.snapshots
@@ -265,7 +265,7 @@ def _mixture_with_filter(_: TableMetadata, body: Json) -> Json | None:
 
 
 def place_of(call: Call) -> Place:
-    """The namespace and the name that a call is about."""
+    """Return the namespace and the name in a call's path."""
     return call.namespace, call.name
 
 

@@ -1,4 +1,4 @@
-"""Ways in which servers lose delete files, mistake one plan for another, or one spec."""
+"""Defects of delete files, plans in several parts, and partition specs."""
 
 import json
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def _deletes_by_path(body: Json) -> dict[str, list[Json]]:
 
 
 def _with_deletes(body: Json, due: dict[str, list[Json]]) -> Json:
-    """The same answer with other delete files for these data files."""
+    """Return the answer with other delete files for these data files."""
     by_path = {**_deletes_by_path(body), **due}
     tasks: list[Json] = []
     listed: list[Json] = []
@@ -152,7 +152,7 @@ def _task_counts_on(body: Json) -> Json:
 
 
 def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Change the file scan tasks that plan tasks give, and not those of the first answer."""
+    """Change the file scan tasks of plan tasks, but not those of the first answer."""
 
     def altered(body: Json) -> Json:
         return {**body, "file-scan-tasks": [*map(alter, body["file-scan-tasks"])]}

@@ -1,4 +1,4 @@
-"""Ways in which the plans of servers have the wrong files, or too few, or too many."""
+"""Defects of the set of planned files: wrong ones, too few or too many."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _TOO_MANY_ROWS = "Queries count rows that are not theirs, and nothing says so."
 
 
 def _forget_member(registries: Registries, *members: str) -> None:
-    """Let planTableScan overlook members of its body."""
+    """Let planTableScan ignore members of its body."""
 
     def alter(body: Json) -> Json:
         return {name: value for name, value in body.items() if name not in members}
@@ -44,7 +44,7 @@ def _alter_tasks(registries: Registries, alter: Any) -> None:
 
 
 def _plan_snapshot(registries: Registries, choose: Any) -> None:
-    """Let a scan that names no snapshot read the one that `choose` picks from the metadata."""
+    """Let a scan without a snapshot read the one that `choose` picks from the metadata."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.table(call.namespace, call.name)

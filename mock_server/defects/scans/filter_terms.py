@@ -1,4 +1,4 @@
-"""Ways in which servers misread the terms of a scan, and tell too little of its files."""
+"""Defects in reading the terms of a scan, and in the details of planned files."""
 
 import re
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
 
 
 def _refuse_scan(registries: Registries, when: Callable[[Json], bool], message: str) -> None:
-    """Refuse (400) the scans of which the body is so."""
+    """Refuse (400) the scans for whose body `when` holds."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if when(sent_json(call)):
@@ -203,7 +203,7 @@ declare(
 
 
 def _to_the_second(value: Any) -> Any:
-    """The same without a fraction of a second, where it is a text with a time in it."""
+    """Return a text with a time without its fraction of a second; other values unchanged."""
     return _FRACTION.sub(r"\1", value) if isinstance(value, str) else value
 
 
@@ -233,7 +233,7 @@ def _filter_times_without_fraction(body: Json) -> Json:
 
 
 def _alter_partitions(registries: Registries, alter: Callable[[Any], Any]) -> None:
-    """Tell every value of a partition otherwise."""
+    """Change every partition value of planned data files."""
 
     def told(task: Json) -> Json:
         file = task["data-file"]

@@ -1,4 +1,4 @@
-"""Ways in which plans outlive the tables that they are for."""
+"""Defects of plans that outlast their table."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from icecheck.mock_server.protocol.problem import Problem
 
 
 def _answer_where_planned(registries: Registries, operation_id: str, reply: Reply) -> None:
-    """Answer so for a table that is gone, if a scan of it was planned once."""
+    """Give this answer for a table that is gone, if a scan of it was planned before."""
     planned: set[Place] = set()
 
     def planning(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

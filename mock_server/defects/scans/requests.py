@@ -1,4 +1,4 @@
-"""Ways in which servers take or refuse requests to plan scans wrongly."""
+"""Defects of planning requests: wrongly accepted or wrongly refused."""
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState

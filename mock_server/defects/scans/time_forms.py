@@ -1,4 +1,4 @@
-"""Times in planned values that are written as a language writes them, not as documented."""
+"""Defects of times in planned values: in the form of a programming language, not the document's."""
 
 import re
 from collections.abc import Callable

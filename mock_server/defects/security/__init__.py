@@ -1,1 +1,1 @@
-"""Ways in which credentials are judged or given wrongly."""
+"""Defects of credentials: wrongly judged or wrongly given."""

@@ -1,4 +1,4 @@
-"""Ways in which credentials are not looked at, or not closely enough."""
+"""Defects of bearer tokens: not checked, or not thoroughly."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _GATE = "authorization"
 
 
 def _open(registries: Registries, opening: Opening, answer: Reply | None = None) -> None:
-    """Let requests through, or answer them, for which the opening holds and the gate would not."""
+    """Pass requests that the gate refuses and for which `opening` holds, or give them `answer`."""
     faithful = registries.gates[_GATE]
 
     def gate(request: Request, security: Security) -> Reply | None:
@@ -34,7 +34,7 @@ def _has_token(request: Request) -> bool:
 
 
 def is_at(request: Request, operation_id: str) -> bool:
-    """Whether a request is one for this operation, under whatever prefix."""
+    """Return whether a request is one for this operation, under any prefix."""
     operation = load().operations[operation_id]
     pattern = re.sub(r"/\\?\{prefix\\?\}", "(/.+)?", re.escape(operation.path))
     pattern = re.sub(r"\\?\{[a-z\\-]+\}", "[^/]+", pattern)
@@ -175,7 +175,7 @@ def _declare(operation_id: str) -> None:
     )
 
 
-# The same slip, possible on every route: they differ in nothing but the operation.
+# The same slip on every route: these defects differ only in the operation.
 for _operation_id in (
     "getConfig",
     "listNamespaces",
@@ -210,11 +210,11 @@ for _operation_id in (
     _declare(_operation_id)
 
 
-# ---------------------------------------------------------------------- refused, and done
+# ---------------------------------------------------------------------- refused, but carried out
 
 
 def _checked_too_late(registries: Registries, operation_id: str) -> None:
-    """Carry an operation out, and look at the caller's token when the answer is written."""
+    """Carry an operation out first, and check the caller's token afterwards."""
     faithful_gate = registries.gates[_GATE]
     _open(registries, lambda r: _has_token(r) and is_at(r, operation_id))
 

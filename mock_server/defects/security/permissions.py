@@ -1,4 +1,4 @@
-"""Ways in which what a caller may do is not looked at, or not on every route."""
+"""Defects of permissions: not checked, or not on every route."""
 
 from collections.abc import Callable
 
@@ -14,17 +14,17 @@ _GATE = "authorization"
 
 
 def is_restricted(request: Request, security: Security) -> bool:
-    """Whether the caller may do some things only."""
+    """Return whether the caller has restrictions."""
     caller = security.identify(request.headers.get("authorization"))
     return isinstance(caller, Caller) and bool(caller.permissions)
 
 
 def _unlooked(registries: Registries, chosen: Chosen) -> None:
-    """Do not ask what a known caller may do, where this holds of the request."""
+    """Skip the check of a caller's permissions for requests for which `chosen` holds."""
     faithful = registries.gates[_GATE]
 
     def gate(request: Request, security: Security) -> Reply | None:
-        # Whoever may do everything is none of the permissions' business.
+        # A caller without restrictions is not affected.
         slips = chosen(request) and is_restricted(request, security)
         security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
         return faithful(request, security)
@@ -33,7 +33,7 @@ def _unlooked(registries: Registries, chosen: Chosen) -> None:
 
 
 def _answered(registries: Registries, chosen: Chosen, answer: Reply) -> None:
-    """Answer a caller who may not with something else than 403."""
+    """Answer a caller without permission with `answer` instead of 403."""
     faithful = registries.gates[_GATE]
 
     def gate(request: Request, security: Security) -> Reply | None:
@@ -59,7 +59,7 @@ def _declare(operation_id: str, breaks: str, suffering: str) -> None:
     )
 
 
-# The same slip, possible on every route: they differ in nothing but the operation.
+# The same slip on every route: these defects differ only in the operation.
 for _operation_id in (
     "loadNamespaceMetadata",
     "namespaceExists",

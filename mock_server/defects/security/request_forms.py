@@ -1,4 +1,4 @@
-"""Ways in which who calls is asked on every route, and not in every form of its requests."""
+"""Defects of authentication in some forms of requests only."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Opening = Callable[[Request, Security], bool]
 
 
 def _open(registries: Registries, opening: Opening) -> None:
-    """Let requests through for which this holds, whoever sends them."""
+    """Pass requests for which `opening` holds, from any caller."""
     faithful = registries.gates[_GATE]
 
     def gate(request: Request, security: Security) -> Reply | None:
@@ -218,7 +218,7 @@ def _missing_before_token(registries: Registries) -> None:
     wrap(registries, "loadTable", around)
 
 
-# ---------------------------------------------------------------------------- one another
+# ---------------------------------------------------------------------------- other callers
 
 
 @defect(
@@ -248,7 +248,7 @@ def _share_a_cache(registries: Registries) -> None:
 
 
 def _kept_refusals(registries: Registries, operation_id: str, refuses: Opening) -> None:
-    """Answer 404 to everybody on a path of this operation where somebody was refused."""
+    """Answer 404 to every caller on a path of this operation where one caller was refused."""
     kept: set[str] = set()
     faithful = registries.gates[_GATE]
 
@@ -283,7 +283,7 @@ def _strangers_share_refusals(request: Request, security: Security) -> bool:
     return not isinstance(security.identify(request.headers.get("authorization")), Caller)
 
 
-# ------------------------------------------------------------------------------- altered
+# ------------------------------------------------------------------------------- altered answers
 
 
 @defect(

@@ -1,4 +1,4 @@
-"""Ways in which credentials for storage are vended wrongly."""
+"""Defects of storage credentials."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ _CREDENTIALS = "storage-credentials"
 
 
 def _alter_each(registries: Registries, alter: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Change every credential that loadCredentials answers."""
+    """Change every credential in the answers of loadCredentials."""
 
     def altered(body: Any) -> Any:
         return {_CREDENTIALS: [alter(each) for each in body[_CREDENTIALS]]}
@@ -211,7 +211,7 @@ def _shared_tag(faithful: Faithful, state: WarehouseState, call: Call) -> Outcom
 
 
 def _told(registries: Registries, operation_id: str) -> None:
-    """Let the config of what is loaded name a token that the catalog does not know."""
+    """Add to the config of a loaded object a token that the catalog does not know."""
 
     def alter(body: dict[str, Any]) -> dict[str, Any]:
         return body | {"config": {**(body.get("config") or {}), "token": "icecheck-storage-token"}}

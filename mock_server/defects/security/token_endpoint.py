@@ -1,4 +1,4 @@
-"""Ways in which token endpoints go wrong."""
+"""Defects of the token endpoint."""
 
 from urllib.parse import parse_qsl
 

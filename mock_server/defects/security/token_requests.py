@@ -1,4 +1,4 @@
-"""Ways in which token endpoints are right for one way of asking, and wrong for another one."""
+"""Defects of the token endpoint that show in one form of the request only."""
 
 import base64
 from urllib.parse import parse_qsl

@@ -1,1 +1,1 @@
-"""Ways in which servers get the updates of a table wrong."""
+"""Defects of the updates of a table."""

@@ -1,4 +1,4 @@
-"""What careless statements and caches do to others, to the rest of a list, or long afterwards."""
+"""Defects of careless queries and caches: they hit other objects, or a part of a list only."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a server might have refused, and says that it has done while it has not."""
+"""Defects of requests that the server could refuse, but accepts without effect."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ways in which servers bend columns: their ids, their defaults, and how many there may be."""
+"""Defects of columns: their ids, their defaults, and their number."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ _DEFAULTS = ("initial-default", "write-default")
 
 
 def _alter_added_schema(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Let updateTable see other schemas than were sent."""
+    """Let updateTable see altered schemas."""
 
     def altered(body: Json) -> Json:
         updates = [
@@ -32,7 +32,7 @@ def _alter_added_schema(registries: Registries, alter: Callable[[Json], Json]) -
 
 
 def _fields_as(alter: Callable[[Json], Json]) -> Callable[[Json], Json]:
-    """Change every column of a schema, and nothing in them."""
+    """Return a function that changes every top-level column of a schema."""
     return lambda schema: {**schema, "fields": [alter(field) for field in schema["fields"]]}
 
 

@@ -1,4 +1,4 @@
-"""What servers get wrong where updates meet: in one commit, one creation, one transaction."""
+"""Defects of updates that meet in one commit, one creation or one transaction."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,12 +24,12 @@ _WAYS = {"updateTable": "", "commitTransaction": "-by-transaction"}
 def alter_changes(
     registries: Registries, operation_id: str, alter: Callable[[Json], Updates]
 ) -> None:
-    """Let a commit, or each change of a transaction, have other updates than were sent."""
+    """Let a commit, or each change of a transaction, have altered updates."""
 
     def of_change(change: Any) -> Any:
         try:
             return {**change, "updates": alter(change)}
-        except (AttributeError, KeyError, TypeError):  # malformed: refused, as faithful ones do
+        except (AttributeError, KeyError, TypeError):  # malformed: refused as usual
             return change
 
     def altered(body: Json) -> Json:
@@ -43,13 +43,13 @@ def alter_changes(
 
 
 def updates_of(change: Json) -> Updates:
-    """The updates that a commit, or a change of a transaction, has."""
+    """Return the updates of a commit, or of a change of a transaction."""
     updates: Updates = change["updates"]
     return updates
 
 
 def said_by(updates: Sequence[Json], action: str, *path: str) -> set[Any]:
-    """What the updates of this action say at a path."""
+    """Return the values at a path in the updates of this action."""
     found = set()
     for update in updates:
         if update.get("action") == action:
@@ -126,7 +126,7 @@ def _declare_careless(
 
 
 def _is_on(type_: str, assertion: Json) -> bool:
-    """Whether this is such an assertion, and whole: what is malformed is refused."""
+    """Return whether this is a well-formed assertion of this type; malformed ones are refused."""
     value = assertion.get(type_.removeprefix("assert-"), assertion.get("snapshot-id", ""))
     return bool(assertion["type"] == type_) and isinstance(value, int | None)
 

@@ -1,4 +1,4 @@
-"""What servers get right while two things are the same, and wrong once they differ."""
+"""Defects that show once two things differ that are usually the same."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ _LAST_ADDED = -1
 
 
 def show(registries: Registries, alter: Any) -> None:
-    """Show other metadata than are kept; `alter` changes them in place."""
+    """Answer other metadata than are kept; `alter` changes them in place."""
 
     def altered(body: Json) -> Json:
         alter(body["metadata"])
@@ -36,7 +36,7 @@ def show(registries: Registries, alter: Any) -> None:
 
 
 def fields_of(type_: Any) -> Iterator[Json]:
-    """Every field of the structs in a JSON type."""
+    """Yield every field of the structs in a JSON type."""
     if isinstance(type_, dict):
         for field in type_.get("fields", ()):
             yield field
@@ -45,7 +45,7 @@ def fields_of(type_: Any) -> Iterator[Json]:
             yield from fields_of(type_.get(member))
 
 
-# ---- what definitions share
+# ---- shared definitions
 
 
 @defect(
@@ -120,7 +120,7 @@ def _new_schema_unsorts(faithful: FaithfulUpdate, update: Any, draft: Draft) -> 
         draft.change(default_sort_order_id=0)
 
 
-# ---- what snapshots are told of
+# ---- facts about snapshots
 
 
 @defect(
@@ -170,7 +170,7 @@ def _moves_the_log(before: TableMetadata | None, after: TableMetadata) -> TableM
     return structs.replace(after, metadata_log=tuple(log))
 
 
-# ---- a name's second table, a commit's other branch, a transaction's other table
+# ---- a second table of a name, another branch of a commit, another table of a transaction
 
 
 @defect(
@@ -252,7 +252,7 @@ def _carries_properties_over(body: Json) -> Json:
             {**change, "updates": [with_known(each) for each in change["updates"]]}
             for change in body["table-changes"]
         ]
-    except (AttributeError, KeyError, TypeError, ValueError):  # malformed: refused as ever
+    except (AttributeError, KeyError, TypeError, ValueError):  # malformed: refused as usual
         return body
     return {**body, "table-changes": changes}
 

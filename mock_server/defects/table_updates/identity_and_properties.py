@@ -1,6 +1,6 @@
-"""Ways in which servers get updates of identity, version, location and properties wrong.
+"""Defects of updates of identity, version, location and properties.
 
-Every update of the contract is also forgotten once: accepted, and left out.
+There is also a defect for every update of the contract that accepts it without effect.
 """
 
 from typing import Any

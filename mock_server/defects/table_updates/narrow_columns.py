@@ -1,4 +1,4 @@
-"""What servers lose that keep values in database columns too narrow for them."""
+"""Defects of values that are kept in database columns too narrow for them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What servers get wrong in some state of a table only, or where updates meet in one commit."""
+"""Defects that show in some states of a table only, or where updates meet in one commit."""
 
 import hashlib
 from typing import Any
@@ -30,7 +30,7 @@ _LOST = "Concurrent writers overwrite each other."
 _LAST_ADDED = -1
 
 
-# ---- assertions that look at something near what they name
+# ---- assertions that are checked against another value than the named one
 
 
 @defect(
@@ -142,7 +142,7 @@ def _spec_id_up_to_last(faithful: AssertionCheck, assertion: Any, metadata: Tabl
         faithful(assertion, metadata)
 
 
-# ---- a commit that does its part in one state and not in another
+# ---- commits that are right in one state and wrong in another
 
 
 @defect(
@@ -186,7 +186,7 @@ def _answers_without_partition_statistics(body: Json) -> Json:
     return {**body, "metadata": {**body["metadata"], "partition-statistics": []}}
 
 
-# ---- ways to look at a table
+# ---- operations that read a table
 
 
 @defect(

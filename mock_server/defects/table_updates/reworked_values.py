@@ -1,4 +1,4 @@
-"""Values that servers rework: what comes back in another form than it was sent in."""
+"""Defects of values that come back in another form than the sent one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ _URL_SAFE = str.maketrans("+/", "-_")
 
 
 def _walked(value: Any, alter: Callable[[Json], Json]) -> Any:
-    """JSON in which every object is what `alter` makes of it, the inner ones first."""
+    """Return JSON with `alter` applied to every object, the inner ones first."""
     match value:
         case dict():
             return alter({key: _walked(each, alter) for key, each in value.items()})
@@ -36,7 +36,7 @@ def _walked(value: Any, alter: Callable[[Json], Json]) -> Any:
 def _alter_objects(
     registries: Registries, operation_ids: tuple[str, ...], alter: Callable[[Json], Json]
 ) -> None:
-    """Let these operations see other objects in their bodies, however deep they are."""
+    """Let these operations see altered objects in their bodies, at any depth."""
     for operation_id in operation_ids:
         alter_request_body(registries, operation_id, lambda body: _walked(body, alter))
 

@@ -1,4 +1,4 @@
-"""Updates that are kept nearly as they were sent, or change what they do not name."""
+"""Defects of updates that are kept slightly changed, or that change more than they name."""
 
 import html
 import unicodedata
@@ -16,7 +16,7 @@ from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import TableMetadata
 
 Kept = Callable[[TableMetadata, Any], Json]
-"""From the metadata after an update, and the update: the members that are something else."""
+"""Returns, for the metadata after an update and the update, the members to change besides."""
 
 _INT32_MAX = 2**31 - 1
 _DOUBLE_EXACT_MAX = 2**53
@@ -26,7 +26,7 @@ _ACTION = "action"
 def _sent(
     action: str, name: str, title: str, suffering: str, alter: Callable[[Json], Json]
 ) -> None:
-    """Declare that an update is read as another one than was sent."""
+    """Declare that an update is read in an altered form."""
 
     def altered(body: Json) -> Json:
         updates = body.get("updates")
@@ -56,7 +56,7 @@ def _declare(action: str, name: str, title: str, suffering: str, install: Instal
 
 
 def _texts(value: Any, alter: Callable[[str], str]) -> Any:
-    """Return a JSON value with its strings altered, those of keys that somebody chose too."""
+    """Return a JSON value with every text in it altered, but not the keys of objects."""
     match value:
         case str():
             return alter(value)
@@ -99,7 +99,7 @@ def _fields(value: Any, alter: Callable[[Json], Json]) -> Any:
     return alter({key: _fields(each, alter) for key, each in value.items()})
 
 
-# ---- what was sent is not what is kept
+# ---- kept otherwise than sent
 
 _sent(
     "add-schema", "docs-escaped", "Docs of added columns are escaped as HTML",
@@ -208,7 +208,7 @@ _sent(
 )  # fmt: skip
 
 
-# ---- more changes than was named
+# ---- more changes than the named one
 
 
 def _only_current_schema(metadata: TableMetadata, _update: Any) -> Json:

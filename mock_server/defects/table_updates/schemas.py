@@ -1,4 +1,4 @@
-"""Ways in which servers get updates of schemas wrong."""
+"""Defects of the updates of schemas."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What servers get wrong at a second try, on the way back to nothing, or in an old version."""
+"""Defects of retries, of removals that leave nothing, and of old format versions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,11 +28,11 @@ from icecheck.mock_server.protocol.problem import Problem
 _WRITER_STUCK = "A writer that lost a race can never commit what it has written."
 
 
-# ---- a second try
+# ---- retries
 
 
 def _taken_for_good(registries: Registries, operation_id: str) -> None:
-    """Take the ids of snapshots for good, also those of commits that met a conflict."""
+    """Refuse snapshot ids that were sent before, in a commit refused with a conflict."""
     taken: set[tuple[str, str]] = set()
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -45,7 +45,7 @@ def _taken_for_good(registries: Registries, operation_id: str) -> None:
                 for each in change["updates"]
                 if each["action"] == "add-snapshot"
             }
-        except (AttributeError, KeyError, TypeError):  # malformed: refused, as faithful ones do
+        except (AttributeError, KeyError, TypeError):  # malformed: refused as usual
             return faithful(state, call)
         try:
             outcome = faithful(state, call)
@@ -102,7 +102,7 @@ def _transactions_know_old_tables(registries: Registries) -> None:
     wrap(registries, "commitTransaction", around)
 
 
-# ---- what belongs to something else
+# ---- objects that belong to others
 
 
 @defect(
@@ -244,7 +244,7 @@ def _staged_without_docs(call: Call, body: Json) -> Json:
     return body
 
 
-# ---- refs, back to nothing, and an old version
+# ---- refs, removals that leave nothing, and an old version
 
 
 @defect(

@@ -1,4 +1,4 @@
-"""Ways in which servers get updates of snapshots, refs, statistics and keys wrong."""
+"""Defects of the updates of snapshots, refs, statistics and keys."""
 
 from typing import Any
 

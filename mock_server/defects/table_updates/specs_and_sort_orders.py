@@ -1,4 +1,4 @@
-"""Ways in which servers get updates of partition specs and sort orders wrong."""
+"""Defects of the updates of partition specs and sort orders."""
 
 from typing import Any
 

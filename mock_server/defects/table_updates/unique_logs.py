@@ -1,4 +1,4 @@
-"""Logs with a key that is unique too soon: what was once current, set or named never is again."""
+"""Defects of logs with too narrow a unique key: a value that was replaced cannot come back."""
 
 from collections.abc import Callable, MutableMapping
 from typing import Any
@@ -18,9 +18,9 @@ Read = Callable[[Any], Any]
 
 
 def _never_again(updates: Updates, action: str, value: Read, *, refused: bool = False) -> None:
-    """Leave an update out, or break down, that brings back what it had replaced before.
+    """Ignore an update that restores a replaced value, or answer 500 if `refused`.
 
-    `value` reads what the update changes out of the metadata of a table or view.
+    `value` reads the changed value from the metadata of a table or view.
     """
     faithful = updates[action]
     replaced: set[tuple[str, Any]] = set()

@@ -1,1 +1,1 @@
-"""Ways in which servers create, load, move and drop tables wrongly."""
+"""Defects of creating, loading, moving and dropping tables."""

@@ -1,4 +1,4 @@
-"""What servers forget of tables that came otherwise than by a creation, and what they remember."""
+"""Defects of tables that no plain creation has made, and of rows left by failed ones."""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def tables_in(state: WarehouseState) -> Iterator[Name]:
 
 
 def _uncounted(registries: Registries, *operations: str) -> None:
-    """Let tables that these operations have made not keep their namespace from being dropped."""
+    """Let dropNamespace overlook the tables that these operations have made."""
     came: set[Name] = set()
 
     def arrive(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -126,11 +126,11 @@ def _no_credentials(registries: Registries) -> None:
     wrap(registries, "loadCredentials", vend)
 
 
-# -------------------------------------------------------------------- rows that are left
+# -------------------------------------------------------------------- rows that remain
 
 
 def _left_rows(registries: Registries, operation_id: str, *then: str) -> None:
-    """Let an operation that fails keep the name from those that come after it."""
+    """Let a refused operation take the name, so that the operations `then` find it taken."""
     taken: set[Name] = set()
 
     def fail(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

@@ -1,4 +1,4 @@
-"""Ways in which servers answer and refuse creations of tables wrongly."""
+"""Defects of createTable: its answers, its effects and its refusals."""
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState

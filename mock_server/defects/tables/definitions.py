@@ -1,4 +1,4 @@
-"""Ways in which servers lose or bend what a creation says a table shall be."""
+"""Defects of a new table's definition: parts of it are lost or altered."""
 
 from collections.abc import Callable
 from typing import Any

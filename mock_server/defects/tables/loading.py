@@ -1,4 +1,4 @@
-"""Ways in which servers answer loads and existence checks of tables wrongly."""
+"""Defects of loadTable and tableExists."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from icecheck.mock_server.protocol import problem, replies
 
 
 def _metadata_as(registries: Registries, /, **members: Any) -> None:
-    """Answer loads with other members; one that is None is left out."""
+    """Answer loads with altered metadata members; a member that is None is left out."""
 
     def altered(body: Json) -> Json:
         metadata = {k: v for k, v in (body["metadata"] | members).items() if v is not None}
@@ -181,7 +181,7 @@ declare(
 )
 
 
-# ------------------------------------------------------------------ how much of it
+# ------------------------------------------------------------------ extent of the answer
 
 
 declare(

@@ -1,4 +1,4 @@
-"""Ways in which servers lose, bend or round parts of a table's metadata on the way."""
+"""Defects of a table's metadata: parts of it are lost, altered or rounded."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ _DOUBLE_EXACT_MAX = 2**53
 
 
 def _alter_updates(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Let updateTable see other updates than were sent."""
+    """Let updateTable see altered updates."""
 
     def altered(body: Json) -> Json:
         updates = body.get("updates")
@@ -34,11 +34,11 @@ def _alter_updates(registries: Registries, alter: Callable[[Json], Json]) -> Non
 def _alter_metadata(
     registries: Registries, operation_id: str, alter: Callable[[Json], Json]
 ) -> None:
-    """Answer other table metadata than is kept."""
+    """Answer other table metadata than are kept."""
     alter_body(registries, operation_id, lambda body: {**body, "metadata": alter(body["metadata"])})
 
 
-# ---- lost on the way
+# ---- lost parts
 
 
 @defect(
@@ -99,7 +99,7 @@ def _snapshot_log_forgets_times(metadata: Json) -> Json:
     return {**metadata, "snapshot-log": [*log[:1], *later]}
 
 
-# ---- taken, although nobody can read it
+# ---- malformed values that are accepted
 
 
 @defect(

@@ -1,4 +1,4 @@
-"""Ways in which servers lose a new table's properties, its location or its format version."""
+"""Defects of a new table's properties, its location or its format version."""
 
 import re
 from collections.abc import Callable

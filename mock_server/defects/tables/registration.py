@@ -1,4 +1,4 @@
-"""Ways in which servers register metadata files wrongly."""
+"""Defects of registerTable."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What servers get wrong when a table comes out of a file, in some state of it only."""
+"""Defects of registerTable that show in some states of the table only."""
 
 from collections.abc import Callable
 
@@ -26,9 +26,9 @@ def _by_name(
     *,
     overwriting: bool = False,
 ) -> None:
-    """Let a registration keep what it makes of a file and of the table that had the name last.
+    """Let a registration keep metadata that `change` makes of the file and the former table.
 
-    That is the one dropped under it, or with ``overwriting`` the one that is still there.
+    The former table is the one dropped under the name, or with ``overwriting`` the present one.
     """
     dropped: dict[tuple[tuple[str, ...], str], TableEntry] = {}
 
@@ -120,7 +120,7 @@ def _lets_snapshots_go(metadata: TableMetadata, _body: Json) -> TableMetadata:
     return replace(metadata, snapshots=snapshots)
 
 
-# ---- a table over a table
+# ---- overwriting a table
 
 
 @defect(

@@ -1,4 +1,4 @@
-"""Ways in which servers drop tables too little, too much, or twice."""
+"""Defects of dropTable: it removes too little or too much, or succeeds twice."""
 
 import re
 from collections.abc import Callable
@@ -159,7 +159,7 @@ def _always_purges(faithful: Faithful, state: WarehouseState, call: Call) -> Out
     return Outcome(outcome.state, outcome.reply, tuple(RemoveFile(f) for f in files))
 
 
-# ------------------------------------------------------------------ what is gone
+# ------------------------------------------------------------------ dropped tables
 
 
 declare(

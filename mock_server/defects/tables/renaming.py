@@ -1,4 +1,4 @@
-"""Ways in which servers rename tables wrongly."""
+"""Defects of renameTable."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Joins that list the same thing of a table several times."""
+"""Defects of joins that list an entry of a table several times."""
 
 from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.declaring import defect, through

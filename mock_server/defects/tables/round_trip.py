@@ -1,4 +1,4 @@
-"""Tables that come back nearly as they were made: texts trimmed or folded, lists sorted, caches."""
+"""Defects of round trips of tables: texts trimmed or folded, lists sorted, caches."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Ways in which servers get staged creations of tables wrong."""
+"""Defects of staged creations of tables."""
 
 from collections.abc import Callable
 
@@ -139,7 +139,7 @@ def _staged_conflict_drops(faithful: Faithful, state: WarehouseState, call: Call
 
 
 def _staged_without(registries: Registries, change: Callable[[Json], Json]) -> None:
-    """Let staging see another body than was sent; a table that is made at once is as asked for."""
+    """Let staging see an altered body; a table that is created at once is not affected."""
 
     def alter(body: Json) -> Json:
         return change(body) if body.get("stage-create") else body

@@ -1,1 +1,1 @@
-"""Ways in which servers mishandle views."""
+"""Defects of views."""

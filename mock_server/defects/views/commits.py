@@ -1,7 +1,7 @@
-"""Ways in which servers get commits to views wrong.
+"""Defects of commits to views.
 
-Every update of a view is also forgotten once, or refused where it has no effect: accepted, and
-left out, or not known.
+For every update of a view there is also a defect that accepts it without effect; an update that has
+no effect anyway is refused as unknown instead.
 """
 
 from typing import Any

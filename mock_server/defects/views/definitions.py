@@ -1,4 +1,4 @@
-"""Ways in which servers lose parts of what a view is, or what a commit to it demands."""
+"""Defects of views and commits to them: parts are lost or ignored."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def _version_replaces(before: ViewMetadata | None, after: ViewMetadata, body: Js
 
 
 def _under_other_ids(metadata: ViewMetadata, ids: dict[int, int]) -> ViewMetadata:
-    """Metadata whose versions have other ids; who had these before is gone."""
+    """Return metadata with other version ids; versions that had these ids before are removed."""
     current = metadata.current_version_id
     return replace(
         metadata,

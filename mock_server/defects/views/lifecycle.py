@@ -1,4 +1,4 @@
-"""Ways in which servers create, show, list and drop views wrongly."""
+"""Defects of creating, loading, listing and dropping views."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ from icecheck.mock_server.metadata.view_metadata import ViewMetadata, ViewVersio
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
-# What a status says, said otherwise: name, broken row, title, suffering, what to do.
+# Answers with another status: name, broken requirement, title, suffering, installation.
 _STATUSES: tuple[tuple[str, str, str, str, Callable[[Registries], None]], ...] = (
     ("view-create-201", "createView.200", "A creation of a view is answered 201.",
      "Strict clients take the creation for failed.",
@@ -235,7 +235,7 @@ def _list_where(
     belongs: Callable[[Levels, Levels], bool],
     named: Callable[[NamespaceEntry], list[str]],
 ) -> None:
-    """List what ``named`` finds in every namespace for which ``belongs(asked, it)`` holds."""
+    """List the results of ``named`` for every namespace for which ``belongs(asked, it)`` holds."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         faithful(state, call)

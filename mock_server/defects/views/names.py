@@ -1,4 +1,4 @@
-"""Ways in which servers rename views wrongly, or mix up views and tables of one name."""
+"""Defects of renaming views, and of views and tables with the same name."""
 
 from collections.abc import Callable
 from typing import Any
@@ -178,10 +178,9 @@ def _unsupported_moves(faithful: Faithful, state: WarehouseState, call: Call) ->
 
 
 def _not_looking_at(registries: Registries, operation_id: str, kind: str) -> None:
-    """Let an operation take a name that something of this kind has, and leave that hidden.
+    """Let an operation take a name that an object of this kind has.
 
-    The operation works on a state without it, and it is put back afterwards if it is a table
-    that a view may hide, or a view that a table does.
+    The operation sees a state without that object, which is put back afterwards.
     """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -220,7 +219,7 @@ for _operation_id, _kind in (
 
 
 def _answers_for_both(operation_id: str, other: str, breaks: str) -> None:
-    """Declare an operation that finds whatever has the name, and answers as its sister does."""
+    """Declare that an operation that finds nothing falls back on `other`."""
 
     def install(registries: Registries) -> None:
         sister = registries.operations[other]
@@ -316,7 +315,7 @@ def _listed_under_old_name(registries: Registries) -> None:
 
 
 def _made_over_a_view(registries: Registries, operation_id: str) -> None:
-    """Let an operation make a table as if no view had its name; both are there then."""
+    """Let an operation make a table as if no view had its name; both then exist."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         name: Name = (call.namespace, call.name or sent_name(call))

@@ -1,4 +1,4 @@
-"""Ways in which servers show views that are not there, or not as they are."""
+"""Defects of reading views: views that do not exist, or that are shown altered."""
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState

@@ -1,4 +1,4 @@
-"""What servers get wrong in some state of a view only, or where updates of it meet in a commit."""
+"""Defects that show in some states of a view only, or where updates meet in one commit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ _NO_WAY_BACK = "Earlier definitions of a view cannot be looked up or restored."
 def _alter_updates(
     registries: Registries, change: Callable[[list[Json]], list[Json]], member: str = "updates"
 ) -> None:
-    """Let replaceView see another list of updates, or of requirements."""
+    """Let replaceView see an altered list of updates, or of requirements."""
 
     def altered(body: Json) -> Json:
         sent = body.get(member)
@@ -96,7 +96,7 @@ declare(
 
 
 def _beside_a_version(sent: list[Json], ending: str) -> list[Json]:
-    """The updates; those with this ending of their action are gone if there is a version."""
+    """Return the updates without those whose action ends so, if a version is added."""
     if not any(_is("add-view-version")(update) for update in sent):
         return sent
     return [update for update in sent if not str(update.get("action")).endswith(ending)]
@@ -143,7 +143,7 @@ declare(
 )
 
 
-# ---- what an update names, and what it does not
+# ---- named and unnamed parts
 
 
 @defect(
@@ -295,7 +295,7 @@ def _rename_forgets(metadata: ViewMetadata) -> ViewMetadata:
     return replace(metadata, schemas=schemas, versions=(current,))
 
 
-# ---- what came before
+# ---- earlier versions
 
 
 declare(

@@ -1,1 +1,1 @@
-"""Filters of a scan: read, bound to columns, and projected on partitions and bounds."""
+"""Filters of a scan: reads them, binds them to columns, projects them on partitions and bounds."""

@@ -1,4 +1,4 @@
-"""Dates, times and timestamps as text and as Iceberg counts them, also beyond Python's years."""
+"""Dates, times and timestamps as text and in Iceberg's numbers, also beyond Python's years."""
 
 import re
 
@@ -30,9 +30,9 @@ _UNITS_PER_SECOND = {MICROS_DIGITS: 1_000_000, NANOS_DIGITS: 1_000_000_000}
 
 
 def civil_from_days(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar.
+    """Return year, month and day of a day counted from 1970-01-01, proleptic Gregorian.
 
-    Years are shifted to begin in March, so that the leap day is a year's last.
+    Years are shifted to begin in March, so that the leap day is the last day of a year.
     """
     era, day_of_era = divmod(days + _EPOCH_SHIFT_DAYS, _DAYS_PER_ERA)
     year_of_era = (
@@ -47,7 +47,7 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 def days_from_text(text: str) -> int:
-    """Days from 1970-01-01 of an ISO 8601 date; ValueError for any other text."""
+    """Return the days from 1970-01-01 of an ISO 8601 date; ValueError for any other text."""
     match = _DATE_PATTERN.fullmatch(text)
     if match is None:
         raise ValueError(f"not a date: {text[:40]}")
@@ -55,7 +55,7 @@ def days_from_text(text: str) -> int:
 
 
 def micros_of_day_from_text(text: str) -> int:
-    """Microseconds since midnight of `HH:MM[:SS[.ffffff]]`; ValueError for any other text."""
+    """Return the microseconds since midnight of `HH:MM[:SS[.ffffff]]`; else ValueError."""
     match = _CLOCK_PATTERN.fullmatch(text)
     if match is None:
         raise ValueError(f"not a time: {text[:40]}")
@@ -63,10 +63,10 @@ def micros_of_day_from_text(text: str) -> int:
 
 
 def timestamp_from_text(text: str, fraction_digits: int, *, with_zone: bool) -> int:
-    """Units since the epoch of an ISO 8601 timestamp; a unit is 10^-`fraction_digits` seconds.
+    """Return the units since the epoch of an ISO 8601 timestamp; else ValueError.
 
-    `with_zone` allows an offset from UTC, and reads a text without one as UTC: PyIceberg sends
-    it so. ValueError for any other text, and for digits beyond the precision.
+    A unit is 10^-`fraction_digits` seconds. `with_zone` allows an offset from UTC, and reads a text
+    without one as UTC: PyIceberg sends it so. ValueError also for digits beyond the precision.
     """
     match = _TIMESTAMP_PATTERN.fullmatch(text)
     if match is None or (match[8] and not with_zone):
@@ -85,23 +85,23 @@ def timestamp_from_text(text: str, fraction_digits: int, *, with_zone: bool) -> 
 
 
 def timestamp_of_day(days: int, fraction_digits: int) -> int:
-    """Units since the epoch of a day's midnight."""
+    """Return the units since the epoch of a day's midnight."""
     return days * _SECONDS_PER_DAY * _UNITS_PER_SECOND[fraction_digits]
 
 
 def text_from_days(days: int) -> str:
-    """The ISO 8601 date of a day counted from 1970-01-01."""
+    """Return the ISO 8601 date of a day counted from 1970-01-01."""
     year, month, day = civil_from_days(days)
     return f"{_year_text(year)}-{month:02}-{day:02}"
 
 
 def text_from_micros_of_day(micros: int) -> str:
-    """`HH:MM:SS.ffffff` of a time of day in microseconds."""
+    """Return `HH:MM:SS.ffffff` for a time of day in microseconds."""
     return _clock_text(micros, MICROS_DIGITS)
 
 
 def text_from_timestamp(units: int, fraction_digits: int, *, with_zone: bool) -> str:
-    """The ISO 8601 timestamp with all fraction digits, and `+00:00` for types with a zone."""
+    """Return the ISO 8601 timestamp with all fraction digits; types with a zone get `+00:00`."""
     days, units_of_day = divmod(units, _SECONDS_PER_DAY * _UNITS_PER_SECOND[fraction_digits])
     clock = _clock_text(units_of_day, fraction_digits)
     return f"{text_from_days(days)}T{clock}{'+00:00' if with_zone else ''}"

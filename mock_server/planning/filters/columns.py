@@ -1,4 +1,4 @@
-"""The columns of a schema by the names that requests give them (L4402-L4417)."""
+"""Finds the columns of a schema by the names in requests (L4402-L4417)."""
 
 from collections.abc import Iterable
 
@@ -24,13 +24,13 @@ _METADATA_COLUMNS = frozenset(
         "_commit_snapshot_id",
     }
 )
-"""What engines select besides the columns of the table (Iceberg's reserved field ids)."""
+"""The names that engines select besides the table's columns (Iceberg's reserved field ids)."""
 
 
 class ColumnNames:
-    """Finds columns by full name, or by the one that leaves out `element` and `value` of structs.
+    """Finds columns by full name, or by the name without `element` and `value` steps above structs.
 
-    A full name wins over a short one. Without case, a name that two columns share means neither.
+    A full name wins over a short one. Without case, a name that two columns share finds neither.
     """
 
     __slots__ = ("_by_name", "_case_sensitive")
@@ -48,7 +48,7 @@ class ColumnNames:
             self._by_name = named | self._by_name
 
     def find(self, name: str) -> Column:
-        """The column of this name; Problem 400 if there is none, or more than one."""
+        """Return the column of this name; Problem 400 if there is none, or more than one."""
         found = self._by_name.get(self._key(name))
         if found is None:
             reason = "is ambiguous" if self._key(name) in self._by_name else "does not exist"
@@ -56,7 +56,7 @@ class ColumnNames:
         return found
 
     def check_selected(self, names: Iterable[str]) -> None:
-        """Refuse (400) a selection with a name that is neither a column nor known to engines."""
+        """Refuse (400) a selection with a name that is neither a column nor a reserved name."""
         for name in names:
             if name != ALL_COLUMNS and name.partition(".")[0] not in _METADATA_COLUMNS:
                 self.find(name)

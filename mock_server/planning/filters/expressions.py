@@ -1,4 +1,4 @@
-"""Filter expressions as the protocol writes them (L2180-L2300): parsed, rebuilt, written."""
+"""Filter expressions as the protocol writes them (L2180-L2300): parsed, simplified, written."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
@@ -37,7 +37,7 @@ Connective: TypeAlias = Literal["and", "or"]
 UNARY_OPERATIONS = frozenset({"is-null", "not-null", "is-nan", "not-nan"})
 SET_OPERATIONS = frozenset({"in", "not-in"})
 HEIGHT_MAX = 50
-"""How often `and` and `or` may alternate on the way to a predicate."""
+"""How often `and` and `or` may alternate on the path to a predicate."""
 
 _OPERATIONS: dict[str, Operation] = {name: name for name in get_args(Operation)}
 _NEGATED: dict[Operation, Operation] = {
@@ -75,7 +75,7 @@ class Predicate(Struct, frozen=True):
 class Combined(Struct, Generic[L], frozen=True):
     """All (`and`) or one (`or`) of at least two trees, none of them of the same connective.
 
-    `height` counts the connectives on the longest way down.
+    `height` counts the connectives on the longest path down.
     """
 
     connective: Connective
@@ -84,7 +84,7 @@ class Combined(Struct, Generic[L], frozen=True):
 
 
 Tree: TypeAlias = Always | L | Combined[L]
-"""An expression whose leaves are tests of some kind; there are no negations in it."""
+"""An expression whose leaves are tests of some kind; it has no negations."""
 
 Expression: TypeAlias = Tree[Predicate]
 
@@ -102,10 +102,10 @@ class _Visit(Struct, frozen=True):
 
 
 def parse_expression(json: Any) -> Expression:
-    """Parse an expression; negations are pushed down to the predicates. Problem 400 if it is none.
+    """Parse an expression and push negations down to the predicates; Problem 400 if it is none.
 
-    Every form of the document is understood, and what Java writes besides: bare booleans and
-    literals and references as objects. Members that the document does not know are ignored.
+    Every form of the document is accepted, and Java's further forms: bare booleans, and literals
+    and references as objects. Members that the document does not have are ignored.
     """
     pending: list[_Join | _Visit] = [_Visit(json, negated=False)]
     done: list[Expression] = []
@@ -165,7 +165,7 @@ def _expand(
 def _predicate(operation: Operation, members: dict[str, Any]) -> Predicate:
     column, transform = _term(_member(operation, members, "term"))
     if operation in UNARY_OPERATIONS:
-        # The document's schema demands a `value` here, and no client sends one.
+        # The document's schema demands a `value` here, but no client sends one.
         return Predicate(operation, column, transform, ())
     if operation in SET_OPERATIONS:
         values = _member(operation, members, "values")
@@ -203,7 +203,7 @@ def _literal(operation: str, value: Any) -> bool | int | float | str:
 
 
 def _shown(value: Any) -> str:
-    # Not the text of an object or array: making it could take long, or too much stack.
+    # The text of an object or array is left out: making it could take long, or too much stack.
     match value:
         case dict():
             return "an object"
@@ -220,7 +220,7 @@ def _member(kind: str, members: dict[str, Any], name: str) -> Any:
 
 
 def combined(connective: Connective, children: Iterable[Tree[L]]) -> Tree[L]:
-    """All or one of some trees, as simple as it gets: constants and nesting resolved."""
+    """Return all (`and`) or one (`or`) of some trees; constants and nesting are simplified away."""
     absorbing = connective == "or"
     kept: list[Tree[L]] = []
     for child in children:
@@ -246,7 +246,7 @@ def fold(
 ) -> T:
     """Compute a value from the leaves up; `join` may stop before the last child is computed.
 
-    How deep this goes is bounded by `HEIGHT_MAX`.
+    `HEIGHT_MAX` bounds the depth of this recursion.
     """
     if isinstance(tree, Combined):
         return join(tree.connective, (fold(child, leaf, join) for child in tree.children))
@@ -261,9 +261,10 @@ def mapped(tree: Tree[L], leaf: Callable[[L | Always], Tree[M]]) -> Tree[M]:
 
 
 def expression_json(expression: Expression) -> Any:
-    """An expression in the document's form, constants as bare booleans, which all clients read.
+    """Return an expression in the document's form; constants are bare booleans.
 
-    Long conjunctions become balanced trees, so that nobody's stack is too small for them.
+    All clients read bare booleans. Long conjunctions become balanced trees, so that they overflow
+    no client's stack.
     """
     return fold(expression, _leaf_json, _joined_json)
 

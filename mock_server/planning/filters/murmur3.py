@@ -1,4 +1,4 @@
-"""The 32-bit Murmur3 hash (x86 variant, seed 0), by which Iceberg puts values into buckets."""
+"""The 32-bit Murmur3 hash (x86 variant, seed 0), with which Iceberg assigns values to buckets."""
 
 import struct
 
@@ -8,7 +8,7 @@ _MASK = 0xFFFFFFFF
 
 
 def murmur3_32(data: bytes) -> int:
-    """The hash of some bytes, as an unsigned integer."""
+    """Return the hash of some bytes, as an unsigned integer."""
     whole = len(data) & ~3
     hashed = 0
     for (block,) in struct.iter_unpack("<I", data[:whole]):

@@ -1,6 +1,6 @@
-"""Transforms of column values to partition values: what they give, of which type, in which order.
+"""Transforms column values to partition values: results, their types and their order.
 
-The grammar is in `icecheck.mock_server.metadata.transforms`; here values go through.
+`icecheck.mock_server.metadata.transforms` has the grammar; this module transforms values.
 """
 
 import re
@@ -40,8 +40,8 @@ class Transform(Struct, frozen=True):
     """A transform of one source type.
 
     `width` is the number of buckets or the length to truncate to, else 0. `source` is None for
-    nested types. `result_type` is None where nobody can know it; `applies` is False if the source
-    has values that the transform cannot take.
+    nested types. `result_type` is None if it cannot be known; `applies` is False if the transform
+    cannot take values of the source.
     """
 
     kind: TransformKind
@@ -52,16 +52,16 @@ class Transform(Struct, frozen=True):
 
     @property
     def preserves_order(self) -> bool:
-        """Whether a greater value never has a smaller result, and only null has none."""
+        """Whether a greater value never has a smaller result, and only null has a null result."""
         return self.applies and self.kind in _ORDERED
 
     def same_as(self, other: "Transform") -> bool:
-        """Whether both give the same result for the same value."""
+        """Return whether both give the same result for the same value."""
         return (self.kind, self.width) == (other.kind, other.width) and self.kind != "unknown"
 
 
 def transform_of(text: str, source: FieldType | None) -> Transform:
-    """The transform of this name for a source type (None: a column that is gone).
+    """Return the transform of this name for a source type (None: a column that is gone).
 
     Problem 400 for a width that is no positive integer.
     """
@@ -84,7 +84,7 @@ def _result_type(kind: TransformKind, source: str | None) -> str | None:
         case "bucket" | "year" | "month" | "hour":
             return "int"
         case "day":
-            return "date"  # as all libraries write it; it counts days like an int
+            return "date"  # all libraries write the result as a date; it counts days like an int
         case "unknown":
             return None
         case _:
@@ -92,7 +92,7 @@ def _result_type(kind: TransformKind, source: str | None) -> str | None:
 
 
 def transformed(transform: Transform, value: Value | None) -> Value | None:
-    """The result for one value of the transform's source type; null gives null.
+    """Return the result for one value of the transform's source type; null gives null.
 
     ValueError for a decimal that its type cannot hold, and for a transform that does not apply.
     """
@@ -154,7 +154,7 @@ def _calendar_part(kind: TransformKind, source: str, value: int) -> int:
 
 
 def neighbour(source: str, value: Value, step: Literal[1, -1]) -> Value | None:
-    """The next greater or smaller value of a countable type; None for types without neighbours.
+    """Return the next greater or smaller value of a countable type; None for other types.
 
     ValueError for a decimal that its type cannot hold.
     """

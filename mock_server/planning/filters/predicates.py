@@ -44,11 +44,10 @@ _TRUE_ABOVE_MINIMUM = frozenset({"gt", "gt-eq", "not-eq"})
 
 
 class BoundPredicate(Struct, frozen=True):
-    """A predicate whose column and literals are settled.
+    """A predicate with a known column and checked literals.
 
-    `type` is the type of the tested term, None where that is a struct, list, map or variant (then
-    only the tests for null exist). `literals` are ordered and distinct. `original` is what the
-    client said.
+    `type` is the type of the tested term, None for a struct, list, map or variant (which only have
+    the tests for null). `literals` are ordered and distinct. `original` is the client's predicate.
     """
 
     operation: Operation
@@ -63,7 +62,7 @@ BoundExpression: TypeAlias = Tree[BoundPredicate]
 
 
 def bind(expression: Expression, names: ColumnNames) -> BoundExpression:
-    """Bind every predicate to a schema, and resolve what the schema alone decides.
+    """Bind every predicate to a schema, and resolve those that the schema alone decides.
 
     Problem 400 for unknown columns and transforms, and for literals that do not fit.
     """
@@ -75,7 +74,7 @@ def bind(expression: Expression, names: ColumnNames) -> BoundExpression:
 
 
 def unbound(expression: BoundExpression) -> Expression:
-    """The expression as the client would say it."""
+    """Return the expression in the client's terms."""
 
     def leaf(of: BoundPredicate | Always) -> Expression:
         return of if isinstance(of, Always) else of.original
@@ -141,9 +140,9 @@ def _unary(
 
 
 def holds(operation: Operation, value: Value | None, literals: tuple[Value, ...]) -> bool:
-    """Whether one value satisfies a test. Null and NaN equal nothing and are in no order.
+    """Return whether one value satisfies a test. Null and NaN equal nothing and have no order.
 
-    So they do satisfy `not-eq`, `not-in` and `not-starts-with`, as in all Iceberg libraries.
+    So they satisfy `not-eq`, `not-in` and `not-starts-with`, as in all Iceberg libraries.
     """
     match operation:
         case "is-null":

@@ -1,7 +1,7 @@
-"""Tests of columns turned into tests of partition values (table format, Scan Planning).
+"""Turns tests of columns into tests of partition values (table format, Scan Planning).
 
-An inclusive projection lets every partition through that could hold a matching row; a strict one
-only those whose rows all match.
+An inclusive projection passes every partition that could hold a matching row; a strict one passes
+only partitions whose rows all match.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class PartitionColumn(Struct, frozen=True):
 
 
 class BoundPartitionSpec(Struct, frozen=True):
-    """A partition spec whose transforms know their types."""
+    """A partition spec whose transforms have types."""
 
     spec_id: int
     columns: tuple[PartitionColumn, ...]
@@ -57,7 +57,7 @@ class BoundPartitionSpec(Struct, frozen=True):
 
 
 class PartitionTest(Struct, frozen=True):
-    """A test of the partition value at a position, first sent `through` a transform if any."""
+    """A test of the partition value at a position, after the transform `through` if any."""
 
     position: int
     operation: Operation
@@ -76,7 +76,7 @@ class ProjectedLeaf(Struct, frozen=True):
 def bound_partition_spec(
     spec: PartitionSpec, column_types: Mapping[int, FieldType]
 ) -> BoundPartitionSpec:
-    """Give a spec's transforms the types of their sources; types by column id."""
+    """Return a spec whose transforms have the types of their sources; types by column id."""
     return BoundPartitionSpec(
         spec.spec_id,
         tuple(
@@ -110,7 +110,7 @@ def projected(expression: BoundExpression, spec: BoundPartitionSpec) -> Tree[Pro
 
 
 def passes(test: PartitionTest, partition: tuple[Value | None, ...]) -> bool:
-    """Whether a partition tuple satisfies a test."""
+    """Return whether a partition tuple satisfies a test."""
     value = partition[test.position]
     if test.through is not None:
         value = transformed(test.through, value)
@@ -166,11 +166,11 @@ def _of_transformed(
 def _of_order(
     transform: Transform, operation: Operation, literal: Value, *, strict: bool
 ) -> Projection:
-    """Project a comparison through a transform that keeps order but not differences."""
+    """Project a comparison through a transform that keeps order but merges values."""
     source = transform.source or ""
     below = operation in {"lt", "lt-eq"}
-    # For values that can be counted, `< x` is `<= x - 1`. The inclusive test needs the closed
-    # form, the strict one the open form.
+    # For countable values, `< x` is `<= x - 1`. The inclusive test needs the closed form, the
+    # strict one the open form.
     closed = operation in {"lt-eq", "gt-eq"}
     step: Literal[1, -1] = 1 if below == strict else -1
     if closed == strict:

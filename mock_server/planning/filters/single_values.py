@@ -1,7 +1,7 @@
 """Single values of primitive types: from bounds and Avro, from and to JSON (L4086-L4215).
 
-A value is held as Iceberg counts it: dates and times as integers, decimals as Decimal at the
-scale of their type, a UUID as its 16 bytes; so that two values of one type compare as they order.
+Values are kept in Iceberg's numbers: dates and times as integers, decimals as Decimal at the scale
+of their type, a UUID as its 16 bytes; so Python's comparison gives the order of the type.
 """
 
 import math
@@ -50,7 +50,7 @@ _DECIMAL_BYTES_MAX = 64
 
 
 class OutOfRange(Exception):
-    """A literal above or below every value of its type; `above` says which."""
+    """A literal above or below every value of its type; `above` tells them apart."""
 
     def __init__(self, *, above: bool) -> None:
         super().__init__("above" if above else "below")
@@ -58,15 +58,15 @@ class OutOfRange(Exception):
 
 
 def is_nan(value: Value | None) -> bool:
-    """Whether a value is a float and not a number."""
+    """Return whether a value is a float and not a number."""
     return isinstance(value, float) and math.isnan(value)
 
 
 def value_of_bound(field_type: FieldType, data: bytes) -> Value | None:
-    """The value behind a bound in a manifest, in Iceberg's single-value bytes.
+    """Return the value of a bound in a manifest, from Iceberg's single-value bytes.
 
-    A bound written before its column was promoted is shorter than its type. None when the bytes
-    are no value of the type, or the type has none: then the bound says nothing.
+    A bound written before its column was promoted is shorter than its type. None when the bytes are
+    no value of the type, or the type has no such bytes: the bound then excludes nothing.
     """
     if not isinstance(field_type, str):
         return None
@@ -96,16 +96,16 @@ def _whole_of_bound(kind: str, data: bytes) -> int | None:
     if shape is None:
         return None
     value = int(shape.unpack(data)[0])
-    if kind in _TIMESTAMPS and len(data) == 4:  # the column was a date once
+    if kind in _TIMESTAMPS and len(data) == 4:  # the column had the type date before
         return civil_time.timestamp_of_day(value, _TIMESTAMPS[kind][0])
     return value
 
 
 def value_of_avro(field_type: FieldType | None, raw: Any) -> Value | None:
-    """The value behind what Avro holds, logical types ignored; None stays None.
+    """Return the value of an Avro datum, ignoring logical types; None stays None.
 
-    `field_type` None keeps the value as it is: the result of a transform nobody knows.
-    ValueError if the two do not go together.
+    `field_type` None keeps the value as it is: the result of an unknown transform. ValueError if
+    the two do not fit.
     """
     if raw is None or field_type is None:
         return raw  # type: ignore[no-any-return]
@@ -132,9 +132,9 @@ def value_of_avro(field_type: FieldType | None, raw: Any) -> Value | None:
 
 
 def json_value(field_type: FieldType | None, value: Value | None) -> Any:
-    """A value as the document's PrimitiveTypeValue; None stays None.
+    """Return a value as the document's PrimitiveTypeValue; None stays None.
 
-    JSON has no numbers for NaN and the infinities: they become their names.
+    JSON has no numbers for NaN and the infinities: their names are written.
     """
     if value is None:
         return None
@@ -169,12 +169,12 @@ def _json_of_whole(kind: str, value: int) -> int | str:
 
 
 def literal_of(field_type: FieldType, raw: Any) -> Value:
-    """The value that a literal of a request means for a column of this type.
+    """Return the value that a literal of a request means for a column of this type.
 
-    Besides the document's forms these are understood, because clients send them: integers for
-    dates (days), times and timestamps (microseconds; Spark), numbers for decimals, timestamps
-    with a zone in UTC without saying so, hexadecimal in lower case (PyIceberg).
-    Raises OutOfRange for a number beyond the type, Problem 400 for everything else.
+    Besides the document's forms these are accepted, because clients send them: integers for dates
+    (days), times and timestamps (microseconds; Spark), numbers for decimals, timestamps with a zone
+    but without an offset, read as UTC, hexadecimal in lower case (PyIceberg). Raises OutOfRange for
+    a number beyond the type, Problem 400 for everything else.
     """
     if isinstance(field_type, str) and is_primitive(field_type):
         kind = primitive_kind(field_type)
@@ -229,7 +229,7 @@ def _literal_of_float(kind: str, field_type: str, raw: float) -> Value | None:
             return raw
         case "float":
             try:
-                # A column of this type holds no value between its neighbours.
+                # The literal is rounded: the column has no values between neighbouring floats.
                 return float(_FLOATS[4].unpack(_FLOATS[4].pack(raw))[0])
             except OverflowError as error:
                 raise OutOfRange(above=raw > 0) from error
@@ -278,7 +278,10 @@ def _scaled(data: bytes, field_type: str) -> Decimal:
 
 
 def _exact(value: Decimal, field_type: str) -> Decimal:
-    """The value at the scale of its type if it has one there, else as it is: it compares alike."""
+    """Return the value at the scale of its type, if that is exact; else unchanged.
+
+    An unchanged value compares in the same way.
+    """
     _, scale = decimal_shape(field_type)
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or abs(exponent) > 400:

@@ -1,4 +1,4 @@
-"""What is known of many values at once, and whether one of them could pass a test."""
+"""Bounds and counts of many values, and whether one of them could pass a test."""
 
 import operator
 from bisect import bisect_left
@@ -21,9 +21,9 @@ _HALF = 8
 class ValueRange(Struct, frozen=True):
     """Bounds and counts of some values of one type.
 
-    `lower` and `upper` include every value that is neither null nor NaN; None is unknown. Where
-    nothing is known, `may_` is True and `only_` False. `comparable` is False if it is known that
-    all values are null or NaN.
+    `lower` and `upper` include every value that is neither null nor NaN; None is unknown. If
+    nothing is known, `may_` is True and `only_` False. `comparable` is False if all values are
+    known to be null or NaN.
     """
 
     type: str | None
@@ -37,7 +37,7 @@ class ValueRange(Struct, frozen=True):
 
 
 def through(transform: Transform, values: ValueRange) -> ValueRange:
-    """What is known of the results of a transform."""
+    """Return the range of a transform's results for the values of a range."""
     if transform.kind == "identity":
         return values
     lower, upper = values.lower, values.upper
@@ -55,7 +55,7 @@ def through(transform: Transform, values: ValueRange) -> ValueRange:
 
 
 def could_hold(operation: Operation, literals: tuple[Value, ...], values: ValueRange) -> bool:
-    """Whether a value with this test could be among them; False only if it is certain."""
+    """Return whether one of the values could pass this test; False only if it is certain."""
     match operation:
         case "is-null":
             return values.may_be_null
@@ -66,14 +66,14 @@ def could_hold(operation: Operation, literals: tuple[Value, ...], values: ValueR
         case "not-nan":
             return not values.only_nan
         case "not-eq" | "not-in":
-            return True  # a bound need not be a value
+            return True  # a bound need not be one of the values
         case "not-starts-with":
             return _could_start_otherwise(str(literals[0]), values)
     return values.comparable and _could_compare(operation, literals, values)
 
 
 def _could_compare(operation: Operation, literals: tuple[Value, ...], values: ValueRange) -> bool:
-    # Some writers give NaN as a bound when they met one: then it says nothing.
+    # Some writers give NaN as a bound if there was a NaN: such a bound excludes nothing.
     lower = None if is_nan(values.lower) else values.lower
     upper = None if is_nan(values.upper) else values.upper
     if values.type == "uuid":
@@ -95,9 +95,9 @@ def _any_between(literals: tuple[Value, ...], lower: Value | None, upper: Value 
 
 
 def _uuid_between(literals: tuple[Value, ...], lower: Value | None, upper: Value | None) -> bool:
-    """Whether one lies between the bounds in either order that writers use.
+    """Return whether a UUID lies between the bounds, in one of the two orders that writers use.
 
-    Most compare UUIDs as bytes, Java compares their halves as signed numbers.
+    Most writers compare UUIDs as bytes, Java compares their halves as signed numbers.
     """
     if not isinstance(lower, bytes) or not isinstance(upper, bytes):
         return True
