@@ -12,7 +12,7 @@ from icecheck.replies.schema import SchemaJudge
 from icecheck.run import runner as assembly
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CREDENTIAL = "bench:bench-secret"
 

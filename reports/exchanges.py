@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from icecheck.target.unwritable import writing
+from icecheck.targets.unwritable import writing
 from icecheck.wire.exchange import Exchange, Step
 
 __all__ = ["ExchangeLog", "read_exchanges"]

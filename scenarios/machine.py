@@ -41,7 +41,7 @@ from icecheck.scenarios.steps import (
     UpdateProperties,
     in_words,
 )
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["Divergence", "Names", "play", "tidy"]
 

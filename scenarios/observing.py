@@ -22,7 +22,7 @@ from icecheck.scenarios.steps import (
     SetRef,
     Step,
 )
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["SNAPSHOT_ID_BASE", "Difference", "Knowledge", "differences", "shown_by"]
 

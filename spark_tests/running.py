@@ -14,7 +14,7 @@ from icecheck.replies.expect import NotOffered, Violation
 from icecheck.spark_tests.failures import Failure, read_failure
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 
 if TYPE_CHECKING:

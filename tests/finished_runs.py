@@ -6,7 +6,7 @@ from icecheck.client.session import SessionSummary
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.run.finish import ProcessReport, finish
 from icecheck.run.options import RunOptions
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 STARTED = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 ENDPOINTS = ["POST /v1/{prefix}/namespaces", "GET /v1/{prefix}/namespaces"]

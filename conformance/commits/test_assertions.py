@@ -28,7 +28,7 @@ from icecheck.conformance.kit.committing import (
 from icecheck.conformance.kit.evolving import column_id, number, wider_schema
 from icecheck.judging.check import check
 from icecheck.replies.expect import show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]
 

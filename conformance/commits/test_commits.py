@@ -25,7 +25,7 @@ from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, Matcher
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _CHANGED_BY_NOTHING = declare(
     "changed-by-nothing",

@@ -8,7 +8,7 @@ from icecheck.conformance.kit.committing import creation_updates
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.replies.expect import ANY_STRING, Reply, containing, equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 NEEDS = ("stage-create",)
 ASSERT_CREATE = {"type": "assert-create"}

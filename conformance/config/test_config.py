@@ -11,7 +11,7 @@ from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _CONFIG_OF_ANOTHER_WAREHOUSE = declare(
     "config-of-another-warehouse",

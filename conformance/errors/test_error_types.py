@@ -15,7 +15,7 @@ from icecheck.findings.shared_symptoms import ERROR_TYPE
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import Blocked, NotOffered, Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _NAMESPACE = "NoSuchNamespaceException"
 _TABLE = "NoSuchTableException"

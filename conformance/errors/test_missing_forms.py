@@ -14,7 +14,7 @@ from icecheck.conformance.kit.every_route import (
 )
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _PAGE = (("pageToken", ""), ("pageSize", "1"))
 _ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}

@@ -31,7 +31,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply, equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _LOGS = ("snapshot-log", "metadata-log")
 """Members that must start with their former entries; a catalog may append to them."""

@@ -15,7 +15,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import ANY_STRING, Reply, equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _STAGED_TABLE_LISTED = declare(
     "staged-table-listed",

@@ -13,7 +13,7 @@ from icecheck.conformance.generated.sample_values import TABLE_LOCATION, TABLE_T
 from icecheck.contract import Contract
 from icecheck.contract import Place as Named
 from icecheck.replies.schema import schema_judge
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["ConfinedRequest", "Place", "confine"]
 

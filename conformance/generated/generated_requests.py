@@ -17,7 +17,7 @@ from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding
 from icecheck.replies.expect import Blocked, Reply, Violation
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
 

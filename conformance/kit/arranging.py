@@ -3,7 +3,7 @@
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
 from icecheck.replies.expect import NotOffered
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["UNKNOWN_PLAN", "UNKNOWN_PLAN_TASK", "given_namespace_at", "require"]
 

@@ -19,7 +19,7 @@ from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import has_capability, offered
 from icecheck.replies.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "MARK",

@@ -20,7 +20,7 @@ from icecheck.conformance.kit.views import (
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "OTHERS",

@@ -19,7 +19,7 @@ from icecheck.findings.symptoms import (
 )
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "BODY_ON_304",

@@ -13,7 +13,7 @@ from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, 
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import is_refusal, saw
 from icecheck.replies.expect import Blocked, NotOffered, Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "FIRST_SQL",

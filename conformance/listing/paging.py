@@ -11,7 +11,7 @@ from icecheck.conformance.kit.reading import namespaces_in, tables_in
 from icecheck.conformance.kit.views import given_view
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["ODD", "Place", "namespaces_placed", "tables_placed", "views_placed"]
 

@@ -14,7 +14,7 @@ from icecheck.findings.shared_symptoms import LISTED_TWICE
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import ABSENT, Reply, Violation, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _NESTED = ("nested-namespaces",)
 

@@ -25,7 +25,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _PAGES_MAX = 10
 

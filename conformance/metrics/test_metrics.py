@@ -6,7 +6,7 @@ from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import shared_table
 from icecheck.conformance.kit.metrics_reports import commit_report, scan_report
 from icecheck.judging.check import check
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 
 @check("reportMetrics.succeeds", proves="reportMetrics.204")

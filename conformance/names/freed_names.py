@@ -20,7 +20,7 @@ from icecheck.conformance.kit.views import (
 from icecheck.findings.statuses import ANY_SUCCESS
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import NotOffered, Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["TAKINGS", "Taking", "judge_taking"]
 

@@ -27,7 +27,7 @@ from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import ABSENT, Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "ANOTHER_OBJECT",

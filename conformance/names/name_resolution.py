@@ -16,7 +16,7 @@ from icecheck.conformance.kit.views import create_view_body
 from icecheck.contract import Action, Object, load
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import NotOffered, Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["BESIDE", "TABLES", "VIEWS", "Ask", "Kind", "judge_whereabouts"]
 

@@ -31,7 +31,7 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Blocked, NotOffered, Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "FIRST",

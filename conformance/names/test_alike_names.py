@@ -27,7 +27,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 SHORT = "a_b"
 LONGER = ("a_bc", "a_b_1", "axb")

@@ -27,7 +27,7 @@ from icecheck.conformance.names.lookalike_names import (
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered, saw
 from icecheck.replies.expect import Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _NESTED = ("nested-namespaces",)
 # Web servers refuse paths with these characters encoded, before the catalog sees them.

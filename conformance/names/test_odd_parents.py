@@ -24,7 +24,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _ENDINGS = (
     Hostile("a dot", "a.b"),  # how SQL writes a path

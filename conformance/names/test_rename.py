@@ -15,7 +15,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_M
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
 from icecheck.replies.expect import NotOffered, Reply, containing, equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 MARK = "icecheck.mark"
 

@@ -39,7 +39,7 @@ from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 SECOND = "icecheck.second"
 _WORDS = {"address": "with a meaning in addresses", "store": "that stores alter"}

@@ -35,7 +35,7 @@ from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability, saw
 from icecheck.replies.expect import NotOffered, Reply, equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _ASSERT_CREATE = {"type": "assert-create"}
 

@@ -12,7 +12,7 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import ABSENT, ANY_OBJECT, Reply, equal, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 Properties = Mapping[str, str]
 Family = Mapping[str, Properties]

@@ -13,7 +13,7 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _NEEDS = ("namespace-properties",)
 _BEFORE = "icecheck.before"

@@ -33,7 +33,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply, difference, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _ANOTHER_TABLE_SHOWN = declare(
     "another-table-shown",

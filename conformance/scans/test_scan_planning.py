@@ -16,7 +16,7 @@ from icecheck.conformance.kit.committing import shared_snapshots
 from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
 from icecheck.judging.check import check
 from icecheck.replies.expect import equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 

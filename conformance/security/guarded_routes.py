@@ -16,7 +16,7 @@ from icecheck.client.given import (
 from icecheck.conformance.kit.reading import object_in
 from icecheck.conformance.kit.views import create_view_body, given_view, some_view
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "FALSE_TOKEN",

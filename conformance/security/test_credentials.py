@@ -19,7 +19,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered
 from icecheck.replies.expect import Reply, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _CREDENTIAL_EMPTY = declare(
     "credential-empty", "Vends a credential with an empty prefix or config", Severity.SHAPE

@@ -15,7 +15,7 @@ from icecheck.findings.symptoms import Symptom
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import Reply, Violation, equal
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]

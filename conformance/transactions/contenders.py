@@ -19,7 +19,7 @@ from icecheck.histories.history import (
 )
 from icecheck.histories.racing import Move, race
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "MARK",

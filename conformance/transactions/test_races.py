@@ -45,7 +45,7 @@ from icecheck.histories.history import (
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
 from icecheck.replies.expect import NotOffered, Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 Rivalry = dict[str, Sequence[Move]]
 

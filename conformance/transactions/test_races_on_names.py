@@ -20,7 +20,7 @@ from icecheck.histories.history import Deed, Event, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 Rivalry = dict[str, Sequence[Move]]
 

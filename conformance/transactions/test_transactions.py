@@ -22,7 +22,7 @@ from icecheck.conformance.kit.committing import (
 )
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]
 

@@ -31,7 +31,7 @@ from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered
 from icecheck.replies.expect import ABSENT, Matcher, Reply, equal, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _ADDED_VERSION_GOES_LIVE = declare(
     "added-version-goes-live",

@@ -38,7 +38,7 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability, offered
 from icecheck.replies.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 _DROPPED_VIEW_REVIVED = declare(
     "dropped-view-revived",

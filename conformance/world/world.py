@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["ADDED", "KEPT", "KINDS", "MARK", "WATCHED", "Held", "Thing", "World", "marked"]
 

@@ -30,7 +30,7 @@ from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import Symptom
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import ABSENT, Blocked, Reply, Violation, difference, show
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["Observer"]
 

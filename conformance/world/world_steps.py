@@ -16,7 +16,7 @@ from icecheck.contract import Action, load
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.probes import DOES_NOT
 from icecheck.replies.expect import Reply, containing, lacking
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "ANOTHER_UUID",

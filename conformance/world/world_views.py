@@ -26,7 +26,7 @@ from icecheck.conformance.world.world_steps import (
     world_has,
 )
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "create_view",

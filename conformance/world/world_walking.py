@@ -11,7 +11,7 @@ from icecheck.conformance.world.world_observing import Observer
 from icecheck.conformance.world.world_steps import Step
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["given_root", "walk"]
 

@@ -20,8 +20,8 @@ from icecheck.mock_server.protocol import problem
 from icecheck.reports import run_json, summary
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.adaptations import Accommodations, location_below
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.adaptations import Accommodations, location_below
+from icecheck.targets.target import Target, UsageError
 
 PARENT = ("given",)
 Refused = Callable[[Call], bool]

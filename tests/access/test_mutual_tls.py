@@ -9,8 +9,8 @@ from tests.access.certificates import Authority, Certified
 from tests.access.gateway import gateway
 
 from icecheck.mock_server import MockCatalog
-from icecheck.target.sources import from_pyiceberg, from_toml
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.sources import from_pyiceberg, from_toml
+from icecheck.targets.target import Target, UsageError
 
 FEW = ("--only", "checks", "--check", "getConfig.*", "--check", "loadTable.succeeds")
 

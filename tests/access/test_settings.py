@@ -6,8 +6,8 @@ import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.pytest.run import CatalogRun
-from icecheck.target.sources import from_environment, from_pyiceberg, from_toml
-from icecheck.target.target import Given, Principal, SigV4, Target, UsageError
+from icecheck.targets.sources import from_environment, from_pyiceberg, from_toml
+from icecheck.targets.target import Given, Principal, SigV4, Target, UsageError
 
 pytest_plugins = ("pytester",)
 

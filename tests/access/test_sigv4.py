@@ -17,8 +17,8 @@ from icecheck.mock_server import MockCatalog
 from icecheck.reports import run_json
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.sources import from_environment, from_toml
-from icecheck.target.target import Principal, SigV4, Target, UsageError
+from icecheck.targets.sources import from_environment, from_toml
+from icecheck.targets.target import Principal, SigV4, Target, UsageError
 from icecheck.wire.connection import Connection, Wire
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor

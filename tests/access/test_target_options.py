@@ -10,9 +10,9 @@ from icecheck.cli import main
 from icecheck.cli.target_options import parameter_of, target_facts, target_options
 from icecheck.pytest.options import PREFIX, Spellings, add_options
 from icecheck.pytest.run import said_of_target
-from icecheck.target.options import TARGET_OPTIONS, Kind, Stage, TargetOption
-from icecheck.target.sources import from_environment, from_toml
-from icecheck.target.target import Target
+from icecheck.targets.options import TARGET_OPTIONS, Kind, Stage, TargetOption
+from icecheck.targets.sources import from_environment, from_toml
+from icecheck.targets.target import Target
 
 pytest_plugins = ("pytester",)
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.access.token_server import ENDPOINT, KEYS, Clock, TokenServer
 
-from icecheck.target.target import Principal, Target
+from icecheck.targets.target import Principal, Target
 from icecheck.wire import answers
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step

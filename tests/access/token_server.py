@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 
 import httpx
 
-from icecheck.target.target import SigV4
+from icecheck.targets.target import SigV4
 
 ENDPOINT = "http://h/v1/oauth/tokens"
 KEYS = SigV4("eu-west-1", "glue", "AKIDEXAMPLE", "wJalrXUtnFEMI-K7MDENG", "temporary-1")

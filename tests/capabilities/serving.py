@@ -22,7 +22,7 @@ from icecheck.judging.probes import CAPABILITIES
 from icecheck.judging.undeclared import try_undeclared
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.run.collect import collect
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})

@@ -12,7 +12,7 @@ from icecheck.client.opening import open_session
 from icecheck.contract import load
 from icecheck.findings.verdict import SkipKind
 from icecheck.mock_server import MockCatalog
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 
 OPERATIONS = load().operations

@@ -17,7 +17,7 @@ from icecheck.mock_server.defects.kit.rewriting import forget_effect
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.run.closing import residue_lines
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 
 
 @pytest.fixture

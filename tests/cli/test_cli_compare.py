@@ -8,7 +8,7 @@ import pytest
 from icecheck.findings.comparison import Category, compare, read_run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 HOSTILE = "<script>|`\u202e\n"
 

@@ -11,7 +11,7 @@ from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 RECORDS = "docs/catalogs/iceberg-rest-fixture-1.10.1", "docs/catalogs/iceberg-rest-fixture-1.11.0"
 SUITE = "pip install 'icecheck[suite]'"

@@ -11,7 +11,7 @@ from icecheck.mock_server import MockCatalog
 from icecheck.reports import html, run_json, summary
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 FEW = ("--only", "checks", "--check", "listTables.*", "--check", "*View*", "--run-id", "n1")
 

@@ -26,7 +26,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.reports import run_json
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection
 from icecheck.wire.transport import SocketTransport
 

@@ -7,7 +7,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import Connection, Wire
 from icecheck.wire.exchange import Step
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.target.sources import from_environment, from_spark_conf, from_toml, merged
-from icecheck.target.target import UsageError
+from icecheck.targets.sources import from_environment, from_spark_conf, from_toml, merged
+from icecheck.targets.target import UsageError
 
 FEW = ("--only", "checks", "--check", "getConfig.*", "--run-id", "same1")
 

@@ -11,7 +11,7 @@ from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 PAGE = {"message": "Ambiguous URI path encoding", "status": "400"}
 

@@ -19,7 +19,7 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.scenarios import test_dialects
 from icecheck.scenarios.dialect import Dialect, Workflow, dialects
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 REQUESTS_MAX = 150
 CHECKS: dict[str, Check] = {

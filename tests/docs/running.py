@@ -19,7 +19,7 @@ from tests.docs.snippets import ROOT, Snippet
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 __all__ = ["Reader", "run"]
 

@@ -6,7 +6,7 @@ from tests.engine.judging import ANSWERED, TOKEN
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 
 @pytest.fixture

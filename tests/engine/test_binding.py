@@ -13,7 +13,7 @@ from icecheck.judging.check import Unbound, check, declaration_of
 from icecheck.run import collect as collecting
 from icecheck.run.collect import collect
 from icecheck.run.runner import RunOptions
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 IMPORTS_ALL_CHECKS = """
 import importlib, pkgutil

@@ -9,7 +9,7 @@ from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.breaker import Breaker
 from icecheck.judging.check import check_of
 from icecheck.mock_server import MockCatalog
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CHECK = check_of(test_namespaces.test_creating_a_namespace_is_answered_with_it, load())
 

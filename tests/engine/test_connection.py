@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from icecheck.client.opening import open_session
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Step
 from icecheck.wire.retry import WAIT_SECONDS_MAX

@@ -11,7 +11,7 @@ from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 
 def told(root, *, run_id="r1", seed=7, groups=(Group.CHECKS,), globs=()):

@@ -5,7 +5,7 @@ import pytest
 from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.run.collect import allowed, collect
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 
 URL = "http://127.0.0.1:9"
 

@@ -8,8 +8,8 @@ from icecheck.contract import Level, load
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import profiles_of
 from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
-from icecheck.target.offer import Offer
-from icecheck.target.target import Target
+from icecheck.targets.offer import Offer
+from icecheck.targets.target import Target
 
 CONTRACT = load()
 

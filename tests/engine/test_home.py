@@ -14,7 +14,7 @@ from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.replies.expect import Blocked, NotOffered
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CONFIG = {"defaults": {}, "overrides": {}}
 PARENT = ("theirs",)

@@ -15,7 +15,7 @@ from icecheck.judging.check import Unbound, check, check_of, declaration_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 HIDDEN = "icecheck_hidden"
 

@@ -12,7 +12,7 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 
 

@@ -15,7 +15,7 @@ from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.ownership.ledger_file import read_ledger
 from icecheck.pytest.own_namespace import NotOwn, OwnNamespace
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 PLUGINS = ("-p", "icecheck.pytest.plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")

@@ -11,7 +11,7 @@ from icecheck.client.opening import open_session
 from icecheck.histories.history import Answer, Release, Seen, Take
 from icecheck.histories.racing import Move, race
 from icecheck.ownership.ledger import Entry
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.exchange import Step
 

@@ -9,9 +9,9 @@ from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.sources import from_toml
-from icecheck.target.target import Given, Target, UsageError
-from icecheck.target.values import given_from
+from icecheck.targets.sources import from_toml
+from icecheck.targets.target import Given, Target, UsageError
+from icecheck.targets.values import given_from
 
 READING = {"GET", "HEAD"}
 GIVEN = Given(table=(("prod", "sales"), "orders"), view=(("prod",), "recent"))

@@ -10,8 +10,8 @@ from tests.findings import a_finding
 from tests.hostile.spelling import traces, written
 
 from icecheck.judging.evidence import finding_without_secrets
-from icecheck.target.secret_names import _HINTS, _SECRET_KEY, is_secret_header
-from icecheck.target.target import Principal, SigV4, Target
+from icecheck.targets.secret_names import _HINTS, _SECRET_KEY, is_secret_header
+from icecheck.targets.target import Principal, SigV4, Target
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.redaction import Redactor
 

@@ -17,7 +17,7 @@ from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Outcome, Reply
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.collect import collect
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 TOKEN = "tok-canary-1"
 

@@ -12,7 +12,7 @@ from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
 from icecheck.ownership.request_guard import ForeignRequest
 from icecheck.replies.expect import Blocked, NotOffered
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 
 CONFIG = {"defaults": {}, "overrides": {}}
 

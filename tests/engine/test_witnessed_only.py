@@ -12,7 +12,7 @@ from icecheck.mock_server.mock import MockCatalog
 from icecheck.reports.run_json import document, problems_of, render
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CHECK = "createNamespace.already-exists"
 

@@ -8,7 +8,7 @@ from icecheck.contract import load
 from icecheck.findings.expectations import parse, refuse_unknown_checks
 from icecheck.findings.expected_failures import ExpectationKind, FailsWith
 from icecheck.run.expectations import expectations_from, known_checks
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 WHOLE = """\
 title = "not ours"

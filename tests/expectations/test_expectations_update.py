@@ -9,7 +9,7 @@ from icecheck.findings.expectations import Selection, parse
 from icecheck.findings.verdict import Level
 from icecheck.run.expectations import gated
 from icecheck.run.expectations_update import refusal_of, update
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"

@@ -9,7 +9,7 @@ from icecheck.contract import load
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 
 class Sent:

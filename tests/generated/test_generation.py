@@ -24,7 +24,7 @@ from icecheck.conformance.generated.test_generated import OPERATIONS
 from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.client.opening import open_session
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 order = {order}
 found = {{o: repr(cases_of(o, load())) for o in order(OPERATIONS)}}
 mock = MockCatalog(seed=1, clock=1_700_000_000_000, root="s3://icecheck-tests")

@@ -14,7 +14,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.findings.verdict import Outcome
 from icecheck.run.output import write_report
-from icecheck.target.target import Principal, Target, UsageError
+from icecheck.targets.target import Principal, Target, UsageError
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.hostile.lying_socket import answering, bomb, lying_socket
 
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire import answers
 from icecheck.wire.connection import Connection, Wire
 from icecheck.wire.exchange import Exchange, Step

@@ -19,7 +19,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.ownership.request_guard import ForeignRequest
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable, Wire
 from icecheck.wire.exchange import Step
 

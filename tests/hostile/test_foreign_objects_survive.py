@@ -14,7 +14,7 @@ from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}

@@ -17,8 +17,8 @@ from icecheck.mock_server import MockCatalog
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile, read_ledger
 from icecheck.run.output import FORMATS
-from icecheck.target.target import Target
-from icecheck.target.unwritable import Unwritable
+from icecheck.targets.target import Target
+from icecheck.targets.unwritable import Unwritable
 
 REPORT = {*FORMATS, "exchanges.jsonl.zst", "run.invalid.json", "error.txt"}
 CHECKS = ["--only", "checks", "--check", "createTable.*", "--check", "renameTable.*"]

@@ -13,7 +13,7 @@ from icecheck.client.session import Session
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered
 from icecheck.spark_tests.running import spark_session
-from icecheck.target.target import Principal, Target
+from icecheck.targets.target import Principal, Target
 
 HOME = "http://catalog.test"
 NAMED = "http://login.test/token"

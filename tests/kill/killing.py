@@ -28,7 +28,7 @@ from icecheck.proof.defective import (
     target_of_mock,
 )
 from icecheck.proof.kill_matrix import judged_with
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "ADDRESS",

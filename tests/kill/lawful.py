@@ -28,7 +28,7 @@ from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 Install = Callable[[Registries], None]
 Body = dict[str, Any]

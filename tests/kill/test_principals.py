@@ -17,7 +17,7 @@ from icecheck.client.opening import open_session
 from icecheck.findings.verdict import Outcome, SkipKind, Verdict
 from icecheck.judging.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
-from icecheck.target.target import Principal, Target
+from icecheck.targets.target import Principal, Target
 
 CHECKS = checks_of("test_second_principal")
 

@@ -35,7 +35,7 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CHECKS = checks_of("test_races", "test_races_on_names")
 NAMES = defects_of("commits.races")

@@ -30,7 +30,7 @@ from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CHECKS = {
     check.id: check

@@ -21,7 +21,7 @@ from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_request_body
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CHECKS = checks_of(
     "test_scan_planning",

@@ -23,7 +23,7 @@ from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSet
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CHECKS = checks_of("test_oauth2", "test_credentials")
 

@@ -15,7 +15,7 @@ from icecheck.mock_server import (
 )
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Principal, Target
+from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange, Step
 
 REQUESTS_MAX = 2500

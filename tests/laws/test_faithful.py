@@ -25,7 +25,7 @@ from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 from icecheck.run.collect import collect, select
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Given, Target
+from icecheck.targets.target import Given, Target
 
 WAREHOUSE = "wh"
 CREDENTIAL = "law:law-secret"

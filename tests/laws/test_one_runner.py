@@ -26,7 +26,7 @@ from icecheck.reports import run_json
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 
 SECONDS_MAX = 300

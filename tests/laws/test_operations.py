@@ -16,7 +16,7 @@ from icecheck.conformance.security import guarded_routes
 from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef, load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.registry import registered
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 CONTRACT = load()
 

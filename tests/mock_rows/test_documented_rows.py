@@ -26,7 +26,7 @@ from icecheck.conformance.kit.manifest_files import PlannedFile, given_files
 from icecheck.contract.model import Response
 from icecheck.mock_server import MockCatalog, PlanningSettings
 from icecheck.replies.schema import schema_judge
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 ROWS = {row.id: row for operation in OPERATIONS.values() for row in operation.responses.values()}
 FAULTY = {"500": 500, "502": 502, "503": 503, "504": 504, "5XX": 507}

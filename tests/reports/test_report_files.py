@@ -8,7 +8,7 @@ import pytest
 
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
 from icecheck.run.output import FORMATS, Output, ReportInvalid, write_report
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 from icecheck.wire.exchange import Exchange, Step
 
 SET = {*FORMATS, "exchanges.jsonl.zst"}

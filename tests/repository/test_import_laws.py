@@ -17,8 +17,8 @@ ONE_FILE_EACH = {"icecheck.mock_server.operations", "icecheck.mock_server.update
 # What stands in a new module, and the law that refuses it.
 OFFENCES = {
     "mock_server/offence.py": "from icecheck.judging import error_types",
-    "contract/offence.py": "from icecheck.target import offer",
-    "target/offence.py": "from icecheck import cli",
+    "contract/offence.py": "from icecheck.targets import offer",
+    "targets/offence.py": "from icecheck import cli",
     "findings/offence.py": "from icecheck.wire import exchange",
     "judging/offence.py": "from icecheck.mock_server import MockCatalog",
     "conformance/offence.py": "from icecheck.scenarios import model",

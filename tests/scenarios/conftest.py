@@ -5,7 +5,7 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 
 @pytest.fixture

@@ -289,7 +289,7 @@ def test_a_network_problem_is_no_failure_of_the_catalog(open_catalog, monkeypatc
 
 def test_a_check_without_an_answer_is_blocked_by_the_target(mock):
     from icecheck.client.opening import open_session
-    from icecheck.target.target import Target
+    from icecheck.targets.target import Target
 
     inner = mock.httpx_transport()
     count, slept = [], []

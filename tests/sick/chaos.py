@@ -12,7 +12,7 @@ from icecheck.judging.breaker import Breaker
 from icecheck.mock_server import MockCatalog
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.connection import Connection
 
 WAREHOUSE = "sick"

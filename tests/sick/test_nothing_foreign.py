@@ -13,7 +13,7 @@ from tests.sick.naming import OWNER, strays
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Given, Target
+from icecheck.targets.target import Given, Target
 
 PARENT = "theirs"
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)

@@ -27,7 +27,7 @@ from icecheck.mock_server import MockCatalog
 from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 SECONDS_MAX = 120
 

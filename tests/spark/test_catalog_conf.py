@@ -1,7 +1,7 @@
 """A target as properties of Iceberg's REST client."""
 
 from icecheck.spark import catalog_conf
-from icecheck.target.target import SigV4, Target
+from icecheck.targets.target import SigV4, Target
 
 TIMEOUTS = {
     "rest.client.connection-timeout-ms": "30000",

@@ -11,7 +11,7 @@ from icecheck.replies.expect import NotOffered, Violation
 from icecheck.spark_tests import running
 from icecheck.spark_tests.running import qualified, run_script
 from icecheck.spark_tests.script import parse_script
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 HEADER = "-- check: spark.x\n-- title: Words\n-- proves: client.spark.x\n\n"
 NAMESPACE = ("root", "with space")

@@ -23,7 +23,7 @@ from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 KILLED_BY = dict(line.split(" | ") for line in reviewed("spark_kills.txt"))
 

@@ -9,7 +9,7 @@ from icecheck.replies.expect import Violation
 from icecheck.spark import SparkUnavailable, SparkWorkbench
 from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import parse_script
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 pytestmark = pytest.mark.spark
 

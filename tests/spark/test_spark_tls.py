@@ -11,7 +11,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
 from icecheck.spark import SparkUnavailable, SparkWorkbench
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 pytestmark = pytest.mark.spark
 

@@ -33,7 +33,7 @@ def left_behind(directory: Path, owner: str) -> str:
     The ledger of another run is ignored.
     """
     from icecheck.ownership.ledger_file import LEDGER_FILE, clean_command, read_ledger
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
 
     path = directory / LEDGER_FILE
     try:
@@ -91,8 +91,8 @@ class LastResort:
 
     def _fail(self, error: Exception) -> NoReturn:
         from icecheck.spark.unavailable import SparkUnavailable
-        from icecheck.target.target import UsageError
-        from icecheck.target.unwritable import Unwritable
+        from icecheck.targets.target import UsageError
+        from icecheck.targets.unwritable import Unwritable
         from icecheck.wire.connection import TargetUnusable
         from icecheck.wire.redaction import Redactor
 

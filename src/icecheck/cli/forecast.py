@@ -14,8 +14,8 @@ from icecheck.contract import Action
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.target.offer import Offer
-from icecheck.target.target import Principal, Target
+from icecheck.targets.offer import Offer
+from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange
 
 __all__ = ["Forecast", "forecast"]

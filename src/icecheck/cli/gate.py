@@ -61,7 +61,7 @@ class Gate:
         Raises UsageError for one that cannot be used.
         """
         from icecheck.run.expectations import expectations_from
-        from icecheck.target.settings_file import DEFAULT_FILE, read_text
+        from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 
         named = options["expectations"] or options["config"]
         update = options["update_expectations"]
@@ -101,7 +101,7 @@ class Gate:
         """Update the file and return its text; print why and return None when it cannot be."""
         from icecheck.run.expectations import known_checks
         from icecheck.run.expectations_update import refusal_of, update
-        from icecheck.target.target import UsageError
+        from icecheck.targets.target import UsageError
 
         refusal = refusal_of(run)
         try:

@@ -45,7 +45,7 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
 
     Raises UsageError when the options contradict.
     """
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
 
     if sum(bool(options[name]) for name in ("globs", "smoke", "last_failed")) > 1:
         raise UsageError("choose in one way: by --check, --smoke or --last-failed")
@@ -71,7 +71,7 @@ def held_to(options: Mapping[str, Any]) -> str:
 
 
 def _failed_in(report: Path) -> tuple[str, ...]:
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
 
     try:
         checks = stored_run(report)["checks"]

@@ -6,8 +6,8 @@ import click
 from click.core import ParameterSource
 
 from icecheck.cli.target_options import parameter_of
-from icecheck.target.options import TARGET_OPTIONS, Kind
-from icecheck.target.secret_names import HARMLESS_HEADERS
+from icecheck.targets.options import TARGET_OPTIONS, Kind
+from icecheck.targets.secret_names import HARMLESS_HEADERS
 
 __all__ = ["shown_command"]
 

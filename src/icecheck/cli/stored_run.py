@@ -14,7 +14,7 @@ def stored_run(path: Path) -> dict[str, Any]:
     Raises UsageError in one line for anything else.
     """
     from icecheck.findings.comparison import read_run
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
 
     try:
         content = (path / _FILE if path.is_dir() else path).read_bytes()

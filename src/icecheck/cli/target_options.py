@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from icecheck.cli.option_groups import Function, adding
-from icecheck.target.options import TARGET_OPTIONS, Kind, Stage, TargetOption
+from icecheck.targets.options import TARGET_OPTIONS, Kind, Stage, TargetOption
 
 if TYPE_CHECKING:
-    from icecheck.target.target import Target
+    from icecheck.targets.target import Target
 
 __all__ = ["parameter_of", "read_url", "target_facts", "target_of", "target_options"]
 
@@ -59,7 +59,7 @@ def target_facts(
     options: Mapping[str, Any], table: Sequence[TargetOption] = TARGET_OPTIONS
 ) -> dict[str, Any]:
     """Return what the options say of a target, as keyword arguments of Target except the URL."""
-    from icecheck.target.values import facts_from
+    from icecheck.targets.values import facts_from
 
     def said(option: TargetOption) -> Any:
         value = options.get(parameter_of(option))  # a command has only some of the options
@@ -76,8 +76,8 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
     a user could give instead of a URL. Raises UsageError when they name no catalog, or contradict
     themselves.
     """
-    from icecheck.target import sources
-    from icecheck.target.target import Target, UsageError
+    from icecheck.targets import sources
+    from icecheck.targets.target import Target, UsageError
 
     flags = target_facts(options)
     url = read_url(options["url"], options["catalog_url"])

@@ -13,8 +13,8 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.session import Session
 from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
-from icecheck.target.adaptations import Accommodations
-from icecheck.target.target import Namespace
+from icecheck.targets.adaptations import Accommodations
+from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 
 __all__ = ["FirstTable", "accommodate", "first_table"]

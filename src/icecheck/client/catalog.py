@@ -15,7 +15,7 @@ from icecheck.contract import Contract
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.removal import remove_all
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace, Target
+from icecheck.targets.target import Namespace, Target
 from icecheck.wire.exchange import Exchange, Step
 
 __all__ = ["NO_BODY", "Catalog", "Query", "Table"]

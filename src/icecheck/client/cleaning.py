@@ -12,7 +12,7 @@ from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import WrittenLedger
 from icecheck.ownership.removal import look_at, says_gone
 from icecheck.replies.expect import Reply, Violation
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.unreachable import Unreachable
 

@@ -13,8 +13,8 @@ from icecheck.client.deletion_probe import try_deleting_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.target.offer import encode_segment
-from icecheck.target.target import Given, Namespace, Target
+from icecheck.targets.offer import encode_segment
+from icecheck.targets.target import Given, Namespace, Target
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json

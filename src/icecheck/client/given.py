@@ -14,7 +14,7 @@ from icecheck.client.shared_setup import shared_setup
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "arrange",

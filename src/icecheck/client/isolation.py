@@ -8,7 +8,7 @@ import httpx
 from icecheck.client.session import Isolation, Session
 from icecheck.contract import Action, Object
 from icecheck.ownership.ledger import Entry
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.connection import TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json

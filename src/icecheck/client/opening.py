@@ -16,9 +16,9 @@ from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.ownership.request_guard import RequestGuard
 from icecheck.replies.schema import schema_judge
-from icecheck.target.adaptations import Accommodations
-from icecheck.target.offer import Offer
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.adaptations import Accommodations
+from icecheck.targets.offer import Offer
+from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json

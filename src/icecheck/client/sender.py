@@ -12,7 +12,7 @@ from icecheck.ownership.effects import Effect, changes_nothing, effect_of
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.replies.ill_shaped import IllShapedBody
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Exchange, Step
 

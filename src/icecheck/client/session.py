@@ -11,9 +11,9 @@ from icecheck.contract import Contract
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.replies.schema import SchemaJudge
-from icecheck.target.adaptations import Accommodations
-from icecheck.target.offer import Offer
-from icecheck.target.target import Namespace, Target
+from icecheck.targets.adaptations import Accommodations
+from icecheck.targets.offer import Offer
+from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Connection
 from icecheck.wire.exchange import Exchange
 

@@ -8,7 +8,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
 from icecheck.client.shared_objects import GROUNDWORK, Named, SharedObject
 from icecheck.replies.expect import Blocked
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange
 
 __all__ = ["SharedSetup", "remove_shared", "shared_setup"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["Table"]
 

@@ -15,7 +15,7 @@ from icecheck.findings.not_served import (
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.verdict import Capability, Finding, Outcome, Verdict
-from icecheck.target.offer import Offer
+from icecheck.targets.offer import Offer
 
 __all__ = ["capabilities_of"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 __all__ = ["CATEGORIES", "Category", "Change", "Comparison", "compare", "read_run"]
 

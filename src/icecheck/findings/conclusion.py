@@ -15,7 +15,7 @@ from icecheck.findings.verdict import (
     asked_of,
     totals_of,
 )
-from icecheck.target.offer import Offer
+from icecheck.targets.offer import Offer
 
 __all__ = [
     "Conclusion",

@@ -26,8 +26,8 @@ from icecheck.findings.expected_failures import (
     UnmetKind,
 )
 from icecheck.findings.verdict import Outcome, Run, Verdict
-from icecheck.target.settings_file import TABLE
-from icecheck.target.target import UsageError
+from icecheck.targets.settings_file import TABLE
+from icecheck.targets.target import UsageError
 
 __all__ = [
     "BLOCKED",

@@ -9,7 +9,7 @@ from typing import Any
 from icecheck.contract import Contract, Ref, RefKind
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import Outcome, Verdict
-from icecheck.target.offer import Offer
+from icecheck.targets.offer import Offer
 
 __all__ = ["evident_release", "observations_of"]
 

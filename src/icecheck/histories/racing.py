@@ -15,7 +15,7 @@ from icecheck.histories.history import Answer, Deed, Event
 from icecheck.ownership.effects import Effect, effect_of
 from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable

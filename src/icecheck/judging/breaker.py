@@ -17,7 +17,7 @@ from icecheck.findings.verdict import CREDENTIALS, TARGET, Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.replies.expect import Blocked, NotOffered, Reply
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Step
 from icecheck.wire.retry import foreign_words

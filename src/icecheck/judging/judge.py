@@ -23,7 +23,7 @@ from icecheck.judging.evidence import evidence_of, finding_without_secrets
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.replies.ill_shaped import reads_ill_shaped
-from icecheck.target.unwritable import Unwritable
+from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 __all__ = ["judge", "not_run"]

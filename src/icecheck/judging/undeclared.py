@@ -12,7 +12,7 @@ from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.replies.expect import Violation, find
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 
 __all__ = ["try_undeclared"]

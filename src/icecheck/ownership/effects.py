@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.contract import Action, Changes, Object, Operation, Place, When
 from icecheck.ownership.ledger import Entry, Kind
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["Effect", "changes_nothing", "effect_of", "read_body"]
 

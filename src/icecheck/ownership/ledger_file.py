@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from icecheck.ownership.ledger import Entry
-from icecheck.target.target import Target, UsageError
-from icecheck.target.unwritable import Unwritable, writing
+from icecheck.targets.target import Target, UsageError
+from icecheck.targets.unwritable import Unwritable, writing
 
 __all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "clean_command", "read_ledger"]
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from icecheck.contract import Action, Contract, Object
 from icecheck.ownership.ledger import Entry, Kind, Ledger
 from icecheck.replies.expect import Reply, Violation
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
 

@@ -13,9 +13,9 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.ownership.effects import changes_nothing, read_body
 from icecheck.ownership.ledger import Entry, bears_token
 from icecheck.replies.expect import Violation
-from icecheck.target.addresses import origin_of, spelled_separator, the_host_is_named
-from icecheck.target.offer import Offer, encode_segment
-from icecheck.target.target import Namespace, Target
+from icecheck.targets.addresses import origin_of, spelled_separator, the_host_is_named
+from icecheck.targets.offer import Offer, encode_segment
+from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Wire
 
 __all__ = ["ForeignRequest", "RequestGuard"]

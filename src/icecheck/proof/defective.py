@@ -10,7 +10,7 @@ from icecheck.client.session import Session
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
-from icecheck.target.target import Principal, Target
+from icecheck.targets.target import Principal, Target
 
 __all__ = [
     "ADDRESS",

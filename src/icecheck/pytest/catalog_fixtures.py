@@ -40,7 +40,7 @@ def _iceberg_session(request: pytest.FixtureRequest) -> "Iterator[Callable[[], O
     """A session with the catalog of `--catalog-url`; yields a maker of test namespaces."""
     from icecheck.pytest.own_namespace import OwnNamespace
     from icecheck.replies.expect import Blocked, NotOffered
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
     from icecheck.wire.connection import TargetUnusable
     from icecheck.wire.unreachable import Unreachable
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from icecheck.target.options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 
 __all__ = ["OptionTaken", "Spellings", "add_options", "given", "option"]
 

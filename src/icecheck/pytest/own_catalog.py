@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icecheck.pytest.own_namespace import OwnNamespace
 from icecheck.pytest.pyiceberg_conf import pyiceberg_conf
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog

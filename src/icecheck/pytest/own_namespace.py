@@ -19,7 +19,7 @@ from icecheck.contract import Changes, Operation, Place
 from icecheck.ownership.effects import Effect, effect_of
 from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["NotOwn", "OwnNamespace", "Permit"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 __all__ = ["pyiceberg_conf"]
 

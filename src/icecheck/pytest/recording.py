@@ -20,8 +20,8 @@ from icecheck.run.finish import ProcessReport
 from icecheck.run.options import RunOptions
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
-from icecheck.target.target import UsageError
-from icecheck.target.unwritable import Unwritable
+from icecheck.targets.target import UsageError
+from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.connection import TargetUnusable
 
 __all__ = ["PROPERTY", "Recorder", "checks_among", "is_disruptive"]

@@ -29,12 +29,12 @@ from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
 from icecheck.run.output import put_aside, write_report
-from icecheck.target.options import TARGET_OPTIONS, Kind, TargetOption
-from icecheck.target.settings_file import DEFAULT_FILE, read_text
-from icecheck.target.sources import described
-from icecheck.target.target import Target, UsageError
-from icecheck.target.unwritable import Unwritable
-from icecheck.target.values import Facts, facts_from
+from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.targets.settings_file import DEFAULT_FILE, read_text
+from icecheck.targets.sources import described
+from icecheck.targets.target import Target, UsageError
+from icecheck.targets.unwritable import Unwritable
+from icecheck.targets.values import Facts, facts_from
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.redaction import Redactor
 

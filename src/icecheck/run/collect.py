@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from icecheck.contract import Contract
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, Declaration, Unbound, bind, declaration_of
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 
 __all__ = ["allowed", "collect", "left_out", "select"]
 

@@ -7,7 +7,7 @@ from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 __all__ = ["OLDEST", "demanded_by", "demanded_verdicts", "release_to_hold_to"]
 

@@ -10,7 +10,7 @@ from icecheck.findings.expected_failures import ExpectationFile
 from icecheck.findings.verdict import Group, Run
 from icecheck.judging.passive import passive_checks
 from icecheck.run.collect import allowed, collect, select
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 __all__ = [
     "expectations_from",

@@ -13,8 +13,8 @@ from icecheck.findings.expectations import BLOCKED, Selection, failures_of
 from icecheck.findings.expected_failures import Expectation, ExpectationKind, Met, Unmet, UnmetKind
 from icecheck.findings.finding_card import one_line
 from icecheck.findings.verdict import Level, Outcome, Run, Verdict
-from icecheck.target.settings_file import TABLE
-from icecheck.target.target import UsageError
+from icecheck.targets.settings_file import TABLE
+from icecheck.targets.target import UsageError
 
 __all__ = ["Update", "refusal_of", "update"]
 

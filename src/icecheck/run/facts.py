@@ -12,7 +12,7 @@ import icecheck
 from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract
 from icecheck.run.options import RunOptions
-from icecheck.target.offer import Offer
+from icecheck.targets.offer import Offer
 
 __all__ = ["facts_of"]
 

@@ -18,7 +18,7 @@ from icecheck.judging.probes import CAPABILITIES
 from icecheck.run.demands import demanded_verdicts
 from icecheck.run.facts import facts_of
 from icecheck.run.options import RunOptions
-from icecheck.target.offer import Offer
+from icecheck.targets.offer import Offer
 
 __all__ = ["ProcessReport", "finish", "left_to_skip"]
 

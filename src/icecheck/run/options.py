@@ -6,7 +6,7 @@ from pathlib import Path
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.findings.expected_failures import Expectation
 from icecheck.findings.verdict import Group
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.redaction import Redactor
 
 __all__ = ["RunOptions"]

@@ -10,8 +10,8 @@ from typing import Any
 from icecheck.findings.verdict import Run
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.exchanges import ExchangeLog
-from icecheck.target.target import UsageError
-from icecheck.target.unwritable import Unwritable, writing
+from icecheck.targets.target import UsageError
+from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange
 
 __all__ = [

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from icecheck.spark.session import SparkWorkbench
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 
 __all__ = ["start_bench"]
 

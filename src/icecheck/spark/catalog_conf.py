@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from icecheck.target.target import Target
+    from icecheck.targets.target import Target
 
 __all__ = ["catalog_conf"]
 

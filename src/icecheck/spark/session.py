@@ -18,7 +18,7 @@ from icecheck.spark.unavailable import SparkUnavailable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from icecheck.target.target import Target
+    from icecheck.targets.target import Target
 
 __all__ = ["CATALOG_NAME", "HasTarget", "SparkWorkbench", "spark_conf"]
 

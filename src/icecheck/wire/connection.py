@@ -9,7 +9,7 @@ from functools import partial
 
 import httpx
 
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.auth import BearerAuth, TokenRefused, drive
 from icecheck.wire.credentials import Credentials
 from icecheck.wire.exchange import Exchange, Step

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import httpx
 
 from icecheck.contract import load
-from icecheck.target.target import Principal, Target
+from icecheck.targets.target import Principal, Target
 from icecheck.wire.auth import BearerAuth, ClientCredentials
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.signing import SignedAuth, Signer

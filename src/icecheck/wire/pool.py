@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import httpx
 
-from icecheck.target.target import Target
+from icecheck.targets.target import Target
 from icecheck.wire.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.transport import SocketTransport

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from icecheck.target.secret_names import (
+from icecheck.targets.secret_names import (
     HARMLESS_HEADERS,
     address_without_secrets,
     is_address,

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 import httpx
 
-from icecheck.target.target import SigV4, UsageError
+from icecheck.targets.target import SigV4, UsageError
 
 __all__ = ["SignedAuth", "Signer"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from icecheck.target.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError
 
 __all__ = ["SocketTransport"]
 

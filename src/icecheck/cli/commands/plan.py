@@ -11,7 +11,7 @@ from icecheck.cli.target_options import target_of, target_options
 
 if TYPE_CHECKING:
     from icecheck.cli.forecast import Forecast
-    from icecheck.target.target import Target
+    from icecheck.targets.target import Target
 
 __all__ = ["command"]
 

@@ -20,13 +20,13 @@ from icecheck.cli.target_options import (
     target_options,
 )
 from icecheck.cli.workers import Workers
-from icecheck.target.options import TARGET_OPTIONS
+from icecheck.targets.options import TARGET_OPTIONS
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
     from icecheck.run.options import RunOptions
     from icecheck.run.output import Output
-    from icecheck.target.target import Target
+    from icecheck.targets.target import Target
 
 __all__ = ["command"]
 
@@ -144,7 +144,7 @@ def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
     After a misuse the report of an earlier run is restored, because nothing was run since.
     """
     from icecheck.run.runner import run_checks
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
 
     with contextlib.ExitStack() as undo:
         undo.push(lambda kind, *_: output.abandon(as_it_was=_is_a(kind, UsageError)))
@@ -165,8 +165,8 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
 
 
 def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
-    from icecheck.target.sources import from_file
-    from icecheck.target.target import Target, UsageError
+    from icecheck.targets.sources import from_file
+    from icecheck.targets.target import Target, UsageError
 
     if not options["mock"]:
         return target_of(options, or_else=" or --mock")
@@ -194,7 +194,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         VendingSettings,
     )
     from icecheck.mock_server.core.clock import VirtualClock
-    from icecheck.target.target import Principal
+    from icecheck.targets.target import Principal
 
     seed = options["seed"]
     spark = "spark" in _groups(options["only"], spark=options["spark"])
@@ -229,7 +229,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
 
 
 def _spark_options(options: dict[str, Any]) -> dict[str, str]:
-    from icecheck.target.target import UsageError
+    from icecheck.targets.target import UsageError
 
     given = {"jar": options["iceberg_jar"], "packages": options["iceberg_packages"]}
     if all(given.values()):

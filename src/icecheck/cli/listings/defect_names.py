@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 if TYPE_CHECKING:
     from icecheck.mock_server.defects import Defect

@@ -11,7 +11,7 @@ from hashlib import blake2s
 from typing import Any
 
 from icecheck.contract import Action, Object, Operation, Place
-from icecheck.target.target import Namespace
+from icecheck.targets.target import Namespace
 
 __all__ = ["Accommodations", "location_below"]
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from icecheck.target.options import TARGET_OPTIONS, TargetOption
-from icecheck.target.settings_file import DEFAULT_FILE, TABLE, read_text
-from icecheck.target.target import SigV4, UsageError
-from icecheck.target.values import Facts, facts_from, given_from, hint, value_in_toml, with_parts
+from icecheck.targets.options import TARGET_OPTIONS, TargetOption
+from icecheck.targets.settings_file import DEFAULT_FILE, TABLE, read_text
+from icecheck.targets.target import SigV4, UsageError
+from icecheck.targets.values import Facts, facts_from, given_from, hint, value_in_toml, with_parts
 
 __all__ = [
     "described",

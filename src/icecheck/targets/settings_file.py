@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from icecheck.target.target import UsageError
+from icecheck.targets.target import UsageError
 
 __all__ = ["DEFAULT_FILE", "TABLE", "read_text"]
 

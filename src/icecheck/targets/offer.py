@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from icecheck.contract import Contract
-from icecheck.target.addresses import (
+from icecheck.targets.addresses import (
     origin_of,
     path_flaw,
     prefix_flaw,
@@ -14,7 +14,7 @@ from icecheck.target.addresses import (
     spelled_separator,
     the_host_is_named,
 )
-from icecheck.target.target import Namespace, Target, read_headers
+from icecheck.targets.target import Namespace, Target, read_headers
 
 __all__ = ["Offer", "encode_segment"]
 

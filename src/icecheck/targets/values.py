@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from icecheck.target.options import Kind, TargetOption
-from icecheck.target.target import Given, Principal, SigV4, UsageError, read_headers
+from icecheck.targets.options import Kind, TargetOption
+from icecheck.targets.target import Given, Principal, SigV4, UsageError, read_headers
 
 __all__ = ["Facts", "facts_from", "given_from", "hint", "value_in_toml", "with_parts"]
 

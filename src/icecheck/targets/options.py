@@ -11,7 +11,7 @@ __all__ = ["TARGET_OPTIONS", "Kind", "Stage", "TargetOption"]
 
 
 class Kind(Enum):
-    """The kind of an option's value; ``icecheck.target.values`` reads each in its own way."""
+    """The kind of an option's value; ``icecheck.targets.values`` reads each in its own way."""
 
     TEXT = auto()
     FILE = auto()

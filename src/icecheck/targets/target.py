@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from icecheck.target.addresses import host_flaw, prefix_flaw
-from icecheck.target.secret_names import known_from_headers
+from icecheck.targets.addresses import host_flaw, prefix_flaw
+from icecheck.targets.secret_names import known_from_headers
 
 __all__ = [
     "Given",
