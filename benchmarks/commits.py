@@ -13,14 +13,12 @@ from collections.abc import Callable
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.protocol.wire import Request
-from icecheck.mock_server.storage.files import Files
 
 ROUNDS = 15
 COMMITS = 200
 SNAPSHOTS = 10_000
 ADDITIONS = 1000
 LOOPS = 20
-MEMORY_BYTES = 1_000_000
 PATH = "/v1/wh/namespaces/db/tables/t"
 SCHEMA = {
     "type": "struct",
@@ -41,8 +39,6 @@ def post(mock: MockCatalog, path: str, body: object) -> None:
 
 def mock_with_a_table(root: str) -> MockCatalog:
     mock = MockCatalog(root=root, warehouses=["wh"])
-    # A small limit for files in memory: a process that grows is slower than one that does not.
-    mock.files = Files(MEMORY_BYTES)
     mock.state("wh")  # opens the warehouse
     post(mock, "/v1/wh/namespaces", {"namespace": ["db"]})
     post(mock, "/v1/wh/namespaces/db/tables", {"name": "t", "schema": SCHEMA})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from tests.access.gateway import Sent, gateway
 from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
 
+from icecheck import conformance
 from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
@@ -36,6 +38,10 @@ LOGIN_PAGE = (200, {"content-type": "text/html"}, b"<html><body>Please log in</b
 ADDRESS = re.compile(r"(http://(127\.0\.0\.1|localhost):\d+|file:[^\s\"\\]*)")
 OF_ONE_RUN = frozenset({"duration_ms", "exchanges"})
 Document = dict[str, Any]
+MODULES = {
+    info.name.rpartition(".")[2]: info.name
+    for info in pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
+}
 
 
 class Case(NamedTuple):
@@ -156,7 +162,7 @@ CASES = {
 
 def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
     """Return the report of the runner of the command line, in this process."""
-    modules = {f"icecheck.conformance.{name}" for name in case.modules}
+    modules = {MODULES[name] for name in case.modules}
     chosen = [c for c in collect(tuple(Group), load()) if c.function.__module__ in modules]
     with case.serve() as url:
         options = RunOptions(
@@ -176,7 +182,7 @@ def pytest_on(case: Case, directory: Path, how: Sequence[str]) -> subprocess.Com
     """Run the same checks under pytest, in its own process; its report is in ``report``."""
     with case.serve() as url:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, "--pyargs"]
-        command += [f"icecheck.conformance.{name}" for name in case.modules]
+        command += [MODULES[name] for name in case.modules]
         command += ["--catalog-url", url, "--catalog-warehouse", WAREHOUSE]
         command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
         command += ["--conformance-spec", case.spec]
