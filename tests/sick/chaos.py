@@ -96,7 +96,7 @@ def run_through(
     """A run through a door; whoever waits waits by the clock."""
     clock = clock or Clock()
     connection = partial(Connection, sleep=clock.sleep, now=clock.now)
-    monkeypatch.setattr("icecheck.client.session.Connection", connection)
+    monkeypatch.setattr("icecheck.client.opening.Connection", connection)
     breaker = partial(Breaker, sleep=clock.sleep, now=clock.now)
     monkeypatch.setattr("icecheck.run.check_runner.Breaker", breaker)
     target = {"warehouse": WAREHOUSE, "token": TOKEN, **options.pop("target", {})}
