@@ -19,7 +19,7 @@ from icecheck.conformance.transactions.contenders import (
 from icecheck.histories.history import Deed, Event, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
-from icecheck.replies.expect import Reply
+from icecheck.replies.expect import Reply, find
 from icecheck.targets.target import Namespace
 
 Rivalry = dict[str, Sequence[Move]]
@@ -84,7 +84,7 @@ def _properties(namespace: Namespace) -> Move:
             return (Seen(label, present=False),)
         if reply.status != 200:
             return ()
-        shown = reply.json().get("properties")
+        shown = find(reply.json(), ("properties",))
         # Another check judges a catalog that shows no properties.
         return (Seen(label, present=True, fields=shown),) if isinstance(shown, dict) else ()
 

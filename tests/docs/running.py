@@ -173,7 +173,7 @@ def _quoted(snippet: Snippet, _rule: Rule, _who: Reader) -> None:
     """Find the check that a document shows: another name and annotations aside, it is there."""
     lines = [line.strip() for line in snippet.text.splitlines()]
     shown = [line for line in lines if line and not line.startswith("def ")]
-    sources = [path.read_text() for path in sorted((ROOT / "conformance").glob("test_*.py"))]
+    sources = [path.read_text() for path in sorted((ROOT / "conformance").rglob("test_*.py"))]
     assert any(all(line in source for line in shown) for source in sources), snippet
 
 

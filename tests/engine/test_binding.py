@@ -19,8 +19,8 @@ IMPORTS_ALL_CHECKS = """
 import importlib, pkgutil
 import icecheck.conformance, icecheck.scenarios
 for package in (icecheck.conformance, icecheck.scenarios):
-    for found in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{found.name}")
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(found.name)
 from icecheck.contract.register import register_of
 print(register_of.cache_info().currsize)
 """

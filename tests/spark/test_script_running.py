@@ -38,6 +38,12 @@ class Refused(Py4JError):
         return None
 
 
+@pytest.fixture(autouse=True)
+def _namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script begins with a namespace of its own, which nobody has to create here."""
+    monkeypatch.setattr(running, "given_namespace", lambda _catalog: NAMESPACE)
+
+
 @dataclass
 class FakeCatalog:
     """A catalog that only names things."""
@@ -45,9 +51,6 @@ class FakeCatalog:
     names: int = 0
     target: Target = field(default_factory=lambda: Target("http://c"))
     ledger: list[tuple[str, ...]] = field(default_factory=list)
-
-    def given_namespace(self) -> tuple[str, ...]:
-        return NAMESPACE
 
     def new_name(self) -> str:
         self.names += 1

@@ -156,7 +156,11 @@ def _event(catalog: Catalog, sent: _Sent) -> Event:
     deeds, answer = sent.move.deeds, sent.answer
     if sent.move.reads is not None:
         answered = sent.answered
-        reply = None if answered is None else Reply(answered, catalog.session.schemas)
+        reply = (
+            None
+            if answered is None
+            else Reply(answered, catalog.session.schemas, catalog.handed_out)
+        )
         deeds = () if reply is None else sent.move.reads(reply)
         answer = Answer.OK if deeds else Answer.UNKNOWN
     status = "no answer" if sent.answered is None else str(sent.answered.status)
