@@ -36,6 +36,6 @@ def test_what_went_unnoticed_is_named(capsys):
     holds(results(judge={"killed": 9, "survived": 1}))
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "survived: icecheck.judging.judge.x_fsurvived__mutmut_0",
-        "icecheck.judging.judge: 9 of 10 noticed (90.0%)",
+        "survived: icecheck.judge.x_fsurvived__mutmut_0",
+        "icecheck.judge: 9 of 10 noticed (90.0%)",
     ]
