@@ -7,6 +7,7 @@ import pytest
 
 from icecheck.replies.expect import Violation
 from icecheck.spark import SparkUnavailable, SparkWorkbench
+from icecheck.spark_tests import running
 from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import parse_script
 from icecheck.targets.target import Target
@@ -23,6 +24,12 @@ def workbench() -> Iterator[SparkWorkbench]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def _namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script begins with a namespace of its own: here the one that the session has made."""
+    monkeypatch.setattr(running, "given_namespace", lambda _catalog: ("ns",))
+
+
 class InMemory:
     """A catalog inside the JVM, for a script, in place of one under test."""
 
@@ -37,9 +44,6 @@ class InMemory:
         session = self.workbench.catalog_session("memory", IN_MEMORY)
         session.sql("CREATE NAMESPACE memory.ns")
         return session, "memory"
-
-    def given_namespace(self) -> tuple[str, ...]:
-        return ("ns",)
 
     def new_name(self) -> str:
         self.names += 1
