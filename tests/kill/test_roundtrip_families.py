@@ -26,8 +26,8 @@ CHECKS = checks_of(
     "test_roundtrip_namespaces",
     "test_roundtrip_views",
     "test_roundtrip_view_schemas",
-    "test_second_life",
-    "test_second_life_views",
+    "test_name_reuse",
+    "test_name_reuse_of_views",
 )
 REQUESTS_MAX = 100
 WRITERS = (

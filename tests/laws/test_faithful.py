@@ -92,7 +92,18 @@ CELLS = {
 COMPLETE = {
     "nested-of-two-segments-open", "flat-percent-encoded-secured", "parent-none-open",
 }  # fmt: skip
-EVERY_CELL = "ICECHECK_EVERY_CELL"
+EVERY_CELL = "ICECHECK_COMPLETE"
+# With those above, every pair of settings is in one of these.
+PAIRS = COMPLETE | {
+    "nested-none-secured", "nested-percent-encoded-open", "flat-none-open",
+    "flat-of-two-segments-secured", "parent-of-two-segments-open", "parent-percent-encoded-secured",
+}  # fmt: skip
+IN_THIS_COMMAND = [
+    name
+    if name in PAIRS
+    else pytest.param(name, marks=pytest.mark.complete("each pair of its settings is in another"))
+    for name in CELLS
+]
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 FEWER = (Group.CHECKS, Group.SCENARIOS)
 
@@ -156,7 +167,7 @@ def test_every_check_passes_and_the_mock_is_empty_afterwards() -> None:
     assert {check: o for check, o in plain_run().items() if o != "pass"} == {}
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", IN_THIS_COMMAND)
 def test_the_verdicts_are_the_same_however_the_catalog_is_reached(name: str) -> None:
     """Each cell has four workers and its own random order."""
     cell = CELLS[name]
@@ -209,3 +220,11 @@ def test_a_run_that_may_only_read_finds_nothing_wrong_and_changes_nothing() -> N
     theirs.undo()
     session.close()
     mock.stop()
+
+
+def test_every_pair_of_settings_is_in_a_cell_of_the_usual_command() -> None:
+    def pairs(names: Iterable[str]) -> set[tuple[object, ...]]:
+        cells = [CELLS[name] for name in names]
+        return {pair for c in cells for pair in itertools.combinations(enumerate(c), 2)}
+
+    assert pairs(PAIRS) == pairs(CELLS)

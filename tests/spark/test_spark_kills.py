@@ -51,6 +51,7 @@ def test_every_spark_check_has_a_defect_that_exists() -> None:
     assert set(KILLED_BY.values()) <= set(defects())
 
 
+@pytest.mark.complete("each defect costs a run of Spark; every script runs in the usual command")
 @pytest.mark.spark
 @pytest.mark.parametrize(("check_id", "defect"), KILLED_BY.items(), ids=KILLED_BY)
 def test_a_spark_check_fails_on_a_catalog_with_its_defect(
