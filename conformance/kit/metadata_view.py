@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.replies.expect import Blocked, Matcher, Reply
 
 __all__ = [
+    "but_for_snapshots",
     "column_names",
     "current_schema",
     "default_sort_order",
@@ -66,6 +67,12 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
     known = properties if isinstance(properties, dict) else {}
     kept["properties"] = {key: known.get(key) for key in property_keys}
     return kept
+
+
+def but_for_snapshots(metadata: Json, *keys: str) -> dict[str, Any]:
+    """Return the metadata without snapshots and their files, which a load may leave out."""
+    about = {"snapshots", "statistics", "partition-statistics"}
+    return {k: v for k, v in settled(metadata, *keys).items() if k not in about}
 
 
 def same_uuid(uuid: str) -> Matcher:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query, Table
@@ -105,19 +104,13 @@ def _expect_all_snapshots(loads: Mapping[_Combination, Reply], table: Table, sta
             )
 
 
-def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata without snapshots and their files, which a load may leave out."""
-    about = {"snapshots", "statistics", "partition-statistics"}
-    return {k: v for k, v in view.settled(metadata, _MARK).items() if k not in about}
-
-
 def _expect_one_table(loads: Mapping[_Combination, Reply], stage: str) -> None:
     """Judge that all these answers show the same version of the table."""
     first = loads[_PLAIN]
     was, location = view.metadata_in(first), object_in(first).get("metadata-location")
     for asked, reply in loads.items():
         now = view.metadata_in(reply)
-        pairs = [(_but_for_snapshots(was), _but_for_snapshots(now))]
+        pairs = [(view.but_for_snapshots(was, _MARK), view.but_for_snapshots(now, _MARK))]
         if asked.snapshots != "refs":
             pairs.append((view.settled(was, _MARK), view.settled(now, _MARK)))
         lost = {each for before, after in pairs for each in before if before[each] != after[each]}

@@ -227,12 +227,6 @@ def test_all_snapshots(catalog: Catalog) -> None:
     equal(left_out, [], symptom=_SNAPSHOTS_LEFT_OUT, detail="with snapshots=all")
 
 
-def _but_for_snapshots(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata without snapshots and their files, which a load may leave out."""
-    about = {"snapshots", "statistics", "partition-statistics"}
-    return {k: v for k, v in view.settled(metadata, MARK).items() if k not in about}
-
-
 @check(
     "loadTable.referenced-snapshots",
     proves="loadTable.snapshots-refs",
@@ -252,7 +246,7 @@ def test_referenced_snapshots(catalog: Catalog) -> None:
     saw(catalog, "snapshots-refs", present=made[1] not in got)
     left_out = [snapshot_id for snapshot_id in (made[0], made[-1]) if snapshot_id not in got]
     equal(left_out, [], symptom=_SNAPSHOTS_LEFT_OUT, detail="with snapshots=refs")
-    whole, shown = map(_but_for_snapshots, (of_all, of_refs))
+    whole, shown = (view.but_for_snapshots(each, MARK) for each in (of_all, of_refs))
     lost = [member for member in whole if whole[member] != shown[member]]
     equal(lost, [], symptom=_METADATA_ALTERED, detail="with snapshots=refs")
 

@@ -35,6 +35,7 @@ __all__ = [
     "CREDENTIAL",
     "GIVEN_PARENT",
     "ISOLATIONS",
+    "MODULES",
     "SECOND",
     "TOKEN",
     "WAREHOUSE",
@@ -53,13 +54,18 @@ ISOLATIONS = ("nested", "flat", "parent")
 """The three modes in which every check must work; "parent" is made before the session opens."""
 
 
+MODULES = {
+    info.name.rpartition(".")[2]: info.name
+    for info in pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
+}
+"""The short name of each module of checks, and its full one."""
+
+
 def checks_of(*modules: str) -> tuple[Check, ...]:
     """Return the checks of these modules of the conformance folder, in order of definition."""
     found: dict[str, Check] = {}
-    walked = pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
-    named = {info.name.rpartition(".")[2]: info.name for info in walked}
     for module in modules:
-        members = vars(importlib.import_module(named[module]))
+        members = vars(importlib.import_module(MODULES[module]))
         for name, value in members.items():
             check = check_of(value, load()) if name.startswith("test_") else None
             if check is not None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pkgutil
 import re
 import subprocess
 import sys
@@ -14,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.access.gateway import Sent, gateway
+from tests.kill.killing import MODULES
 from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
 
-from icecheck import conformance
 from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
@@ -38,10 +37,6 @@ LOGIN_PAGE = (200, {"content-type": "text/html"}, b"<html><body>Please log in</b
 ADDRESS = re.compile(r"(http://(127\.0\.0\.1|localhost):\d+|file:[^\s\"\\]*)")
 OF_ONE_RUN = frozenset({"duration_ms", "exchanges"})
 Document = dict[str, Any]
-MODULES = {
-    info.name.rpartition(".")[2]: info.name
-    for info in pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
-}
 
 
 class Case(NamedTuple):

@@ -1,8 +1,7 @@
-"""The mock's rooms: small, without circles, and sharing nothing with the suite but the contract."""
+"""The mock shares nothing with the suite but the contract; `tests/repository` has other laws."""
 
 import ast
 from collections.abc import Iterator
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import icecheck.mock_server
@@ -10,8 +9,6 @@ import icecheck.mock_server
 HOME = Path(icecheck.mock_server.__path__[0])
 NAME = "icecheck.mock_server"
 SHARED = ("icecheck.contract", NAME)
-FOLDER_MAX = 15
-ONE_FILE_EACH = {"operations", "updates"}
 
 
 def modules() -> dict[str, Path]:
@@ -45,23 +42,3 @@ def test_the_mock_imports_nothing_of_the_suite_but_the_contract() -> None:
         if not name.startswith(tuple(f"{each}." for each in SHARED))
     }
     assert foreign == set()
-
-
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    known = modules()
-    edges: dict[str, set[str]] = {}
-    for module, path in known.items():
-        names = imported(ast.parse(path.read_text()).body)
-        homes = (name if name in known else name.rpartition(".")[0] for name in names)
-        edges[module] = {home for home in homes if home in known and home != module}
-    assert edges[f"{NAME}.mock"]
-    TopologicalSorter(edges).prepare()  # CycleError names the modules
-
-
-def test_a_folder_has_few_modules() -> None:
-    folders = {path.parent for path in modules().values()}
-    counts = {
-        folder.relative_to(HOME).as_posix(): len([*folder.glob("[!_]*.py")]) for folder in folders
-    }
-    large = {folder for folder, count in counts.items() if count > FOLDER_MAX}
-    assert large <= ONE_FILE_EACH
