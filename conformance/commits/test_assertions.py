@@ -15,8 +15,9 @@ from icecheck.client.given import (
     shared_object,
     shared_table,
 )
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     creation_updates,
     expect_effect,
     expect_refused,
@@ -25,8 +26,7 @@ from icecheck.conformance.kit.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.conformance.kit.evolving import column_id, number, wider_schema
-from icecheck.judging.check import check
+from icecheck.objects.evolving import column_id, number, wider_schema
 from icecheck.replies.expect import show
 from icecheck.targets.target import Namespace
 

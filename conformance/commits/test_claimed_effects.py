@@ -10,15 +10,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_home, given_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
-    NO_SNAPSHOT,
-    commit,
-    expect_loaded,
-    given_snapshots,
-    given_table_since,
-    with_ids,
-)
 from icecheck.conformance.kit.demanding_values import (
     LARGE_BYTES,
     MANY,
@@ -26,9 +17,21 @@ from icecheck.conformance.kit.demanding_values import (
     wide_schema,
     zero_based,
 )
-from icecheck.conformance.kit.evolving import column_id
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.views import (
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
+    NO_SNAPSHOT,
+    commit,
+    expect_loaded,
+    given_snapshots,
+    given_table_since,
+    with_ids,
+)
+from icecheck.objects.evolving import column_id
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.views import (
     VIEW_SCHEMA,
     add_version,
     current_versions,
@@ -38,9 +41,6 @@ from icecheck.conformance.kit.views import (
     replace_view,
     set_current_version,
 )
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
 from icecheck.replies.expect import Matcher, Reply, containing, equal
 
 _LAST_ADDED = -1

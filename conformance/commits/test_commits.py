@@ -5,8 +5,12 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_home, given_table, reloaded, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     MARK,
     METADATA_LOCATION_REUSED,
     commit,
@@ -19,11 +23,7 @@ from icecheck.conformance.kit.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.conformance.kit.evolving import number, wider_schema
-from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
-from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.objects.evolving import number, wider_schema
 from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, Matcher
 from icecheck.targets.target import Namespace
 

@@ -3,10 +3,10 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_namespace, given_table, reloaded
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import creation_updates
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import creation_updates
 from icecheck.replies.expect import ANY_STRING, Reply, containing, equal
 from icecheck.targets.target import Namespace
 

@@ -3,7 +3,10 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, reloaded, shared_table
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import is_refusal
+from icecheck.objects.committing import (
     commit,
     expect_effect,
     expect_loaded,
@@ -13,11 +16,8 @@ from icecheck.conformance.kit.committing import (
     same_table,
     set_property,
 )
-from icecheck.conformance.kit.evolving import number, wider_schema
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.findings.symptoms import Severity, declare
-from icecheck.judging.check import check
-from icecheck.judging.probes import is_refusal
+from icecheck.objects.evolving import number, wider_schema
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import ABSENT, Matcher
 
 _SEVERAL_VERSIONS = declare(

@@ -6,8 +6,10 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_table, reloaded, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     commit,
     expect_effect,
     expect_loaded,
@@ -18,16 +20,14 @@ from icecheck.conformance.kit.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.conformance.kit.evolving import number, wider_schema
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.statistics_files import (
+from icecheck.objects.evolving import number, wider_schema
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
     set_statistics,
     statistics_file,
 )
-from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.judging.check import check
 from icecheck.replies.expect import Matcher, containing
 
 _CHANGED_UNASKED = declare(

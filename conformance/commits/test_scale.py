@@ -5,10 +5,10 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import commit, expect_loaded
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import commit, expect_loaded
 from icecheck.replies.expect import Matcher
 
 _HISTORY_CUT_SHORT = declare(

@@ -4,14 +4,14 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table
-from icecheck.conformance.kit.committing import expect_effect, given_snapshots, with_ids
-from icecheck.conformance.kit.statistics_files import (
+from icecheck.judging.check import check
+from icecheck.objects.committing import expect_effect, given_snapshots, with_ids
+from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
     set_statistics,
     statistics_file,
 )
-from icecheck.judging.check import check
 from icecheck.replies.expect import containing
 
 Json = dict[str, Any]

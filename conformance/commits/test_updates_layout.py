@@ -6,18 +6,18 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_table, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     expect_effect,
     expect_refused,
     given_table_since,
     shared_table_since,
     with_ids,
 )
-from icecheck.conformance.kit.evolving import column_id, number, sort_order_id_of, spec_id_of
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.symptoms import Severity, declare
-from icecheck.judging.check import check
+from icecheck.objects.evolving import column_id, number, sort_order_id_of, spec_id_of
 from icecheck.replies.expect import Matcher, Violation, containing, equal
 
 _PARTITION_FIELD_ID_SHARED = declare(

@@ -3,11 +3,11 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_commit, given_table, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import expect_effect, expect_refused, with_ids
-from icecheck.conformance.kit.evolving import column_id, number, schema_id_of, wider_schema
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import expect_effect, expect_refused, with_ids
+from icecheck.objects.evolving import column_id, number, schema_id_of, wider_schema
 from icecheck.replies.expect import containing, equal
 
 UNKNOWN_ID = 4711

@@ -5,7 +5,11 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_commit, given_table, reloaded
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import (
     NO_SNAPSHOT,
     commit,
     expect_effect,
@@ -17,12 +21,8 @@ from icecheck.conformance.kit.committing import (
     shared_snapshots,
     with_ids,
 )
-from icecheck.conformance.kit.evolving import number
-from icecheck.conformance.kit.metadata_view import metadata_in
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
+from icecheck.objects.evolving import number
+from icecheck.objects.metadata_view import metadata_in
 from icecheck.replies.expect import Matcher, containing
 
 BRANCH = "audit"

@@ -2,8 +2,12 @@
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     commit,
     creation_updates,
     expect_effect,
@@ -11,11 +15,7 @@ from icecheck.conformance.kit.committing import (
     expect_refused,
     given_table_of,
 )
-from icecheck.conformance.kit.evolving import number
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import SkipKind
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
+from icecheck.objects.evolving import number
 from icecheck.replies.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
 
 ANOTHER_UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"

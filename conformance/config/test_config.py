@@ -5,11 +5,11 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_namespace, given_table
-from icecheck.conformance.kit.reading import not_applicable, object_in
 from icecheck.contract import Operation
 from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
 from icecheck.targets.target import Namespace
 

@@ -6,14 +6,14 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_namespace, given_table, shared_table
-from icecheck.conformance.kit.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.metrics_reports import commit_report
-from icecheck.conformance.kit.reading import expect_json, object_in
-from icecheck.conformance.kit.views import given_view, view_version
 from icecheck.findings.shared_symptoms import ERROR_TYPE
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
+from icecheck.objects.committing import set_property
+from icecheck.objects.metrics_reports import commit_report
+from icecheck.objects.reading import expect_json, object_in
+from icecheck.objects.views import given_view, view_version
 from icecheck.replies.expect import Blocked, NotOffered, Reply, show
 from icecheck.targets.target import Namespace
 

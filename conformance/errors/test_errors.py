@@ -3,11 +3,11 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import shared_table, some_table
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.committing import expect_unchanged, set_property
-from icecheck.conformance.kit.reading import expect_json, expect_levels, not_applicable
 from icecheck.findings.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
 from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.objects.committing import expect_unchanged, set_property
+from icecheck.objects.reading import expect_json, expect_levels, not_applicable
 from icecheck.replies.expect import ABSENT, Reply, find, show
 
 _MEMBERS = {"message": str, "type": str, "code": int}

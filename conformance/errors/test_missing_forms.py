@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.committing import set_property
 from icecheck.conformance.kit.every_route import (
     Asked,
     Names,
@@ -14,6 +13,7 @@ from icecheck.conformance.kit.every_route import (
 )
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.committing import set_property
 from icecheck.targets.target import Namespace
 
 _PAGE = (("pageToken", ""), ("pageSize", "1"))

@@ -7,12 +7,12 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.conformance.kit.every_route import OTHERS, Asked, Own, own_objects, reads, writes
-from icecheck.conformance.kit.metadata_view import metadata_in
-from icecheck.conformance.kit.reading import not_applicable, object_in
 from icecheck.contract import Action, Object
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, SPELLING_CHANGES_THE_ANSWER
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Reply
 
 Json = Any

@@ -6,7 +6,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Table
 from icecheck.conformance.evolution.layout_stages import Growth
-from icecheck.conformance.kit.statistics_files import (
+from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
     set_statistics,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.edge_values import string_map
-from icecheck.conformance.kit.round_trip import KEPT
+from icecheck.objects import metadata_view as view
+from icecheck.objects.edge_values import string_map
+from icecheck.objects.round_trip import KEPT
 
 __all__ = [
     "Growth",

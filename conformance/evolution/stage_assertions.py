@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.conformance.evolution.history_stages import AHEAD, TAG
-from icecheck.conformance.kit import metadata_view as view
+from icecheck.objects import metadata_view as view
 
 __all__ = ["Wrong", "nearly_true", "true_assertions"]
 

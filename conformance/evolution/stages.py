@@ -13,9 +13,9 @@ from icecheck.client.catalog import Catalog
 from icecheck.conformance.evolution import history_stages as history
 from icecheck.conformance.evolution import layout_stages as layout
 from icecheck.conformance.evolution.layout_stages import Growth
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.round_trip import KEPT
 from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view as view
+from icecheck.objects.round_trip import KEPT
 from icecheck.replies.expect import SHAPE_ERRORS
 
 __all__ = [

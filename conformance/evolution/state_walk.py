@@ -15,12 +15,12 @@ from icecheck.conformance.evolution.stages import (
     life_body,
     stages_of,
 )
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import expect_shown, refused
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import set_property
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import expect_shown, refused
 from icecheck.replies.expect import Reply, show
 
 __all__ = [

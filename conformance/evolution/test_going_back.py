@@ -6,14 +6,18 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_namespace, given_table
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, is_refusal, offered
+from icecheck.objects import metadata_view
+from icecheck.objects.committing import (
     commit,
     expect_effect,
     given_snapshots,
     given_table_since,
 )
-from icecheck.conformance.kit.evolving import (
+from icecheck.objects.evolving import (
     column_id,
     number,
     schema_id_of,
@@ -21,8 +25,8 @@ from icecheck.conformance.kit.evolving import (
     spec_id_of,
     wider_schema,
 )
-from icecheck.conformance.kit.reading import expect_properties, not_applicable
-from icecheck.conformance.kit.views import (
+from icecheck.objects.reading import expect_properties, not_applicable
+from icecheck.objects.views import (
     FIRST_SQL,
     View,
     add_version,
@@ -34,10 +38,6 @@ from icecheck.conformance.kit.views import (
     set_current_version,
     version_with,
 )
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability, is_refusal, offered
 from icecheck.replies.expect import ABSENT, Reply, equal
 
 Json = dict[str, Any]

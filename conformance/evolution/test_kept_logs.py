@@ -14,12 +14,12 @@ from icecheck.conformance.evolution.state_walk import (
     renamed,
     shown_of,
 )
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import refused
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import refused
 from icecheck.replies.expect import Reply
 
 _LOG_REWRITTEN = declare(

@@ -16,20 +16,20 @@ from icecheck.conformance.evolution.state_walk import (
     renamed,
     shown_of,
 )
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import (
-    expect_bystander,
-    expect_shown,
-    given_bystander,
-    refused,
-)
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.symptoms import Symptom
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import require
+from icecheck.objects.committing import set_property
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import (
+    expect_bystander,
+    expect_shown,
+    given_bystander,
+    refused,
+)
 from icecheck.replies.expect import Reply, equal
 from icecheck.targets.target import Namespace
 

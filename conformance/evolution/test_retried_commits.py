@@ -14,19 +14,19 @@ from icecheck.conformance.evolution.state_walk import (
     loaded_answer,
     shown_of,
 )
-from icecheck.conformance.kit.committing import given_table_of, same_table
-from icecheck.conformance.kit.evolving import column_id, number, wider_schema
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.statistics_files import (
+from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import given_table_of, same_table
+from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
     set_statistics,
     statistics_file,
 )
-from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import SHAPE_ERRORS
 
 _COMMITTED_TWICE = declare(

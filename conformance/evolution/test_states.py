@@ -24,27 +24,27 @@ from icecheck.conformance.evolution.state_walk import (
     renamed,
     shown_of,
 )
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     METADATA_LOCATION_REUSED,
     RENAME_CHANGED_THE_TABLE,
     creation_updates,
     expect_unchanged,
     set_property,
 )
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import (
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import (
     expect_as_before,
     expect_bystander,
     expect_shown,
     given_bystander,
     refused,
 )
-from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply, equal, show
 
 _LOADS_DIFFER = declare(

@@ -17,12 +17,12 @@ from icecheck.conformance.evolution.state_walk import (
     loaded_answer,
     shown_of,
 )
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.metadata_view import metadata_in
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import KEPT, expect_shown, refused
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.committing import set_property
+from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import KEPT, expect_shown, refused
 
 _BEHIND = 3
 """The number of stages by which one table is behind, so that their changes are of other kinds."""

@@ -6,16 +6,16 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table, given_transaction
 from icecheck.conformance.evolution.state_walk import change_of
-from icecheck.conformance.kit.committing import (
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import (
     creation_updates,
     expect_unchanged,
     same_table,
     set_property,
 )
-from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Reply
 
 Json = dict[str, Any]

@@ -9,13 +9,13 @@ from icecheck.conformance.generated.confinement import ConfinedRequest, Place, c
 from icecheck.conformance.generated.flaws import Flaw
 from icecheck.conformance.generated.generation import GeneratedCase, cases_of
 from icecheck.conformance.generated.sampling import sample
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.views import View, given_view, settled_view
 from icecheck.contract import Action, Facts, Object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding
+from icecheck.objects import metadata_view as view
+from icecheck.objects.views import View, given_view, settled_view
 from icecheck.replies.expect import Blocked, Reply, Violation
 from icecheck.targets.target import Namespace
 

@@ -6,10 +6,10 @@ So a value that a catalog refuses does not hide how it treats the others.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from icecheck.conformance.kit.edge_values import in_halves
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import Symptom
+from icecheck.objects.edge_values import in_halves
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import ABSENT, Reply, difference, show
 
 __all__ = ["Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]

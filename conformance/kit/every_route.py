@@ -8,17 +8,17 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_namespace, given_table, reloaded, some_table
-from icecheck.conformance.kit.committing import expect_unchanged, set_property
-from icecheck.conformance.kit.reading import object_in, tables_in
-from icecheck.conformance.kit.views import (
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import expect_unchanged, set_property
+from icecheck.objects.reading import object_in, tables_in
+from icecheck.objects.views import (
     View,
     create_view_body,
     expect_view_unchanged,
     given_view,
     some_view,
 )
-from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 

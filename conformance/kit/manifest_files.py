@@ -15,7 +15,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit
-from icecheck.conformance.kit.committing import given_table_of
 from icecheck.conformance.kit.manifest_schemas import (
     ADDED,
     EXISTING,
@@ -24,6 +23,7 @@ from icecheck.conformance.kit.manifest_schemas import (
     manifest_list_schema,
 )
 from icecheck.findings.verdict import SkipKind
+from icecheck.objects.committing import given_table_of
 from icecheck.replies.expect import Blocked, NotOffered
 
 __all__ = [

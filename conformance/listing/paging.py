@@ -7,9 +7,9 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace, given_table
-from icecheck.conformance.kit.reading import namespaces_in, tables_in
-from icecheck.conformance.kit.views import given_view
 from icecheck.judging.probes import has_capability
+from icecheck.objects.reading import namespaces_in, tables_in
+from icecheck.objects.views import given_view
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 

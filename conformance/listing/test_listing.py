@@ -2,17 +2,17 @@
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
-from icecheck.conformance.kit.arranging import given_namespace_at
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.shared_symptoms import LISTED_TWICE
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import given_namespace_at
+from icecheck.objects.reading import (
     LIST_LEFT_OUT,
     LISTING,
     namespaces_in,
     object_in,
     tables_in,
 )
-from icecheck.findings.shared_symptoms import LISTED_TWICE
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import ABSENT, Reply, Violation, show
 from icecheck.targets.target import Namespace
 

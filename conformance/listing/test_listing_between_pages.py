@@ -6,7 +6,6 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
-from icecheck.conformance.kit.reading import LISTING, next_page_token, not_applicable
 from icecheck.conformance.listing.paging import (
     Place,
     namespaces_placed,
@@ -15,6 +14,7 @@ from icecheck.conformance.listing.paging import (
 )
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import LISTING, next_page_token, not_applicable
 from icecheck.replies.expect import Reply, show
 
 _ENTRIES = 6

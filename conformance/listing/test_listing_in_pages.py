@@ -5,16 +5,6 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace, given_table
-from icecheck.conformance.kit.arranging import given_namespace_at
-from icecheck.conformance.kit.reading import (
-    LISTING,
-    PAGE_TOO_LONG,
-    namespaces_in,
-    next_page_token,
-    not_applicable,
-    tables_in,
-)
-from icecheck.conformance.kit.views import given_view
 from icecheck.conformance.listing.paging import (
     Place,
     namespaces_placed,
@@ -24,6 +14,16 @@ from icecheck.conformance.listing.paging import (
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import given_namespace_at
+from icecheck.objects.reading import (
+    LISTING,
+    PAGE_TOO_LONG,
+    namespaces_in,
+    next_page_token,
+    not_applicable,
+    tables_in,
+)
+from icecheck.objects.views import given_view
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 

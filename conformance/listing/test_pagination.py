@@ -7,12 +7,6 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.reading import (
-    PAGE_TOO_LONG,
-    next_page_token,
-    not_applicable,
-    object_in,
-)
 from icecheck.conformance.listing.paging import (
     ODD,
     Place,
@@ -24,6 +18,12 @@ from icecheck.findings.shared_symptoms import CHANGE
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
+from icecheck.objects.reading import (
+    PAGE_TOO_LONG,
+    next_page_token,
+    not_applicable,
+    object_in,
+)
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
 
 _PAGE_TOKENS = declare(

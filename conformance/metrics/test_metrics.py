@@ -4,8 +4,8 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import shared_table
-from icecheck.conformance.kit.metrics_reports import commit_report, scan_report
 from icecheck.judging.check import check
+from icecheck.objects.metrics_reports import commit_report, scan_report
 from icecheck.targets.target import Namespace
 
 

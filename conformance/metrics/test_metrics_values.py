@@ -5,11 +5,11 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_loaded, given_table, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.evolving import wider_schema
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.evolving import wider_schema
 from icecheck.replies.expect import equal, show
 
 _CHANGED_BY_A_REPORT = declare(

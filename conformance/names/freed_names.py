@@ -8,17 +8,17 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_dropped, given_home, given_namespace, given_table
-from icecheck.conformance.kit.arranging import given_namespace_at
-from icecheck.conformance.kit.committing import creation_updates
-from icecheck.conformance.kit.metadata_view import metadata_in
-from icecheck.conformance.kit.reading import not_applicable, refuses_place
-from icecheck.conformance.kit.views import (
+from icecheck.findings.statuses import ANY_SUCCESS
+from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import given_namespace_at
+from icecheck.objects.committing import creation_updates
+from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import not_applicable, refuses_place
+from icecheck.objects.views import (
     create_view_body,
     given_view,
     supported,
 )
-from icecheck.findings.statuses import ANY_SUCCESS
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 

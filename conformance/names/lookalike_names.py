@@ -10,8 +10,12 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
-from icecheck.conformance.kit.edge_values import Hostile
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.shared_symptoms import CHANGE
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.judging.probes import has_capability
+from icecheck.objects.edge_values import Hostile
+from icecheck.objects.reading import (
     expect_levels,
     namespaces_in,
     next_page_token,
@@ -19,13 +23,9 @@ from icecheck.conformance.kit.reading import (
     object_in,
     tables_in,
 )
-from icecheck.conformance.kit.views import (
+from icecheck.objects.views import (
     create_view_body,
 )
-from icecheck.findings.shared_symptoms import CHANGE
-from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import ABSENT, Reply, show
 from icecheck.targets.target import Namespace
 

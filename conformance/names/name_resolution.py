@@ -8,13 +8,13 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_home, given_namespace
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.metadata_view import metadata_in
-from icecheck.conformance.kit.metrics_reports import commit_report
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.views import create_view_body
 from icecheck.contract import Action, Object, load
 from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import set_property
+from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.metrics_reports import commit_report
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.views import create_view_body
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 

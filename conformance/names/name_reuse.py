@@ -7,29 +7,29 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query, Table
 from icecheck.client.given import given_loaded, given_namespace, given_snapshot, given_table
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.evolving import column_id, number, wider_schema
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view
+from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.reading import (
     LISTING,
     expect_unlisted,
     not_applicable,
     refuses_place,
     tables_in,
 )
-from icecheck.conformance.kit.statistics_files import (
+from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
     set_statistics,
     statistics_file,
 )
-from icecheck.conformance.kit.views import (
+from icecheck.objects.views import (
     VIEW_SCHEMA,
     create_view_body,
     view_version,
 )
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Blocked, NotOffered, Reply, show
 from icecheck.targets.target import Namespace
 

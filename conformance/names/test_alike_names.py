@@ -7,10 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.arranging import given_namespace_at, require
 from icecheck.conformance.kit.bisection import no_breakdown
-from icecheck.conformance.kit.reading import LISTING, namespaces_in, next_page_token, tables_in
-from icecheck.conformance.kit.views import supported
 from icecheck.conformance.names.lookalike_names import (
     TABLES,
     VIEWS,
@@ -26,6 +23,9 @@ from icecheck.contract import Action
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import given_namespace_at, require
+from icecheck.objects.reading import LISTING, namespaces_in, next_page_token, tables_in
+from icecheck.objects.views import supported
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 

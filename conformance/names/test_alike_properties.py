@@ -7,20 +7,20 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home, given_namespace, given_table
-from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
-from icecheck.conformance.kit.committing import commit
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.views import (
+from icecheck.conformance.names.lookalike_names import properties_in
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.objects.committing import commit
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.views import (
     create_view_body,
     given_view,
     replace_view,
     supported,
 )
-from icecheck.conformance.names.lookalike_names import properties_in
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
 from icecheck.replies.expect import ABSENT, Reply
 
 WELL_KNOWN = (

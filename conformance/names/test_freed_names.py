@@ -7,10 +7,10 @@ test with its own name.
 import re
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.names.freed_names import TAKINGS, judge_taking
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import require
 
 _NEEDS = {
     "updateTable": ("stage-create",),

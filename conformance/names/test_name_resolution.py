@@ -1,10 +1,10 @@
 """Checks that all operations find a table or view under its current name and no other."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.names.name_resolution import TABLES, VIEWS, judge_whereabouts
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import require
 
 
 @check("whereabouts.table", proves="whereabouts.table", group=Group.GENERATED)

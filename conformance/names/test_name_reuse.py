@@ -5,17 +5,6 @@ from collections.abc import Callable, Mapping
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query, Table
 from icecheck.client.given import given_dropped, given_namespace, given_table, reloaded
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.arranging import given_namespace_at, require
-from icecheck.conformance.kit.committing import RENAME_CHANGED_THE_TABLE
-from icecheck.conformance.kit.reading import (
-    LISTING,
-    namespaces_in,
-    not_applicable,
-    object_in,
-    properties_of,
-    tables_in,
-)
 from icecheck.conformance.names.name_reuse import (
     FIRST_LIFE,
     REQUIREMENT_IGNORED,
@@ -37,6 +26,17 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view
+from icecheck.objects.arranging import given_namespace_at, require
+from icecheck.objects.committing import RENAME_CHANGED_THE_TABLE
+from icecheck.objects.reading import (
+    LISTING,
+    namespaces_in,
+    not_applicable,
+    object_in,
+    properties_of,
+    tables_in,
+)
 from icecheck.replies.expect import ABSENT, Reply, show
 from icecheck.targets.target import Namespace
 

@@ -2,16 +2,6 @@
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_dropped, given_namespace
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.views import (
-    RENAME_CHANGED_THE_VIEW,
-    View,
-    given_view,
-    loaded_view,
-    replace_view,
-    supported,
-)
 from icecheck.conformance.names.name_reuse import (
     FIRST_LIFE,
     REQUIREMENT_IGNORED,
@@ -27,6 +17,16 @@ from icecheck.conformance.names.name_reuse import (
 )
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view
+from icecheck.objects.arranging import require
+from icecheck.objects.views import (
+    RENAME_CHANGED_THE_VIEW,
+    View,
+    given_view,
+    loaded_view,
+    replace_view,
+    supported,
+)
 
 _TABLE = ("createTable", "loadTable", "dropTable")
 _VIEW = ("createView", "loadView", "dropView")

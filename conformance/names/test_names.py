@@ -6,18 +6,6 @@ from urllib.parse import unquote
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.arranging import given_namespace_at, require
-from icecheck.conformance.kit.reading import (
-    expect_levels,
-    namespaces_in,
-    not_applicable,
-    object_in,
-    tables_in,
-)
-from icecheck.conformance.kit.views import (
-    create_view_body,
-    supported,
-)
 from icecheck.conformance.names.lookalike_names import (
     ANOTHER_OBJECT,
     NAME_ALTERED,
@@ -26,6 +14,18 @@ from icecheck.conformance.names.lookalike_names import (
 )
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered, saw
+from icecheck.objects.arranging import given_namespace_at, require
+from icecheck.objects.reading import (
+    expect_levels,
+    namespaces_in,
+    not_applicable,
+    object_in,
+    tables_in,
+)
+from icecheck.objects.views import (
+    create_view_body,
+    supported,
+)
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 

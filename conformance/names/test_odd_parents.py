@@ -8,9 +8,6 @@ from urllib.parse import unquote
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.edge_values import Hostile
-from icecheck.conformance.kit.reading import LISTING, namespaces_in
 from icecheck.conformance.names.lookalike_names import (
     NAMESPACES,
     Bearer,
@@ -23,6 +20,9 @@ from icecheck.conformance.names.lookalike_names import (
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import require
+from icecheck.objects.edge_values import Hostile
+from icecheck.objects.reading import LISTING, namespaces_in
 from icecheck.replies.expect import show
 from icecheck.targets.target import Namespace
 

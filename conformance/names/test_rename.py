@@ -7,13 +7,13 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import RENAME_CHANGED_THE_TABLE, given_history
-from icecheck.conformance.kit.reading import expect_unlisted
 from icecheck.conformance.names.name_reuse import reused
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import RENAME_CHANGED_THE_TABLE, given_history
+from icecheck.objects.reading import expect_unlisted
 from icecheck.replies.expect import NotOffered, Reply, containing, equal
 from icecheck.targets.target import Namespace
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_dropped, given_home, given_namespace, given_table
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.views import supported
 from icecheck.conformance.names.lookalike_names import (
     FAMILIES,
     MARK,
@@ -38,6 +36,8 @@ from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import require
+from icecheck.objects.views import supported
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
 from icecheck.targets.target import Namespace
 

@@ -13,10 +13,16 @@ from icecheck.client.given import (
     given_table,
     shared_table,
 )
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.committing import creation_updates
-from icecheck.conformance.kit.reading import tables_in
-from icecheck.conformance.kit.views import (
+from icecheck.conformance.names.name_reuse import reused
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.statuses import Statuses
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, saw
+from icecheck.objects import metadata_view
+from icecheck.objects.committing import creation_updates
+from icecheck.objects.reading import tables_in
+from icecheck.objects.views import (
     MARK,
     RENAME_CHANGED_THE_VIEW,
     View,
@@ -28,12 +34,6 @@ from icecheck.conformance.kit.views import (
     shared_view,
     supported,
 )
-from icecheck.conformance.names.name_reuse import reused
-from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.findings.statuses import Statuses
-from icecheck.findings.verdict import Group, SkipKind
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability, saw
 from icecheck.replies.expect import NotOffered, Reply, equal
 from icecheck.targets.target import Namespace
 

@@ -4,7 +4,10 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.judging.check import check
+from icecheck.objects.reading import (
     CHANGE_REPORT,
     NO_PROPERTIES,
     expect_properties,
@@ -12,9 +15,6 @@ from icecheck.conformance.kit.reading import (
     object_in,
     properties_of,
 )
-from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
-from icecheck.findings.symptoms import Severity, declare
-from icecheck.judging.check import check
 from icecheck.replies.expect import (
     ABSENT,
     ANY_OBJECT,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.reading import NO_PROPERTIES, not_applicable, object_in
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.objects.reading import NO_PROPERTIES, not_applicable, object_in
 from icecheck.replies.expect import ABSENT, ANY_OBJECT, Reply, equal, show
 from icecheck.targets.target import Namespace
 

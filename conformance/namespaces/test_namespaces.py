@@ -4,16 +4,6 @@ import json
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table, some_namespace
-from icecheck.conformance.kit.arranging import given_namespace_at, require
-from icecheck.conformance.kit.reading import (
-    expect_levels,
-    expect_namespace_gone,
-    expect_properties_in,
-    expect_properties_unchanged,
-    namespaces_in,
-    object_in,
-    properties_of,
-)
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
@@ -22,6 +12,16 @@ from icecheck.findings.shared_symptoms import (
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.arranging import given_namespace_at, require
+from icecheck.objects.reading import (
+    expect_levels,
+    expect_namespace_gone,
+    expect_properties_in,
+    expect_properties_unchanged,
+    namespaces_in,
+    object_in,
+    properties_of,
+)
 from icecheck.replies.expect import Violation, show
 
 _HEAD_DISAGREES_WITH_GET = declare(

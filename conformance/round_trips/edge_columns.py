@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.kit.edge_values import KEYS, STRINGS
+from icecheck.objects.edge_values import KEYS, STRINGS
 
 __all__ = [
     "COLUMNS",

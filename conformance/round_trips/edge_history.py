@@ -8,7 +8,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.kit.edge_values import (
+from icecheck.objects.edge_values import (
     LONGS,
     STRINGS,
     Hostile,
@@ -16,8 +16,8 @@ from icecheck.conformance.kit.edge_values import (
     shuffled,
     string_map,
 )
-from icecheck.conformance.kit.round_trip import Change, Make
-from icecheck.conformance.kit.statistics_files import (
+from icecheck.objects.round_trip import Change, Make
+from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
     set_statistics,

@@ -8,16 +8,16 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.edge_values import STRINGS, in_halves
-from icecheck.conformance.kit.evolving import column_id, number
-from icecheck.conformance.kit.round_trip import Change, Make
 from icecheck.conformance.round_trips.edge_columns import (
     COLUMNS,
     COLUMNS_OF_VERSION_3,
     Column,
     numbered,
 )
+from icecheck.objects import metadata_view as view
+from icecheck.objects.edge_values import STRINGS, in_halves
+from icecheck.objects.evolving import column_id, number
+from icecheck.objects.round_trip import Change, Make
 from icecheck.replies.expect import difference
 
 __all__ = [

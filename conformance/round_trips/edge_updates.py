@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.kit.edge_values import in_halves, shuffled, string_map
-from icecheck.conformance.kit.round_trip import KEPT, Change, Make
+from icecheck.objects.edge_values import in_halves, shuffled, string_map
+from icecheck.objects.round_trip import KEPT, Change, Make
 
 __all__ = ["assign_uuid", "remove_properties", "set_location", "set_properties", "upgrade"]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_namespace
-from icecheck.conformance.kit.arranging import given_namespace_at, require
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, send_in_pieces
-from icecheck.conformance.kit.edge_values import KEYS, STRINGS, string_map
-from icecheck.conformance.kit.reading import CHANGE_REPORT, object_in, properties_of
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import given_namespace_at, require
+from icecheck.objects.edge_values import KEYS, STRINGS, string_map
+from icecheck.objects.reading import CHANGE_REPORT, object_in, properties_of
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 

@@ -8,18 +8,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home, given_loaded, given_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.edge_values import STRINGS, in_halves, shuffled, string_map
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import (
-    KEPT,
-    REQUESTS_MAX,
-    expect_as_before,
-    expect_bystander,
-    given_bystander,
-    innermost,
-    refused,
-)
 from icecheck.conformance.round_trips.edge_columns import (
     COLUMNS,
     COLUMNS_OF_VERSION_3,
@@ -32,6 +20,18 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view as view
+from icecheck.objects.edge_values import STRINGS, in_halves, shuffled, string_map
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import (
+    KEPT,
+    REQUESTS_MAX,
+    expect_as_before,
+    expect_bystander,
+    given_bystander,
+    innermost,
+    refused,
+)
 from icecheck.replies.expect import Reply, difference, show
 from icecheck.targets.target import Namespace
 

@@ -12,27 +12,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange, given_dropped, given_loaded
-from icecheck.conformance.kit.committing import (
-    RENAME_CHANGED_THE_TABLE,
-    commit,
-    given_table_of,
-    given_table_since,
-)
-from icecheck.conformance.kit.evolving import column_id, number
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.round_trip import (
-    KEPT,
-    ODD_KEPT,
-    Make,
-    expect_as_before,
-    judge_changes,
-)
-from icecheck.conformance.kit.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 from icecheck.conformance.round_trips import edge_history as history
 from icecheck.conformance.round_trips import edge_layout as layout
 from icecheck.conformance.round_trips import edge_updates as plain
@@ -41,6 +20,27 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import (
+    RENAME_CHANGED_THE_TABLE,
+    commit,
+    given_table_of,
+    given_table_since,
+)
+from icecheck.objects.evolving import column_id, number
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import (
+    KEPT,
+    ODD_KEPT,
+    Make,
+    expect_as_before,
+    judge_changes,
+)
+from icecheck.objects.statistics_files import (
+    partition_statistics_file,
+    set_partition_statistics,
+    set_statistics,
+    statistics_file,
+)
 from icecheck.replies.expect import SHAPE_ERRORS, equal
 
 Json = dict[str, Any]

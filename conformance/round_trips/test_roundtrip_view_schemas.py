@@ -6,19 +6,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.kit.bisection import expect_kept, send_in_pieces
-from icecheck.conformance.kit.edge_values import (
-    STRINGS,
-)
-from icecheck.conformance.kit.views import (
-    View,
-    create_view_body,
-    expect_view_unchanged,
-    replace_view,
-    supported,
-)
 from icecheck.conformance.round_trips.view_roundtrip import (
     current_version,
     expect_frame,
@@ -29,6 +17,18 @@ from icecheck.conformance.round_trips.view_roundtrip import (
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view
+from icecheck.objects.arranging import require
+from icecheck.objects.edge_values import (
+    STRINGS,
+)
+from icecheck.objects.views import (
+    View,
+    create_view_body,
+    expect_view_unchanged,
+    replace_view,
+    supported,
+)
 from icecheck.replies.expect import Reply, equal
 
 Json = dict[str, Any]

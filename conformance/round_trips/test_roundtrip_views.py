@@ -5,27 +5,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home
-from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
-from icecheck.conformance.kit.edge_values import (
-    KEYS,
-    STRING_LISTS,
-    STRINGS,
-    string_map,
-)
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.views import (
-    FIRST_SQL,
-    View,
-    create_view_body,
-    definition_of,
-    expect_view_unchanged,
-    given_view,
-    loaded_view,
-    replace_view,
-    supported,
-    view_version,
-)
 from icecheck.conformance.round_trips.view_roundtrip import (
     commit_version,
     current_version,
@@ -38,6 +18,26 @@ from icecheck.conformance.round_trips.view_roundtrip import (
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.objects.edge_values import (
+    KEYS,
+    STRING_LISTS,
+    STRINGS,
+    string_map,
+)
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.views import (
+    FIRST_SQL,
+    View,
+    create_view_body,
+    definition_of,
+    expect_view_unchanged,
+    given_view,
+    loaded_view,
+    replace_view,
+    supported,
+    view_version,
+)
 from icecheck.replies.expect import Reply
 
 Json = dict[str, Any]

@@ -5,9 +5,10 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
-from icecheck.conformance.kit import metadata_view
 from icecheck.conformance.kit.bisection import expect_kept
-from icecheck.conformance.kit.views import (
+from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.objects import metadata_view
+from icecheck.objects.views import (
     MARK,
     View,
     create_view_body,
@@ -19,7 +20,6 @@ from icecheck.conformance.kit.views import (
     supported,
     view_version,
 )
-from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.replies.expect import Reply
 
 __all__ = [

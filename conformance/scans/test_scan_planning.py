@@ -11,10 +11,10 @@ from icecheck.client.planned_scan import (
     expect_state,
     planned,
 )
-from icecheck.conformance.kit.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
-from icecheck.conformance.kit.committing import shared_snapshots
 from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
 from icecheck.judging.check import check
+from icecheck.objects.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
+from icecheck.objects.committing import shared_snapshots
 from icecheck.replies.expect import equal
 from icecheck.targets.target import Namespace
 

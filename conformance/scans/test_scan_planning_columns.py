@@ -20,7 +20,6 @@ from icecheck.conformance.kit.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.scans.planned_files import (
     HISTORY,
     IN_A,
@@ -31,6 +30,7 @@ from icecheck.conformance.scans.planned_files import (
 )
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, equal, show
 
 FIELD = bodies.struct_field

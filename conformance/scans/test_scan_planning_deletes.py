@@ -18,7 +18,6 @@ from icecheck.conformance.kit.manifest_files import (
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.scans.planned_files import (
     HISTORY,
     MANY,
@@ -31,6 +30,7 @@ from icecheck.conformance.scans.planned_files import (
 from icecheck.conformance.scans.planned_history import ALL_OF, DRESSES, SOME_OF, dress
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, equal
 
 Json = Any

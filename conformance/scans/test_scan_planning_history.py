@@ -11,14 +11,12 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_dropped
 from icecheck.client.planned_scan import Planned, answers, planned
-from icecheck.conformance.kit.committing import commit, shared_snapshots
 from icecheck.conformance.kit.manifest_files import (
     SCHEMA,
     ManifestFiles,
     PlannedFile,
     given_files,
 )
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.scans.planned_files import (
     MANY,
     V2,
@@ -39,6 +37,8 @@ from icecheck.conformance.scans.planned_history import (
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.committing import commit, shared_snapshots
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, equal
 
 _PLANNED_FILES_OF_ANOTHER_TABLE = declare(

@@ -13,11 +13,11 @@ from typing import Any
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
 from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile, given_files
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.scans.partition_values import FIELDS, LAYOUT, Part, PartitionField
 from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILES, V2, lost, takes
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, equal
 
 _AFTER, _BEFORE = "after.parquet", "before.parquet"

@@ -7,7 +7,6 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table
 from icecheck.client.planned_scan import planned
-from icecheck.conformance.kit.committing import given_table_of
 from icecheck.conformance.kit.manifest_files import (
     EQUALITY_DELETES,
     POSITION_DELETES,
@@ -23,6 +22,7 @@ from icecheck.conformance.scans.planned_files import (
     expect_planned,
 )
 from icecheck.judging.check import check
+from icecheck.objects.committing import given_table_of
 from icecheck.replies.expect import equal
 
 STRUCT = bodies.struct_field

@@ -5,7 +5,6 @@ from typing import Any
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
 from icecheck.conformance.kit.manifest_files import PlannedFile, given_files
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.scans.partition_values import (
     Part,
     PartitionField,
@@ -16,6 +15,7 @@ from icecheck.conformance.scans.partition_values import (
 from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILE_TIMES, V2
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, equal
 
 _MOMENTS = (

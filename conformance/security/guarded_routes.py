@@ -13,8 +13,8 @@ from icecheck.client.given import (
     some_namespace,
     some_table,
 )
-from icecheck.conformance.kit.reading import object_in
-from icecheck.conformance.kit.views import create_view_body, given_view, some_view
+from icecheck.objects.reading import object_in
+from icecheck.objects.views import create_view_body, given_view, some_view
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 

@@ -5,14 +5,6 @@ from collections.abc import Callable
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_namespace, given_table, reloaded
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.committing import expect_unchanged, set_property
-from icecheck.conformance.kit.reading import (
-    expect_json,
-    namespaces_in,
-    not_applicable,
-    tables_in,
-)
 from icecheck.conformance.security.guarded_routes import (
     FALSE_TOKEN,
     NOBODY,
@@ -26,6 +18,14 @@ from icecheck.contract import Changes
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.objects.committing import expect_unchanged, set_property
+from icecheck.objects.reading import (
+    expect_json,
+    namespaces_in,
+    not_applicable,
+    tables_in,
+)
 from icecheck.replies.expect import Reply, Violation
 
 

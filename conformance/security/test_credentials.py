@@ -7,17 +7,17 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange, given_dropped, given_table, shared_table, some_table
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.committing import commit
-from icecheck.conformance.kit.metadata_view import metadata_in, place
-from icecheck.conformance.kit.reading import not_applicable, object_in
-from icecheck.conformance.kit.views import some_view
 from icecheck.conformance.security.token_requests import TOKEN_NOT_ACCEPTED
 from icecheck.findings.shared_symptoms import SCHEMA
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered
+from icecheck.objects.arranging import require
+from icecheck.objects.committing import commit
+from icecheck.objects.metadata_view import metadata_in, place
+from icecheck.objects.reading import not_applicable, object_in
+from icecheck.objects.views import some_view
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 

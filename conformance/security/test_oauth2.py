@@ -1,7 +1,6 @@
 """Checks of the catalog's own token endpoint: client credentials and token exchange."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.reading import not_applicable, object_in
 from icecheck.conformance.security.forged_tokens import bearer, unsigned_jwt
 from icecheck.conformance.security.token_requests import (
     ACCESS_TOKEN,
@@ -15,6 +14,7 @@ from icecheck.conformance.security.token_requests import (
 from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Reply, show
 
 _OAUTH_ERROR_CODE = declare(

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_namespace, given_table, reloaded
-from icecheck.conformance.kit.committing import expect_unchanged, set_property
-from icecheck.conformance.kit.reading import object_in, tables_in
-from icecheck.conformance.kit.views import View, create_view_body, given_view
 from icecheck.conformance.security.second_principal import second_principal
 from icecheck.contract import Action, Object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
 from icecheck.findings.symptoms import Symptom
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.committing import expect_unchanged, set_property
+from icecheck.objects.reading import object_in, tables_in
+from icecheck.objects.views import View, create_view_body, given_view
 from icecheck.replies.expect import Reply, Violation, equal
 from icecheck.targets.target import Namespace
 

@@ -12,7 +12,6 @@ from icecheck.conformance.kit.every_route import (
     reads,
     writes,
 )
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.security.forged_tokens import bearer, forged_tokens, strangers
 from icecheck.conformance.security.guarded_routes import NOBODY, is_altered, refused
 from icecheck.conformance.security.second_principal import second_principal
@@ -20,6 +19,7 @@ from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, Violation
 
 _REFUSED_FOR_ANOTHER = declare(

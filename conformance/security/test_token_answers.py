@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.reading import not_applicable, object_in
 from icecheck.conformance.security.forged_tokens import bearer, claims_of, own_token
 from icecheck.conformance.security.token_requests import (
     ACCESS_TOKEN,
@@ -19,6 +18,7 @@ from icecheck.findings.shared_symptoms import LEAK, SPELLING_CHANGES_THE_ANSWER
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Reply
 
 _ISSUED_TOKEN_TYPE = declare(

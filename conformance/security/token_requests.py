@@ -4,8 +4,8 @@ import base64
 from collections.abc import Mapping
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.findings.symptoms import Severity, declare
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply
 
 __all__ = [

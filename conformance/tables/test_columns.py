@@ -5,18 +5,18 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_home, given_table, reloaded
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import (
+from icecheck.conformance.kit.demanding_values import large_property, wide_schema
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import (
     commit,
     expect_effect,
     expect_loaded,
     expect_unchanged,
 )
-from icecheck.conformance.kit.demanding_values import large_property, wide_schema
-from icecheck.conformance.kit.evolving import column_id, number, wider_schema
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.judging.check import check
+from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, containing, show
 
 STRUCT = bodies.struct_field

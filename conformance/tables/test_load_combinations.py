@@ -14,9 +14,15 @@ from icecheck.client.given import (
     given_table,
     some_table,
 )
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.shared_symptoms import LISTED_TWICE
+from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.judging.repeated import SNAPSHOTS, repeated
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import set_property
+from icecheck.objects.reading import (
     BODY_ON_304,
     ETAG_UNCHANGED_BY_COMMIT,
     LOAD_IS_NOT_REPEATABLE,
@@ -24,12 +30,6 @@ from icecheck.conformance.kit.reading import (
     not_applicable,
     object_in,
 )
-from icecheck.findings.shared_symptoms import LISTED_TWICE
-from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
-from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 
 _ACCESS_NOT_GIVEN = declare(

@@ -6,8 +6,6 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_commit, given_dropped, given_table, reloaded, shared_table
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import given_history
 from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
@@ -17,6 +15,8 @@ from icecheck.findings.statuses import ANY_REFUSAL
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import given_history
 from icecheck.replies.expect import Blocked, NotOffered, Reply, equal
 
 _REGISTERED_ELSEWHERE = declare(

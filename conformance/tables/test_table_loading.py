@@ -16,9 +16,12 @@ from icecheck.client.given import (
     some_home,
     some_table,
 )
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import given_snapshots
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, saw
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import given_snapshots
+from icecheck.objects.reading import (
     BODY_ON_304,
     DANGLING_CURRENT_ID,
     ETAG_UNCHANGED_BY_COMMIT,
@@ -26,9 +29,6 @@ from icecheck.conformance.kit.reading import (
     LOAD_IS_NOT_REPEATABLE,
     STALE_READ_AFTER_COMMIT,
 )
-from icecheck.findings.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability, saw
 from icecheck.replies.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
 
 _ID_ABOVE_THE_LAST_ONE = declare(

@@ -3,12 +3,12 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_dropped, given_home, given_namespace, given_table, reloaded
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.reading import expect_unlisted
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import is_refusal, offered
+from icecheck.objects import metadata_view as view
+from icecheck.objects.reading import expect_unlisted
 from icecheck.replies.expect import NotOffered, containing
 
 _ANOTHER_TABLE_CAME_BACK = declare(

@@ -6,7 +6,6 @@ from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
 from icecheck.client.sender import encode
-from icecheck.conformance.kit import metadata_view as view
 from icecheck.conformance.kit.demanding_values import zero_based
 from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
@@ -15,6 +14,7 @@ from icecheck.findings.shared_symptoms import (
 )
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
+from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, containing, equal
 
 _DUPLICATE_FIELD_IDS = declare(

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home, given_table, shared_table
-from icecheck.conformance.kit import metadata_view as view
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered
+from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import NotOffered, equal
 
 STRUCT = bodies.struct_field

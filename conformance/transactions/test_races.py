@@ -12,12 +12,6 @@ from icecheck.client.given import (
     given_table,
     given_transaction,
 )
-from icecheck.conformance.kit.committing import (
-    creation_updates,
-    same_table,
-    set_property,
-)
-from icecheck.conformance.kit.views import create_view_body, view_version
 from icecheck.conformance.transactions.contenders import (
     MARK,
     RIVALS,
@@ -44,6 +38,12 @@ from icecheck.histories.history import (
 )
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
+from icecheck.objects.committing import (
+    creation_updates,
+    same_table,
+    set_property,
+)
+from icecheck.objects.views import create_view_body, view_version
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 

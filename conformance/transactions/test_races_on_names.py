@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.views import create_view_body, view_version
 from icecheck.conformance.transactions.contenders import (
     MARK,
     RIVALS,
@@ -19,6 +18,7 @@ from icecheck.conformance.transactions.contenders import (
 from icecheck.histories.history import Deed, Event, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
+from icecheck.objects.views import create_view_body, view_version
 from icecheck.replies.expect import Reply, find
 from icecheck.targets.target import Namespace
 

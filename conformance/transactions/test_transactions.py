@@ -14,14 +14,14 @@ from icecheck.client.given import (
     given_transaction,
     shared_object,
 )
-from icecheck.conformance.kit.committing import (
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import (
     expect_loaded,
     expect_unchanged,
     same_table,
     set_property,
 )
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability
 from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]

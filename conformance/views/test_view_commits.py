@@ -6,9 +6,13 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import given_home
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.reading import not_applicable
-from icecheck.conformance.kit.views import (
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import offered
+from icecheck.objects import metadata_view
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.views import (
     FIRST_SQL,
     MARK,
     VIEW_HISTORY_LOST,
@@ -26,10 +30,6 @@ from icecheck.conformance.kit.views import (
     shared_view,
     version_with,
 )
-from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.judging.check import check
-from icecheck.judging.probes import offered
 from icecheck.replies.expect import ABSENT, Matcher, Reply, equal, show
 from icecheck.targets.target import Namespace
 

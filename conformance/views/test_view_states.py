@@ -4,18 +4,6 @@ from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home, given_namespace
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.reading import not_applicable, refuses_place
-from icecheck.conformance.kit.round_trip import refused
-from icecheck.conformance.kit.views import (
-    RENAME_CHANGED_THE_VIEW,
-    create_view_body,
-    given_view,
-    loaded_view,
-    replace_view,
-    view_version,
-)
 from icecheck.conformance.views.view_stages import (
     FIRST_SCHEMA,
     KEYS,
@@ -48,6 +36,18 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
+from icecheck.objects import metadata_view
+from icecheck.objects.arranging import require
+from icecheck.objects.reading import not_applicable, refuses_place
+from icecheck.objects.round_trip import refused
+from icecheck.objects.views import (
+    RENAME_CHANGED_THE_VIEW,
+    create_view_body,
+    given_view,
+    loaded_view,
+    replace_view,
+    view_version,
+)
 from icecheck.replies.expect import Reply, equal
 
 _SOMETHING_OF_THE_FIRST_LIFE = declare(

@@ -5,9 +5,13 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import given_home, given_namespace, given_table, some_home
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.arranging import given_namespace_at
-from icecheck.conformance.kit.reading import (
+from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability, offered
+from icecheck.objects import metadata_view
+from icecheck.objects.arranging import given_namespace_at
+from icecheck.objects.reading import (
     DANGLING_CURRENT_ID,
     EXISTENCE_CONTRADICTS_LOAD,
     LIST_LEFT_OUT,
@@ -15,7 +19,7 @@ from icecheck.conformance.kit.reading import (
     object_in,
     tables_in,
 )
-from icecheck.conformance.kit.views import (
+from icecheck.objects.views import (
     FIRST_SQL,
     MARK,
     VIEW_SCHEMA,
@@ -33,10 +37,6 @@ from icecheck.conformance.kit.views import (
     version_with,
     view_version,
 )
-from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
-from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
-from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability, offered
 from icecheck.replies.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
 from icecheck.targets.target import Namespace
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.kit import metadata_view
-from icecheck.conformance.kit.views import (
+from icecheck.conformance.views.view_states import LAST_ADDED
+from icecheck.objects import metadata_view
+from icecheck.objects.views import (
     MARK,
     View,
     add_version,
     set_current_version,
     version_with,
 )
-from icecheck.conformance.views.view_states import LAST_ADDED
 
 __all__ = [
     "FIRST_SCHEMA",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from icecheck.conformance.kit.metadata_view import field_ids, metadata_in, place, shape
-from icecheck.conformance.kit.views import VIEW_HISTORY_LOST, View, definition_of, settled_view
 from icecheck.findings.shared_symptoms import CHANGED_BESIDE, EFFECT_MISSING
 from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.objects.metadata_view import field_ids, metadata_in, place, shape
+from icecheck.objects.views import VIEW_HISTORY_LOST, View, definition_of, settled_view
 from icecheck.replies.expect import ABSENT, SHAPE_ERRORS, Reply, difference, equal, show
 
 __all__ = [

@@ -6,10 +6,10 @@ import pytest
 from tests.kill.killing import mock_session
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.views import set_current_version, view_version
 from icecheck.conformance.views.test_view_states import _Walk
 from icecheck.conformance.views.view_stages import KEYS, OTHER_DOC, UNUSED
 from icecheck.conformance.views.view_states import LAST_ADDED, after_commit, expect_state
+from icecheck.objects.views import set_current_version, view_version
 from icecheck.replies.expect import Reply, Violation
 
 BEFORE: dict[str, Any] = {

@@ -3,8 +3,8 @@
 import pytest
 from tests.kill.killing import checks_of, run_check
 
-from icecheck.conformance.world.world import Thing, World
 from icecheck.findings.verdict import Outcome
+from icecheck.scenarios.model.world import Thing, World
 
 ROOT = ("root",)
 A, B = Thing("namespace", ("root", "a")), Thing("namespace", ("root", "b"))

@@ -12,7 +12,7 @@ from tests.dialects.normalising import recording, settled, text_of
 from tests.dialects.recorder import Heard, operation_of
 
 from icecheck.contract import load
-from icecheck.scenarios.dialect import FOLDER, dialects
+from icecheck.scenarios.dialects.dialect import FOLDER, dialects
 
 FILES = sorted(FOLDER.glob("*.json"))
 NOTHING = Needs({}, frozenset(), (), {})

@@ -17,8 +17,8 @@ from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.scenarios import test_dialects
-from icecheck.scenarios.dialect import Dialect, Workflow, dialects
+from icecheck.scenarios.dialects import test_dialects
+from icecheck.scenarios.dialects.dialect import Dialect, Workflow, dialects
 from icecheck.targets.target import Target
 
 REQUESTS_MAX = 150

@@ -6,13 +6,13 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_home, given_table, shared_table
 from icecheck.client.opening import open_session
-from icecheck.conformance.kit.views import shared_view
 from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import check as declare
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
+from icecheck.objects.views import shared_view
 from icecheck.replies.expect import Blocked, NotOffered
 from icecheck.targets.target import Target
 

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from tests.findings import told
 
-from icecheck.conformance.kit import edge_values as hostile
 from icecheck.conformance.round_trips import test_roundtrip_tables as tables
 from icecheck.conformance.round_trips import test_roundtrip_updates as updates
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import declaration_of
 from icecheck.mock_server.protocol import problem, replies
+from icecheck.objects import edge_values as hostile
 
 FUNCTIONS = [*vars(tables).values(), *vars(updates).values()]
 CHECKS = {declaration_of(f).id: f for f in FUNCTIONS if declaration_of(f) is not None}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from icecheck import conformance
+from icecheck import conformance, scenarios
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
@@ -56,7 +56,8 @@ ISOLATIONS = ("nested", "flat", "parent")
 
 MODULES = {
     info.name.rpartition(".")[2]: info.name
-    for info in pkgutil.walk_packages(conformance.__path__, "icecheck.conformance.")
+    for package in (conformance, scenarios)
+    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 }
 """The short name of each module of checks, and its full one."""
 

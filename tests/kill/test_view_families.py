@@ -14,16 +14,16 @@ from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.conformance.kit.views import (
-    create_view_body,
-    given_view,
-    supported,
-)
 from icecheck.contract import load
 from icecheck.findings.verdict import Outcome, SkipKind, Verdict
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.defects.kit.rewriting import forget_effect
+from icecheck.objects.views import (
+    create_view_body,
+    given_view,
+    supported,
+)
 from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import NotOffered
 

@@ -16,7 +16,7 @@ WITHOUT_A_CONTRACT = {
     "conformance/transactions/contenders.py": "makes moves of a race before there is a catalog",
     "conformance/generated/test_generated.py": "declares a check for each listing",
     "conformance/names/name_resolution.py": "holds ways of asking as data",
-    "conformance/world/world_steps.py": "holds steps as data",
+    "scenarios/steps/step.py": "holds steps as data",
     "src/icecheck/findings/finding_card.py": "prints findings that carry no version",
     "src/icecheck/wire/credentials.py": "asks before the session has chosen a version",
     "src/icecheck/judging/error_types.py": "holds the types of the prose as data",

@@ -16,12 +16,12 @@ from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
 from icecheck.client.opening import open_session
-from icecheck.conformance.kit.views import given_view
 from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.judging.check import Check
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
+from icecheck.objects.views import given_view
 from icecheck.run.collect import collect, select
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks

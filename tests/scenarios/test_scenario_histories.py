@@ -14,9 +14,9 @@ from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.replies.expect import Violation
-from icecheck.scenarios.machine import play
-from icecheck.scenarios.replaying import SHRINKING_REQUESTS_MAX, replay
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.machine import play
+from icecheck.scenarios.random.replaying import SHRINKING_REQUESTS_MAX, replay
+from icecheck.scenarios.random.steps import (
     AddColumn,
     AddSnapshot,
     CommitProperties,
@@ -35,7 +35,7 @@ from icecheck.scenarios.steps import (
     UpdateProperties,
     from_json,
 )
-from icecheck.scenarios.test_namespaces_and_tables import (
+from icecheck.scenarios.random.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
 from icecheck.wire.connection import Connection

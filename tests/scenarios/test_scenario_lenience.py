@@ -8,9 +8,9 @@ from tests.findings import told
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.replies.expect import Violation
-from icecheck.scenarios.machine import play
-from icecheck.scenarios.replaying import replay
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.machine import play
+from icecheck.scenarios.random.replaying import replay
+from icecheck.scenarios.random.steps import (
     AddSnapshot,
     CreateNamespace,
     CreateTable,
@@ -18,7 +18,7 @@ from icecheck.scenarios.steps import (
     RegisterBack,
     SetRef,
 )
-from icecheck.scenarios.test_namespaces_and_tables import (
+from icecheck.scenarios.random.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from icecheck.scenarios.model import OWNER, CatalogModel, predict
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.model import OWNER, CatalogModel, predict
+from icecheck.scenarios.random.steps import (
     AddColumn,
     AddSnapshot,
     CommitProperties,

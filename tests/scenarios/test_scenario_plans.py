@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from icecheck.contract import load
-from icecheck.scenarios.model import CatalogModel, predict
-from icecheck.scenarios.plans import draw_plans
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.model import CatalogModel, predict
+from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.steps import (
     CreateTable,
     DropTable,
     MoveTable,
@@ -27,8 +27,8 @@ sys.path[:0] = [sys.argv[1]]
 if len(sys.argv) > 2:
     import constants
     import icecheck.cli, icecheck.mock_server
-from icecheck.scenarios.plans import draw_plans
-from icecheck.scenarios.steps import to_json
+from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.steps import to_json
 for plan in draw_plans(7, plans_max=6, steps_min=12, steps_max=22):
     print(to_json(plan))
 """

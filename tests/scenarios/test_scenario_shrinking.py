@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from icecheck.scenarios.shrinking import shrunk
+from icecheck.scenarios.random.shrinking import shrunk
 
 
 def has(*wanted):

@@ -14,7 +14,7 @@ __all__ = ["allowed", "collect", "left_out", "select"]
 
 _PACKAGES = {
     "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
-    "icecheck.scenarios": (Group.SCENARIOS,),
+    "icecheck.scenarios": (Group.GENERATED, Group.SCENARIOS),
     "icecheck.spark_tests": (Group.SPARK,),
 }
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.metadata_view import metadata_in
-from icecheck.conformance.kit.reading import CHANGE_REPORT
-from icecheck.conformance.world.world import ADDED, MARK, Thing, World, marked
-from icecheck.conformance.world.world_observing import Observer
 from icecheck.contract import Action, load
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.probes import DOES_NOT
+from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import CHANGE_REPORT
 from icecheck.replies.expect import Reply, containing, lacking
+from icecheck.scenarios.model.observer import Observer
+from icecheck.scenarios.model.world import ADDED, MARK, Thing, World, marked
 from icecheck.targets.target import Namespace
 
 __all__ = [

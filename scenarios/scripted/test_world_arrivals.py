@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.world.world import ADDED, MARK, Thing
-from icecheck.conformance.world.world_commits import commit, commit_together
-from icecheck.conformance.world.world_steps import (
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.scenarios.model.world import ADDED, MARK, Thing
+from icecheck.scenarios.scripted.walk import given_root, walk
+from icecheck.scenarios.steps.commits import commit, commit_together
+from icecheck.scenarios.steps.step import (
     Step,
     create_namespace,
     drop,
@@ -14,7 +17,7 @@ from icecheck.conformance.world.world_steps import (
     refused_drop,
     rename,
 )
-from icecheck.conformance.world.world_tables import (
+from icecheck.scenarios.steps.tables import (
     commit_staged,
     create_beside,
     create_namesake,
@@ -26,9 +29,6 @@ from icecheck.conformance.world.world_tables import (
     stage,
     stage_beside,
 )
-from icecheck.conformance.world.world_walking import given_root, walk
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
 
 
 def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]:

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_namespace
-from icecheck.conformance.kit.reading import refuses_place
-from icecheck.conformance.world.world import KINDS, Thing, World
-from icecheck.conformance.world.world_observing import Observer
-from icecheck.conformance.world.world_steps import Step
 from icecheck.judging.probes import has_capability
+from icecheck.objects.reading import refuses_place
 from icecheck.replies.expect import Reply
+from icecheck.scenarios.model.observer import Observer
+from icecheck.scenarios.model.world import KINDS, Thing, World
+from icecheck.scenarios.steps.step import Step
 from icecheck.targets.target import Namespace
 
 __all__ = ["given_root", "walk"]

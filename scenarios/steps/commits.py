@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.world.world import ADDED, MARK, Thing, World
-from icecheck.conformance.world.world_observing import Observer
-from icecheck.conformance.world.world_steps import (
+from icecheck.judging.probes import DOES_NOT
+from icecheck.objects.committing import set_property
+from icecheck.replies.expect import Reply
+from icecheck.scenarios.model.observer import Observer
+from icecheck.scenarios.model.world import ADDED, MARK, Thing, World
+from icecheck.scenarios.steps.step import (
     ANOTHER_UUID,
     DONE,
     NOT_SUPPORTED,
@@ -16,8 +18,6 @@ from icecheck.conformance.world.world_steps import (
     refused,
     world_has,
 )
-from icecheck.judging.probes import DOES_NOT
-from icecheck.replies.expect import Reply
 
 __all__ = [
     "commit",

@@ -5,8 +5,8 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.check import check
-from icecheck.scenarios.dialect import Dialect, Workflow, dialects
-from icecheck.scenarios.speaking import speak
+from icecheck.scenarios.dialects.dialect import Dialect, Workflow, dialects
+from icecheck.scenarios.dialects.speaking import speak
 
 
 def _needs_of(workflow: Workflow) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["Dialect", "Request", "Step", "Workflow", "dialects"]
 
-FOLDER = Path(__file__).parent / "dialects"
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)

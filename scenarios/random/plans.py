@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from icecheck.judging.generating import generating
-from icecheck.scenarios.model import OWNER
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.model import OWNER
+from icecheck.scenarios.random.steps import (
     AddColumn,
     AddSnapshot,
     CommitProperties,

@@ -10,15 +10,15 @@ from icecheck.findings.statuses import ANY_4XX, Statuses
 from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.findings.verdict import Finding
 from icecheck.replies.expect import Reply, Violation, find
-from icecheck.scenarios.model import MAIN, OWNER, Allowed, CatalogModel, TableModel, predict
-from icecheck.scenarios.observing import (
+from icecheck.scenarios.random.model import MAIN, OWNER, Allowed, CatalogModel, TableModel, predict
+from icecheck.scenarios.random.observing import (
     SNAPSHOT_ID_BASE,
     Difference,
     Knowledge,
     differences,
     shown_by,
 )
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.steps import (
     AddColumn,
     AddSnapshot,
     CommitProperties,

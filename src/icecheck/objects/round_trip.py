@@ -9,10 +9,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange, given_loaded
-from icecheck.conformance.kit import metadata_view as view
-from icecheck.conformance.kit.committing import commit
-from icecheck.conformance.kit.edge_values import string_map
-from icecheck.conformance.kit.reading import not_applicable
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     CHANGED_BESIDE,
@@ -20,6 +16,10 @@ from icecheck.findings.shared_symptoms import (
 )
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import Symptom
+from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import commit
+from icecheck.objects.edge_values import string_map
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import ABSENT, Reply, Violation, difference, show
 
 __all__ = [

@@ -2,8 +2,8 @@
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.check import check
-from icecheck.scenarios.plans import draw_plans
-from icecheck.scenarios.replaying import replay
+from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.replaying import replay
 
 PLANS_MAX = 12
 STEPS_MIN = 12

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 from icecheck.client.catalog import Catalog
 from icecheck.replies.expect import ABSENT, Blocked, Reply, find
-from icecheck.scenarios.model import MAIN, OWNER, CatalogModel
-from icecheck.scenarios.plans import KEYS
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.model import MAIN, OWNER, CatalogModel
+from icecheck.scenarios.random.plans import KEYS
+from icecheck.scenarios.random.steps import (
     AddColumn,
     AddSnapshot,
     CommitProperties,

@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Table
-from icecheck.conformance.kit import metadata_view as view
+from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import Blocked
 
 __all__ = [

@@ -7,11 +7,11 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_home, shared_object
-from icecheck.conformance.kit.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import is_refusal, saw
+from icecheck.objects.metadata_view import field_ids, metadata_in, place, shape
 from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
 

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.kit.committing import creation_updates
-from icecheck.conformance.kit.metadata_view import metadata_in, settled
-from icecheck.conformance.world.world import KEPT, MARK, Thing, World, marked
-from icecheck.conformance.world.world_observing import Observer
-from icecheck.conformance.world.world_steps import (
+from icecheck.judging.probes import DOES_NOT
+from icecheck.objects.committing import creation_updates
+from icecheck.objects.metadata_view import metadata_in, settled
+from icecheck.replies.expect import Reply
+from icecheck.scenarios.model.observer import Observer
+from icecheck.scenarios.model.world import KEPT, MARK, Thing, World, marked
+from icecheck.scenarios.steps.step import (
     ANOTHER_UUID,
     DONE,
     Step,
@@ -17,8 +19,6 @@ from icecheck.conformance.world.world_steps import (
     spoiled,
     world_has,
 )
-from icecheck.judging.probes import DOES_NOT
-from icecheck.replies.expect import Reply
 
 __all__ = [
     "commit_staged",

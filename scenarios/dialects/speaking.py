@@ -11,7 +11,7 @@ from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, Violation, find
-from icecheck.scenarios.dialect import Dialect, Request, Step, Workflow
+from icecheck.scenarios.dialects.dialect import Dialect, Request, Step, Workflow
 from icecheck.targets.target import Namespace
 
 __all__ = ["speak"]

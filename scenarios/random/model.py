@@ -7,7 +7,7 @@ after them. Where the document leaves a choice, the prediction has every allowed
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.steps import (
     AddColumn,
     AddSnapshot,
     CommitProperties,

@@ -1,9 +1,12 @@
 """Sequences of steps over namespaces, tables and views, with all objects judged after each step."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.world.world import ADDED, KEPT, MARK, Thing
-from icecheck.conformance.world.world_commits import (
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.scenarios.model.world import ADDED, KEPT, MARK, Thing
+from icecheck.scenarios.scripted.walk import given_root, walk
+from icecheck.scenarios.steps.commits import (
     commit,
     commit_snapshot,
     commit_together,
@@ -11,7 +14,7 @@ from icecheck.conformance.world.world_commits import (
     refused_commit,
     refused_together,
 )
-from icecheck.conformance.world.world_steps import (
+from icecheck.scenarios.steps.step import (
     create_namespace,
     drop,
     drop_namespace,
@@ -23,7 +26,7 @@ from icecheck.conformance.world.world_steps import (
     spoiled_namespace,
     update_properties,
 )
-from icecheck.conformance.world.world_tables import (
+from icecheck.scenarios.steps.tables import (
     commit_staged,
     create_table,
     purge,
@@ -32,7 +35,7 @@ from icecheck.conformance.world.world_tables import (
     register,
     stage,
 )
-from icecheck.conformance.world.world_views import (
+from icecheck.scenarios.steps.views import (
     create_view,
     refused_create_view,
     refused_replace,
@@ -41,9 +44,6 @@ from icecheck.conformance.world.world_views import (
     set_on_view,
     spoiled_view,
 )
-from icecheck.conformance.world.world_walking import given_root, walk
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
 
 _FIRST, _SECOND, _THIRD, _FOURTH = (f"SELECT {n} AS id, '{n}' AS data" for n in (1, 2, 3, 4))
 

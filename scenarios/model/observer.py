@@ -5,21 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
-from icecheck.conformance.kit.metadata_view import metadata_in, settled
-from icecheck.conformance.kit.metrics_reports import commit_report
-from icecheck.conformance.kit.reading import (
-    LISTING,
-    PAGE_TOO_LONG,
-    namespaces_in,
-    next_page_token,
-    object_in,
-    tables_in,
-)
-from icecheck.conformance.kit.views import (
-    definition_of,
-    settled_view,
-)
-from icecheck.conformance.world.world import WATCHED, Held, Thing, World, marked
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
@@ -29,7 +14,22 @@ from icecheck.findings.shared_symptoms import (
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import Symptom
 from icecheck.judging.probes import has_capability
+from icecheck.objects.metadata_view import metadata_in, settled
+from icecheck.objects.metrics_reports import commit_report
+from icecheck.objects.reading import (
+    LISTING,
+    PAGE_TOO_LONG,
+    namespaces_in,
+    next_page_token,
+    object_in,
+    tables_in,
+)
+from icecheck.objects.views import (
+    definition_of,
+    settled_view,
+)
 from icecheck.replies.expect import ABSENT, Blocked, Reply, Violation, difference, show
+from icecheck.scenarios.model.world import WATCHED, Held, Thing, World, marked
 from icecheck.targets.target import Namespace
 
 __all__ = ["Observer"]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from icecheck.conformance.kit.committing import set_property
-from icecheck.conformance.kit.views import (
+from icecheck.objects.committing import set_property
+from icecheck.objects.views import (
     View,
     add_version,
     create_view_body,
@@ -14,9 +14,10 @@ from icecheck.conformance.kit.views import (
     version_with,
     view_version,
 )
-from icecheck.conformance.world.world import KEPT, MARK, Thing, World, marked
-from icecheck.conformance.world.world_observing import Observer
-from icecheck.conformance.world.world_steps import (
+from icecheck.replies.expect import Reply
+from icecheck.scenarios.model.observer import Observer
+from icecheck.scenarios.model.world import KEPT, MARK, Thing, World, marked
+from icecheck.scenarios.steps.step import (
     ANOTHER_UUID,
     NOT_SUPPORTED,
     Step,
@@ -25,7 +26,6 @@ from icecheck.conformance.world.world_steps import (
     spoiled,
     world_has,
 )
-from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 
 __all__ = [

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from icecheck.client.catalog import Catalog
 from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Violation
-from icecheck.scenarios.machine import Divergence, play, tidy
-from icecheck.scenarios.shrinking import shrunk
-from icecheck.scenarios.steps import (
+from icecheck.scenarios.random.machine import Divergence, play, tidy
+from icecheck.scenarios.random.shrinking import shrunk
+from icecheck.scenarios.random.steps import (
     AddSnapshot,
     RemoveRef,
     SetRef,

@@ -13,11 +13,11 @@ from icecheck.client.given import (
     shared_object,
     shared_table,
 )
-from icecheck.conformance.kit import metadata_view as view
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import has_capability, offered
+from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
 from icecheck.targets.target import Namespace
 

@@ -1,1 +1,0 @@
-"""Checks that run a fixed sequence of steps over several namespaces, tables and views."""

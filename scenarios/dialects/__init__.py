@@ -1,0 +1,1 @@
+"""Requests as published clients send them."""

@@ -1,0 +1,1 @@
+"""Sequences of steps that are written down."""

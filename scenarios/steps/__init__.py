@@ -1,0 +1,1 @@
+"""Steps over namespaces, tables and views: the request, its condition and its effect."""

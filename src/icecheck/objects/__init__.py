@@ -1,0 +1,1 @@
+"""Tables, views and namespaces for checks: requests about them, and what their answers show."""
