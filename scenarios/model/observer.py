@@ -6,18 +6,10 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.contract import Action
-from icecheck.findings.shared_symptoms import (
-    CHANGED_ALTHOUGH_REFUSED,
-    CHANGED_BESIDE,
-    EFFECT_MISSING,
-)
-from icecheck.findings.statuses import STATUS, Statuses
-from icecheck.findings.symptoms import Symptom
 from icecheck.judging.probes import has_capability
-from icecheck.objects.metadata_view import metadata_in, settled
+from icecheck.objects.metadata_view import column_names, metadata_in, settled
 from icecheck.objects.metrics_reports import commit_report
 from icecheck.objects.reading import (
-    LISTING,
     PAGE_TOO_LONG,
     namespaces_in,
     next_page_token,
@@ -28,7 +20,9 @@ from icecheck.objects.views import (
     definition_of,
     settled_view,
 )
-from icecheck.replies.expect import ABSENT, Blocked, Reply, Violation, difference, show
+from icecheck.replies.expect import ABSENT, Blocked, Reply, difference, show
+from icecheck.scenarios.model.choosing import chosen, share
+from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import WATCHED, Held, Thing, World, marked
 from icecheck.targets.target import Namespace
 
@@ -43,7 +37,7 @@ _ANSWERED = frozenset(
     }
 )  # fmt: skip
 _SHOWN_MAX = 80
-_STEPS_MAX = 3
+
 _PAGES_MAX = 24
 """More pages than a list of any walk has."""
 
@@ -54,14 +48,13 @@ class Observer:
     ``metadata`` and ``locations`` are from the last answer about each thing, ``staged`` is the
     metadata staged under a name, and ``tags`` are the entity tags of each table name with the state
     that each identifies. ``open`` are the routes that have succeeded for the table of a life, and
-    ``known`` the names under which these routes were asked. ``doing`` are the steps taken, in
-    words. Of the last step, ``operation`` is the operation, ``touched`` the things that it changes,
-    and ``refused`` whether it was refused.
+    ``known`` the names under which these routes were asked. ``answered`` is what each way to read
+    something has last shown.
     """
 
     def __init__(self, catalog: Catalog, labels: Mapping[str, str]) -> None:
         self.catalog = catalog
-        self.labels = labels
+        self.progress = Progress(catalog, labels)
         self.metadata: dict[Thing, Json] = {}
         self.locations: dict[Thing, str] = {}
         self.staged: dict[Thing, Json] = {}
@@ -69,19 +62,29 @@ class Observer:
         self.keeps_properties = has_capability(catalog, "namespace-properties")
         self.open: set[tuple[int, str]] = set()
         self.known: set[tuple[int, Namespace]] = set()
-        self.turns = 0
-        self.doing: list[str] = []
-        self.operation = ""
-        self.seen_after: dict[tuple[Thing, str], int] = {}
-        self.touched: frozenset[Thing] = frozenset()
-        self.refused = False
+        self.answered: dict[tuple[Thing, str], object] = {}
 
     def _claims(self, action: Action, kind: str) -> bool:
         return self.catalog.claims(self.catalog.contract.by_object(action)[kind])
 
-    def _does(self, action: Action) -> bool:
-        """Return whether the operation of the current step does this."""
-        return self.operation in self.catalog.contract.by_object(action).values()
+    # ---- what is known already
+
+    def look_unless_known(self, world: World, thing: Thing) -> World:
+        """Read a thing in every way that has not yet shown its current state.
+
+        After that a catalog that keeps its answers has kept one for each way to read the thing.
+        """
+        held = world.held.get(thing)
+        if self.answered.get((thing, "load"), "never") != _state(held):
+            world = self.look(world, thing, tagged=False)
+        if self.answered.get((thing, "existence")) is not (held is not None):
+            self.look_for(world, thing)
+        space = Thing("namespace", thing.namespace)
+        if world.has_namespace(thing.namespace) and self.answered.get(
+            (space, thing.kind)
+        ) != world.named(thing.namespace, thing.kind):
+            self.look_in(world, thing.namespace, thing.kind)
+        return world
 
     # ---- one thing
 
@@ -99,16 +102,17 @@ class Observer:
         if reply.status == 304 and tag is not None and held is not None:
             if self.tags[thing][tag] != held.state:
                 told = "the tag is one of another version, or of another table"
-                raise self._violation(reply, thing, "entity-tag", "200", 304, told)
-            self._saw(thing)
+                raise self.progress.violation(reply, thing, "entity-tag", "200", 304, told)
+            self.progress.saw(thing)
             return world
         self._expect_there(reply, thing, held)
+        self.answered[thing, "load"] = _state(held)
         if held is None:
-            self._saw(thing)
+            self.progress.saw(thing)
             return world
         seen = self._seen(thing, reply, held)
         self._expect_due(reply, thing, held, seen)
-        self._saw(thing)
+        self.progress.saw(thing)
         return world.settled(thing, seen)
 
     def listen(self, world: World, thing: Thing, reply: Reply) -> World:
@@ -127,6 +131,7 @@ class Observer:
         held = world.held.get(thing)
         if self._claims(Action.EXISTS, thing.kind):
             self._expect_there(self._exists(thing), thing, held)
+            self.answered[thing, "existence"] = held is not None
         if thing.kind == "table" and held is not None:
             self._look_along(thing, held)
 
@@ -147,13 +152,16 @@ class Observer:
             if reply.ok:
                 self.open.add((held.life, operation_id))
             elif (held.life, operation_id) in self.open:
-                raise self._violation(reply, thing, "existence", "200", reply.status)
+                raise self.progress.violation(reply, thing, "existence", "200", reply.status)
 
     def _tag(self, thing: Thing) -> str | None:
-        """Return a tag that a table of this name has had, alternating the last one with others."""
-        known = [*self.tags[thing]]
-        self.turns += 1
-        return known[-1 if self.turns % 2 else self.turns % len(known)] if known else None
+        """Return a tag that a table of this name has had: the last one, or one before it."""
+        known = {str(at): tag for at, tag in enumerate(self.tags[thing])}
+        if not known:
+            return None
+        occasion = self.progress.occasion(thing, "tag")
+        last = [*known.values()][-1]
+        return last if share(occasion, 2) else chosen(known, occasion)
 
     def _load(self, thing: Thing, tag: str | None, query: Query) -> Reply:
         if thing.kind == "namespace":
@@ -173,9 +181,9 @@ class Observer:
     def _expect_there(self, reply: Reply, thing: Thing, held: Held | None) -> None:
         """Judge that the status says whether the thing exists."""
         if held is None and reply.status != 404:
-            raise self._violation(reply, thing, "existence", "404", reply.status)
+            raise self.progress.violation(reply, thing, "existence", "404", reply.status)
         if held is not None and not reply.ok:
-            raise self._violation(reply, thing, "existence", "200", reply.status)
+            raise self.progress.violation(reply, thing, "existence", "200", reply.status)
 
     def _seen(self, thing: Thing, reply: Reply, held: Held) -> Json:
         """Return what an answer shows of a thing, and keep what later steps need."""
@@ -198,7 +206,8 @@ class Observer:
             if tag is not None and "?" not in reply.exchange.url:
                 self.tags[thing].pop(tag, None)  # so that it becomes the last one
                 self.tags[thing][tag] = held.state
-            return {**settled(metadata, *WATCHED), **told}
+            columns = [*column_names(metadata).values()]
+            return {**settled(metadata, *WATCHED), "columns": columns, **told}
         return _view_seen(reply, metadata)
 
     def _expect_due(self, reply: Reply, thing: Thing, held: Held, seen: Json) -> None:
@@ -211,7 +220,7 @@ class Observer:
                 pointer, one, other = found
                 told = f"{member}{pointer} is {_brief(other)}, due is {_brief(one)}"
                 due, got = "what the steps have made of it", "something else"
-                raise self._violation(reply, thing, member, due, got, told)
+                raise self.progress.violation(reply, thing, member, due, got, told)
 
     # ---- one list
 
@@ -232,18 +241,21 @@ class Observer:
         space, what = Thing("namespace", namespace), self._list_in_words(namespace, kind, size)
         reply = Reply(self.catalog.exchanges[-1], self.catalog.session.schemas)
         if sorted(listed) == due:
-            self._saw(space, what)
+            self.answered[space, kind] = due
+            self.progress.saw(space, what)
             if len(pages) > 1 and max(map(len, pages)) > size:
                 one, other = "at most pageSize entries", "more"
                 raise reply.violation(PAGE_TOO_LONG, one, other, detail=what)
             return
-        names = [self.label(each) for each in sorted(listed)]
-        told = f"it has {_brief(names)}, due is {_brief([self.label(each) for each in due])}"
+        names = [self.progress.label(each) for each in sorted(listed)]
+        told = (
+            f"it has {_brief(names)}, due is {_brief([self.progress.label(each) for each in due])}"
+        )
         one, other = "a list of what is there", "another list"
-        raise self._violation(reply, space, "listing", one, other, told, what)
+        raise self.progress.violation(reply, space, "listing", one, other, told, what)
 
     def _list_in_words(self, namespace: Namespace, kind: str, page_size: int) -> str:
-        where = self.label(namespace) or "what holds all of them"
+        where = self.progress.label(namespace) or "what holds all of them"
         return f"the list of {kind}s in {where}" + (
             f", in pages of {page_size}" if page_size and namespace else ""
         )
@@ -262,7 +274,7 @@ class Observer:
             if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
                 one, other = "404", reply.status
                 what = f"the list of {kind}s in what is not there"
-                raise self._violation(reply, thing, "existence", one, other, what=what)
+                raise self.progress.violation(reply, thing, "existence", one, other, what=what)
 
     def _knows_no(self, parent: Namespace, kind: str) -> bool:
         """Return whether a list in a namespace that never existed is answered with 404."""
@@ -280,7 +292,7 @@ class Observer:
             seen.add(token)
             query = [("pageToken", token), ("pageSize", str(size))] if size else []
             reply = self._list(namespace, kind, query)
-            since = self._since(Thing("namespace", namespace), what)
+            since = self.progress.since(Thing("namespace", namespace), what)
             reply.expect(200, detail=f"{what}; after {since}")
             yield _listed(reply, kind)
             token = (next_page_token(reply) or "") if size else ""
@@ -293,55 +305,9 @@ class Observer:
         }
         return ask[kind]()
 
-    # ---- words
 
-    def label(self, path: Namespace) -> str:
-        """Return a path in labels, which are the same in every run."""
-        return ".".join(self.labels.get(part, part) for part in path[-4:] if part in self.labels)
-
-    def _violation(
-        self,
-        reply: Reply,
-        thing: Thing,
-        member: str,
-        expected: str,
-        actual: str | int,
-        told: str = "",
-        what: str = "",
-    ) -> Violation:
-        about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
-        if member == "listing":
-            symptom = LISTING  # a wrong list has one symptom, whatever the step was
-        elif thing not in self.touched:
-            symptom = CHANGED_BESIDE.of(member)
-        elif self.refused:
-            symptom = CHANGED_ALTHOUGH_REFUSED
-        else:
-            symptom = self._symptom(thing, member)
-        sentence = about + (f": {told}" if told else "") + f"; after {self._since(thing, what)}"
-        due = Statuses.of(200) if symptom == STATUS else expected
-        return reply.violation(symptom, due, actual, detail=sentence)
-
-    def _symptom(self, thing: Thing, member: str) -> Symptom:
-        """Return the symptom that other checks use when a step has no effect."""
-        match member:
-            case "entity-tag":
-                return STATUS
-            case "existence" if self._does(Action.DROP):
-                return EFFECT_MISSING.of(f"drop-{thing.kind}")
-            case "existence" if self._does(Action.RENAME):
-                return EFFECT_MISSING.of("rename")
-            case _:
-                return EFFECT_MISSING.of(member)
-
-    def _saw(self, thing: Thing, what: str = "") -> None:
-        """Record that a thing, or a list in it, was as due after the last step."""
-        self.seen_after[thing, what] = len(self.doing)
-
-    def _since(self, thing: Thing, what: str) -> str:
-        """Return the steps since a thing was last as due, the last step first."""
-        steps = self.doing[self.seen_after.get((thing, what), 0) :] or self.doing[-1:]
-        return ", which followed ".join(steps[: -_STEPS_MAX - 1 : -1])
+def _state(held: Held | None) -> tuple[int, int] | None:
+    return None if held is None else held.state
 
 
 def _view_seen(reply: Reply, metadata: Json) -> Json:

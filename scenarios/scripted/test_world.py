@@ -5,7 +5,6 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.scenarios.model.world import ADDED, KEPT, MARK, Thing
-from icecheck.scenarios.scripted.walk import given_root, walk
 from icecheck.scenarios.steps.commits import (
     commit,
     commit_snapshot,
@@ -44,6 +43,7 @@ from icecheck.scenarios.steps.views import (
     set_on_view,
     spoiled_view,
 )
+from icecheck.scenarios.walking.walker import given_root, walk
 
 _FIRST, _SECOND, _THIRD, _FOURTH = (f"SELECT {n} AS id, '{n}' AS data" for n in (1, 2, 3, 4))
 
@@ -80,6 +80,8 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
         update_properties(inner, {ADDED: "to a.b again"}),
         refused_namespace(a),
         refused_properties(a, 422),
+    ]
+    later = [
         create_namespace((*root, capital), {MARK: "a_X"}).in_capitals(Thing("namespace", a_x)),
         drop_namespace(a_x),
         refused_drop(Thing("namespace", a_x), 404),
@@ -97,7 +99,7 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
         drop_namespace(a),
         create_namespace(a, {}),
     ]
-    walk(catalog, root, labels, steps)
+    walk(catalog, root, labels, steps, later)
 
 
 @check("world.tables", proves="world.tables", group=Group.GENERATED)
@@ -131,6 +133,8 @@ def test_a_world_of_tables(catalog: Catalog) -> None:
         refused_create(first, 409),
         stage(other, "one_u"),
         commit_staged(other, "one_u"),
+    ]
+    later = [
         rename(third, away.path),
         commit(away, {ADDED: "to two_u"}),
         drop_namespace(inner),
@@ -154,7 +158,7 @@ def test_a_world_of_tables(catalog: Catalog) -> None:
         rename(other, first.path),
         refused_drop(Thing("namespace", two), 409),
     ]
-    walk(catalog, root, labels, steps)
+    walk(catalog, root, labels, steps, later)
 
 
 @check("world.views", proves="world.views", group=Group.GENERATED)
@@ -177,6 +181,8 @@ def test_a_world_of_views(catalog: Catalog) -> None:
         refused_replace(second, 409),
         roll_back(first, _FIRST),
         refused_create_view(first, 409),
+    ]
+    later = [
         rename(first, other.path),
         refused_replace(first, 404),
         refused_rename(first, away.path, 404),
@@ -201,7 +207,7 @@ def test_a_world_of_views(catalog: Catalog) -> None:
         drop(second),
         drop_namespace(two),
     ]
-    walk(catalog, root, labels, steps)
+    walk(catalog, root, labels, steps, later)
 
 
 @check("world.together", proves="world.together", group=Group.GENERATED)
@@ -228,6 +234,8 @@ def test_a_world_of_all_kinds(catalog: Catalog) -> None:
         refused_together(table, left),
         update_properties(one, {ADDED: "to one", KEPT: None}),
         replace_query(view, _THIRD),
+    ]
+    later = [
         refused_rename(table, view.path, 409),
         refused_rename(right, table.path, 409),
         refused_drop(same_view, 404),
@@ -253,4 +261,4 @@ def test_a_world_of_all_kinds(catalog: Catalog) -> None:
         create_namespace(two, {}),
         rename(same_table, left.path),
     ]
-    walk(catalog, root, labels, steps)
+    walk(catalog, root, labels, steps, later)

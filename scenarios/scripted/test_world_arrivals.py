@@ -7,7 +7,6 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.scenarios.model.world import ADDED, MARK, Thing
-from icecheck.scenarios.scripted.walk import given_root, walk
 from icecheck.scenarios.steps.commits import commit, commit_together
 from icecheck.scenarios.steps.step import (
     Step,
@@ -29,6 +28,7 @@ from icecheck.scenarios.steps.tables import (
     stage,
     stage_beside,
 )
+from icecheck.scenarios.walking.walker import given_root, walk
 
 
 def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]:
@@ -74,6 +74,8 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
         spoiled_register(second, stays),
         register(second, first),
         *_worked_on(second, stays, third, "two_u"),
+    ]
+    later = [
         stage(second, "two_u_again"),
         stage_beside(second, "two_u_beside"),
         commit_staged(second, "two_u_again"),
@@ -82,6 +84,8 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
         rename(comes, third.path),
         create_table(comes, "one_u_again"),
         *_worked_on(third, stays, second, "two_v"),
+    ]
+    at_last = [
         rename(comes, first.path),
         *_worked_on(first, stays, second, "two_t_again"),
         drop_namespace(two),
@@ -93,7 +97,7 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
         _proven_free(rename(twin, twin_in_capitals.path)),
         purge(stays),
     ]
-    walk(catalog, root, labels, steps)
+    walk(catalog, root, labels, steps, later, at_last)
 
 
 def _proven_free(step: Step) -> Step:

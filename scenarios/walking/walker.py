@@ -1,6 +1,5 @@
-"""Runs the steps: sends each, judges what it may have changed, and other things in turn."""
+"""Takes steps: sends each, judges what it may have changed, and another thing besides."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from icecheck.client.catalog import Catalog
@@ -8,15 +7,14 @@ from icecheck.client.given import arrange, given_namespace
 from icecheck.judging.probes import has_capability
 from icecheck.objects.reading import refuses_place
 from icecheck.replies.expect import Reply
+from icecheck.scenarios.model.choosing import chosen, share
 from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import KINDS, Thing, World
 from icecheck.scenarios.steps.step import Step
 from icecheck.targets.target import Namespace
 
-__all__ = ["given_root", "walk"]
+__all__ = ["Walker", "given_root", "walk"]
 
-EVERYTHING_EVERY = 18
-"""All things and lists are judged after every so many steps."""
 _REFERENCED = (("snapshots", "refs"),)
 """A load that asks for referenced snapshots only: in a walk it shows all of them."""
 _SIZES = (1, 0, 2)
@@ -29,64 +27,49 @@ def given_root(catalog: Catalog) -> Namespace:
 
 
 def walk(
-    catalog: Catalog, root: Namespace, labels: Mapping[str, str], steps: Sequence[Step]
-) -> World:
+    catalog: Catalog, root: Namespace, labels: Mapping[str, str], *parts: Sequence[Step]
+) -> None:
     """Take the steps in order, and judge after each that the catalog is as expected.
 
-    ``labels`` maps the names of this run to names for messages. Returns the final state.
+    ``labels`` maps the names of this run to names for messages. After each part everything is
+    judged.
     """
-    kinds = {each.kind for step in steps if step.after is not None for each in step.touched}
-    walker = _Walker(catalog, root, labels, [kind for kind in KINDS if kind in kinds])
-    for step in steps:
-        walker.take(step)
-    walker.look_at_everything(at_the_end=True)
-    return walker.world
+    changes = [step for part in parts for step in part if step.after is not None]
+    kinds = {each.kind for step in changes for each in step.touched}
+    walker = Walker(catalog, root, labels, [kind for kind in KINDS if kind in kinds])
+    for ordinal, part in enumerate(parts, start=1):
+        for step in part:
+            walker.take(step)
+        walker.look_at_everything(at_the_end=ordinal == len(parts))
 
 
-class _Walker:
+class Walker:
+    """Takes steps one by one and keeps the expected state, ``world``.
+
+    ``kinds`` are the kinds of things that the steps are about. A ``brief`` walker reads only what a
+    step touches; the other one also reads it in every way before the step, and something else after
+    it.
+    """
+
     def __init__(
-        self, catalog: Catalog, root: Namespace, labels: Mapping[str, str], kinds: Sequence[str]
+        self,
+        catalog: Catalog,
+        root: Namespace,
+        labels: Mapping[str, str],
+        kinds: Sequence[str],
+        *,
+        brief: bool = False,
     ) -> None:
         self.catalog = catalog
         self.kinds = kinds
+        self.brief = brief
         self.world = World(root, {})
         self.observer = Observer(catalog, labels)
+        self.progress = self.observer.progress
         self.taken = 0
-        self.looks = 0
-        self.listed: Counter[tuple[Namespace, str]] = Counter()
 
-    def take(self, step: Step) -> None:
-        """Take a step if it is possible, and judge what it may have changed."""
-        if step.after is not None and not step.unseen and self._is_taken(step):
-            self._look_before(step)
-        reply = self._sent(step)
-        if reply is None:
-            return
-        self.taken += 1
-        done = step.after is not None and reply.ok
-        names = ", ".join(dict.fromkeys(self.observer.label(each.path) for each in step.touched))
-        self.observer.doing.append(f"{step.what} ({names})")
-        self.observer.operation = step.operation
-        self.observer.refused = not done
-        self.observer.touched = frozenset()
-        does_not = not reply.ok and (reply.status in step.lawful or self._in_the_way(step, reply))
-        before = self.world
-        if not does_not and not reply.ok and reply.status not in step.due:
-            # A change by an earlier step says more than this refusal: judge that first.
-            self._look_at(step.touched)
-        self.observer.touched = frozenset(step.touched)
-        if not does_not:
-            reply.expect(*step.due, detail=f"{self.observer.doing[-1]}, as step {self.taken}")
-            if step.judge is not None:
-                step.judge(self.world, reply)
-            if step.after is not None:
-                self.world = step.after(self.world, reply)
-                self.world = self.observer.listen(self.world, step.touched[0], reply)
-        known = {*self.world.held, *self.world.gone}
-        touched = [each for each in step.touched if each in known or not does_not]
-        self._look_around(touched, before)
-
-    def _is_taken(self, step: Step) -> bool:
+    def can_take(self, step: Step) -> bool:
+        """Return whether the state allows a step and the catalog offers it."""
         catalog = self.catalog
         if not step.possible(self.world):
             return False
@@ -95,12 +78,50 @@ class _Walker:
         offered = not step.needs or has_capability(catalog, step.needs)
         return offered and catalog.claims(step.operation)
 
+    def take(self, step: Step) -> bool:
+        """Take a step if it is possible, and judge what it may have changed.
+
+        Returns whether it was sent. Raises Violation if the answer or the state after it is not as
+        due.
+        """
+        if not self.can_take(step):
+            return False
+        if step.after is not None and not step.unseen and not self.brief:
+            self._look_before(step)
+        reply = self._sent(step)
+        if reply is None:
+            return False
+        self.taken += 1
+        names = ", ".join(dict.fromkeys(self.progress.label(each.path) for each in step.touched))
+        self.progress.doing.append(f"{step.what} ({names})")
+        self.progress.operation = step.operation
+        self.progress.refused = not (step.after is not None and reply.ok)
+        self.progress.touched = frozenset()
+        does_not = not reply.ok and (reply.status in step.lawful or self._in_the_way(step, reply))
+        before = self.world
+        if not does_not and not reply.ok and reply.status not in step.due:
+            # A change by an earlier step says more than this refusal: judge that first.
+            self._look_at(step.touched)
+        self.progress.touched = frozenset(step.touched)
+        if not does_not:
+            self._judge(step, reply)
+        known = {*self.world.held, *self.world.gone}
+        touched = [each for each in step.touched if each in known or not does_not]
+        self._look_around(touched, before)
+        return True
+
     def _sent(self, step: Step) -> Reply | None:
-        if not self._is_taken(step):
-            return None
         if not step.given:
             return step.send(self.observer)
         return arrange(self.catalog, step.operation, lambda: _answered(step.send(self.observer)))
+
+    def _judge(self, step: Step, reply: Reply) -> None:
+        reply.expect(*step.due, detail=f"{self.progress.doing[-1]}, as step {self.taken}")
+        if step.judge is not None:
+            step.judge(self.world, reply)
+        if step.after is not None:
+            self.world = step.after(self.world, reply)
+            self.world = self.observer.listen(self.world, step.touched[0], reply)
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
         """Return whether a location is refused where files of a renamed thing may still lie."""
@@ -116,14 +137,13 @@ class _Walker:
     def _look_before(self, step: Step) -> None:
         """Read in every way what a step will change, so that a catalog may cache it."""
         for thing in step.touched:
-            self.world = self.observer.look(self.world, thing, tagged=False)
-            self.observer.look_for(self.world, thing)
-            if self.world.has_namespace(thing.namespace):
-                self.observer.look_in(self.world, thing.namespace, thing.kind, 0)
+            self.world = self.observer.look_unless_known(self.world, thing)
 
     def _look_around(self, touched: Sequence[Thing], before: World) -> None:
         """Judge the touched things, and in every way those that came into being or went."""
         self._look_at(touched)
+        if self.brief:
+            return
         came_or_went = [each for each in touched if not self._is_as(before, each)]
         for thing in came_or_went:
             self.observer.look_for(self.world, thing)
@@ -132,10 +152,7 @@ class _Walker:
             self._look_for_others(thing)
         for namespace, kind in dict.fromkeys((each.namespace, each.kind) for each in came_or_went):
             self._list(namespace, kind)
-        if self.taken % EVERYTHING_EVERY == 0:
-            self.look_at_everything()
-        else:
-            self._look_at_another(touched)
+        self._look_at_another(touched)
 
     def _look_inside(self, namespace: Thing) -> None:
         """Judge that a dropped namespace lists nothing, or that a new one contains nothing old."""
@@ -167,17 +184,18 @@ class _Walker:
                 self.observer.look_for(self.world, other)
 
     def _look_at_another(self, touched: Sequence[Thing]) -> None:
-        """Judge one thing that the step has not touched, and a list, each in rotation."""
-        rest = [each for each in self._known() if each not in touched]
+        """Judge one thing that the step has not touched, and after some steps a list."""
+        label = self.progress.label
+        rest = {f"{e.kind} {label(e.path)}": e for e in self._known() if e not in touched}
+        occasion = self.progress.occasion(touched[0], "another") if touched else ""
         if rest:
-            self.looks += 1
-            thing = rest[self.looks % len(rest)]
-            turn = self.looks % 3
-            query = _REFERENCED if turn == 1 else ()
-            self.world = self.observer.look(self.world, thing, tagged=turn == 0, query=query)
-        if self.taken % 2 == 0:
-            lists = self._lists()
-            self._list(*lists[self.taken // 2 % len(lists)])
+            way = share(occasion, 3)
+            query = _REFERENCED if way == 1 else ()
+            thing = chosen(rest, occasion)
+            self.world = self.observer.look(self.world, thing, tagged=way == 0, query=query)
+        if share(occasion, 2) == 0:
+            lists = {f"{kind} {label(path)}": (path, kind) for path, kind in self._lists()}
+            self._list(*chosen(lists, occasion))
 
     def look_at_everything(self, *, at_the_end: bool = False) -> None:
         """Judge all things and all lists; at the end by existence checks and in pages too."""
@@ -191,11 +209,11 @@ class _Walker:
                 self.observer.look_in(self.world, namespace, kind, 1)
 
     def _list(self, namespace: Namespace, kind: str) -> None:
-        """Judge a list, in rotation by pages of one, whole, and by pages of two."""
+        """Judge a list: by pages of one, whole, or by pages of two."""
         if self.world.has_namespace(namespace):
             several = len(self.world.named(namespace, kind)) > 1
-            size = _SIZES[self.listed[namespace, kind] % len(_SIZES)] if several else 0
-            self.listed[namespace, kind] += several
+            occasion = self.progress.occasion(Thing("namespace", namespace), f"list of {kind}s")
+            size = _SIZES[share(occasion, len(_SIZES))] if several else 0
             self.observer.look_in(self.world, namespace, kind, size)
 
     def _known(self) -> list[Thing]:
