@@ -67,7 +67,8 @@ class World:
 
     ``vacated``: the former thing of the name was renamed, and its files may lie where the catalog
     would put the next thing of the name. ``lives`` counts the things ever made; ``last`` is what
-    things showed when they were dropped without purging their files.
+    things showed when they were dropped without purging their files. ``supported`` are the sorts of
+    steps that have succeeded.
     """
 
     root: Namespace
@@ -76,6 +77,7 @@ class World:
     vacated: frozenset[Thing] = frozenset()
     lives: int = 0
     last: Mapping[Thing, Json] = field(default_factory=dict)
+    supported: frozenset[str] = frozenset()
 
     def has(self, thing: Thing) -> bool:
         """Return whether a thing exists."""
@@ -113,6 +115,14 @@ class World:
         after = Held({**kept, **due}, frozenset(loose), before.life, before.version + 1)
         return replace(self, held={**self.held, thing: after})
 
+    def perhaps_changed(self, thing: Thing, *left_open: str) -> "World":
+        """Return the state after a request that changes nothing, for which a catalog may still
+        write a new version: these members are open.
+        """
+        held = self.held[thing]
+        due = {member: value for member, value in held.due.items() if member not in left_open}
+        return replace(self, held={**self.held, thing: replace(held, due=due)})
+
     def settled(self, thing: Thing, due: Json) -> "World":
         """Return the state in which a thing must show what its first load has shown."""
         held = self.held[thing]
@@ -148,6 +158,10 @@ class World:
             gone=left.gone - {target},
             vacated=(left.vacated | {source}) - {target},
         )
+
+    def supporting(self, sort: str) -> "World":
+        """Return the state in which a step of this sort, if it has one, has succeeded."""
+        return replace(self, supported=self.supported | {sort}) if sort else self
 
     def watching(self, thing: Thing) -> "World":
         """Return the state in which the absence of a thing is also judged."""

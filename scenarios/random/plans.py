@@ -1,47 +1,38 @@
 """Draws histories with Hypothesis as data: the same seed draws the same histories everywhere."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from icecheck.judging.generating import generating
-from icecheck.scenarios.random.model import OWNER
-from icecheck.scenarios.random.steps import (
-    AddColumn,
-    AddSnapshot,
-    CommitProperties,
-    CommitStale,
-    CreateNamespace,
-    CreateTable,
-    DropNamespace,
-    DropTable,
-    ListTables,
-    LoadNamespace,
-    LoadTable,
-    MoveTable,
-    RegisterBack,
-    RemoveRef,
-    SetRef,
-    StageCreate,
-    Step,
-    UpdateProperties,
-)
+from icecheck.scenarios.model.world import ADDED, KEPT, MARK
+from icecheck.scenarios.random.actions import LOOK, Action
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["KEYS", "draw_plans"]
+__all__ = ["draw_plans"]
 
-KEYS = ("icecheck.a", OWNER, "icecheck.b")
-"""The properties that steps set and remove; the first ones are drawn more often."""
-_VALUES = ("1", "2", "3")
+_KEYS = (MARK, KEPT, ADDED)
 _REFS = (("b1", "branch"), ("v1", "tag"))
+_SPACES = ("n0", "n0", "n1")
+_NAMES = ("x0", "x1")
+_OBJECTS = ("n0.x0", "n0.x0", "n0.x0", "n0.x1", "n0.x1", "n1.x0")
+"""What is drawn most often is most often there."""
+_OWN = "?"
+"""Stands for a value that no other action of the history has."""
 
-# Each history starts with a namespace and a table, because refusals alone find little.
-_OPENING: tuple[Step, ...] = (CreateNamespace(0, "1"), CreateTable(0, 0, "1"))
+# Each history starts with namespaces and a table, because refusals alone find little.
+_OPENING = (
+    Action("create-namespace", ("n0",), (_OWN,)),
+    Action("create-table", ("n0.x0",), (_OWN,)),
+    Action("create-namespace", ("n1",), (_OWN,)),
+)
 
 
 def draw_plans(
     seed: int, *, plans_max: int, steps_min: int, steps_max: int
-) -> tuple[tuple[Step, ...], ...]:
+) -> tuple[tuple[Action, ...], ...]:
     """Return up to ``plans_max`` different histories of at most ``steps_max`` steps each.
 
     The steps include the opening. Only small choices are drawn: into larger ones Hypothesis mixes
@@ -52,7 +43,7 @@ def draw_plans(
     from hypothesis import seed as seeded
     from hypothesis import strategies as st
 
-    drawn: dict[tuple[Step, ...], None] = {}
+    drawn: dict[tuple[Action, ...], None] = {}
     fragments = st.lists(_fragments(), min_size=steps_min, max_size=steps_max)
 
     @seeded(seed)
@@ -70,111 +61,150 @@ def draw_plans(
         verbosity=Verbosity.quiet,
     )
     @given(fragments)
-    def collect(plan: list[tuple[Step, ...]]) -> None:
-        steps = [step for fragment in plan for step in fragment]
-        drawn[(*_OPENING, *steps)[:steps_max]] = None
+    def collect(plan: list[tuple[Action, ...]]) -> None:
+        actions = [action for fragment in plan for action in fragment]
+        drawn[_numbered((*_OPENING, *actions)[:steps_max])] = None
 
     with generating():
         collect()
     return tuple(drawn)[1 : plans_max + 1]
 
 
-def _fragments() -> "SearchStrategy[tuple[Step, ...]]":
-    """Draw one step, or a few steps that belong together."""
-    from hypothesis import strategies as st
-
-    namespace, table, other = st.sampled_from((0, 0, 0, 1)), st.sampled_from((0, 0, 1)), (0, 1)
-    value, ref = st.sampled_from(_VALUES), st.sampled_from(_REFS)
-    moves = st.builds(MoveTable, namespace, table, st.sampled_from(other), st.sampled_from(other))
-    return st.one_of(
-        _steps().map(lambda step: (step,)),
-        st.builds(
-            lambda n, t, v: (DropTable(n, t), CreateTable(n, t, v), LoadTable(n, t)),
-            namespace,
-            table,
-            value,
-        ),
-        st.builds(
-            lambda n, v: (
-                DropTable(n, 0),
-                DropTable(n, 1),
-                DropNamespace(n),
-                CreateNamespace(n, v),
-            ),
-            namespace,
-            value,
-        ),
-        st.builds(
-            lambda move, v: (
-                CreateNamespace(move.to_namespace, v),
-                move,
-                CreateTable(move.namespace, move.table, v),
-            ),
-            moves,
-            value,
-        ),
-        # Rename to the name of a dropped table, and back to the name that this freed.
-        st.builds(
-            lambda n, t, v: (
-                CreateTable(n, 1 - t, v),
-                DropTable(n, t),
-                MoveTable(n, 1 - t, n, t),
-                MoveTable(n, t, n, 1 - t),
-            ),
-            namespace,
-            table,
-            value,
-        ),
-        st.builds(
-            lambda n, t, r, s: (AddSnapshot(n, t), SetRef(n, t, *r), RemoveRef(n, t, s[0])),
-            namespace,
-            table,
-            ref,
-            ref,
-        ),
-        st.builds(
-            lambda n, t, v, k: (
-                CreateTable(n, t, v),
-                CommitProperties(n, t, "icecheck.a", v, OWNER),
-                CommitProperties(n, t, "icecheck.b", v, k),
-            ),
-            namespace,
-            table,
-            value,
-            st.sampled_from((OWNER, "icecheck.a")),
-        ),
+def _numbered(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Return the actions with their positions for values, so that no two values are alike."""
+    return tuple(
+        replace(action, values=tuple(str(at) if each == _OWN else each for each in action.values))
+        for at, action in enumerate(actions, start=1)
     )
 
 
-def _steps() -> "SearchStrategy[Step]":
-    """Draw one step; the first namespace and table are drawn most often."""
+def _fragments() -> "SearchStrategy[tuple[Action, ...]]":
+    """Draw one action, or a few actions that belong together."""
     from hypothesis import strategies as st
 
-    namespace, table = st.sampled_from((0, 0, 0, 1)), st.sampled_from((0, 0, 1))
-    key, value = st.sampled_from(KEYS), st.sampled_from(_VALUES)
-    removed = st.sampled_from((OWNER, *KEYS))
-    two_keys = st.permutations(KEYS).map(lambda keys: keys[:2])
+    return st.one_of(_action().map(lambda action: (action,)), *_sequences())
+
+
+def _sequences() -> "list[SearchStrategy[tuple[Action, ...]]]":
+    """Return strategies for actions that belong together: a name is freed and used again."""
+    from hypothesis import strategies as st
+
+    space = st.sampled_from(_SPACES)
+    table, other = st.sampled_from(_OBJECTS), st.sampled_from(_OBJECTS)
+    ref, another = st.sampled_from(_REFS), st.sampled_from(_REFS)
+    kind = st.sampled_from(("table", "table", "view"))
+    return [
+        st.builds(lambda k, t: (_new(f"drop-{k}", t), _new(f"create-{k}", t, _OWN)), kind, table),
+        st.builds(
+            lambda n: (
+                *(_new(f"drop-{kind}", f"{n}.{x}") for kind in ("table", "view") for x in _NAMES),
+                _new("drop-namespace", n),
+                _new("create-namespace", n, _OWN),
+            ),
+            space,
+        ),
+        # Rename to the name of a dropped object, and back to the name that this freed.
+        st.builds(
+            lambda k, t, u: (
+                _new(f"create-{k}", u, _OWN),
+                _new(f"drop-{k}", t),
+                Action(f"rename-{k}", (u, t)),
+                Action(f"rename-{k}", (t, u)),
+            ),
+            kind,
+            table,
+            other,
+        ),
+        st.builds(
+            lambda k, t, u: (Action(f"rename-{k}", (t, u)), _new(f"create-{k}", t, _OWN)),
+            kind,
+            table,
+            other,
+        ),
+        st.builds(
+            lambda t, r, s: (
+                _new("add-snapshot", t, _OWN),
+                _new("set-ref", t, *r),
+                _new("remove-ref", t, s[0]),
+            ),
+            table,
+            ref,
+            another,
+        ),
+        st.builds(
+            lambda t, u: (_new("drop-table", t), Action("register-table", (u, t))), table, other
+        ),
+        st.builds(
+            lambda t: (_new("stage-table", t, _OWN), _new("commit-staged-table", t, _OWN)), table
+        ),
+        st.builds(
+            lambda t, u: (
+                _new("create-table", u, _OWN),
+                Action("commit-together", (t, u), (_OWN,)),
+                Action("commit-together-stale", (t, u)),
+            ),
+            table,
+            other,
+        ),
+        st.builds(
+            lambda t, u: (
+                _new("drop-table", t),
+                _new("create-view", t, _OWN),
+                _new("replace-query", t, _OWN),
+                Action("rename-view", (t, u)),
+            ),
+            table,
+            other,
+        ),
+        st.builds(
+            lambda t: (
+                _new("create-namespace", "n0.n0", _OWN),
+                _new("create-table", "n0.n0.x0", _OWN),
+                Action("rename-table", ("n0.n0.x0", t)),
+                _new("drop-namespace", "n0.n0"),
+            ),
+            table,
+        ),
+        st.builds(
+            lambda t, k: (
+                _new("create-table", t, _OWN),
+                _new("commit-properties", t, k[0], _OWN, k[1]),
+                _new("commit-properties", t, k[1], _OWN, k[0]),
+            ),
+            table,
+            st.permutations(_KEYS),
+        ),
+    ]
+
+
+def _action() -> "SearchStrategy[Action]":
+    """Draw one action."""
+    from hypothesis import strategies as st
+
+    space, thing = st.sampled_from((*_SPACES, "n0.n0")), st.sampled_from(_OBJECTS)
+    keys, two_keys = st.tuples(*[st.sampled_from(_KEYS)] * 2), st.permutations(_KEYS)
     ref = st.sampled_from(_REFS)
+    made = ("create-table", "stage-table", "create-view")
+    changed = ("add-column", "add-snapshot", "replace-query")
+    others = ("commit-stale", "purge-table", "drop-table", "drop-view", "commit-stale-to-view")
     return st.one_of(
-        st.builds(CreateTable, namespace, table, value),
-        st.builds(CreateNamespace, namespace, value),
-        st.builds(DropNamespace, namespace),
-        st.builds(LoadNamespace, namespace),
-        st.builds(UpdateProperties, namespace, key, value, removed),
-        st.builds(ListTables, namespace),
-        st.builds(StageCreate, namespace, table),
-        st.builds(LoadTable, namespace, table),
+        st.builds(lambda name, t: _new(name, t, _OWN), st.sampled_from(made), thing),
+        st.builds(lambda name, t: _new(name, t, _OWN), st.sampled_from(changed), thing),
+        st.builds(_new, st.sampled_from(others), thing),
+        st.builds(lambda n: _new("create-namespace", n, _OWN), space),
+        st.builds(lambda n: _new("drop-namespace", n), space),
+        st.builds(lambda n, k: _new("update-properties", n, k[0], _OWN, k[1]), space, keys),
+        st.builds(lambda t, k: _new("commit-properties", t, k[0], _OWN, k[1]), thing, two_keys),
+        st.builds(lambda t, r: _new("remove-ref", t, r[0]), thing, ref),
         st.builds(
-            lambda n, t, keys, v: CommitProperties(n, t, keys[0], v, keys[1]),
-            namespace,
-            table,
-            two_keys,
-            value,
+            lambda k, t, u: Action(f"rename-{k}", (t, u)),
+            st.sampled_from(("table", "view")),
+            thing,
+            thing,
         ),
-        st.builds(CommitStale, namespace, table),
-        st.builds(AddColumn, namespace, table),
-        st.builds(lambda n, t, r: RemoveRef(n, t, r[0]), namespace, table, ref),
-        st.builds(MoveTable, namespace, table, namespace, table),
-        st.builds(DropTable, namespace, table),
-        st.builds(RegisterBack, namespace, table),
+        st.just(Action(LOOK)),
     )
+
+
+def _new(name: str, on: str, *values: str) -> Action:
+    return Action(name, (on,), values)

@@ -1,11 +1,11 @@
-"""A check of random histories over a few namespaces and tables, judged by a model."""
+"""A check of drawn histories over a few namespaces, tables and views, judged by the model."""
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.check import check
 from icecheck.scenarios.random.plans import draw_plans
 from icecheck.scenarios.random.replaying import replay
 
-PLANS_MAX = 12
+PLANS_MAX = 8
 STEPS_MIN = 12
 STEPS_MAX = 22
 

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from icecheck.client import bodies
+from icecheck.client.catalog import Table
 from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.committing import set_property
+from icecheck.objects.evolving import wider_schema
 from icecheck.replies.expect import Reply
 from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import ADDED, MARK, Thing, World
@@ -20,17 +22,21 @@ from icecheck.scenarios.steps.step import (
 )
 
 __all__ = [
+    "add_column",
     "commit",
     "commit_snapshot",
     "commit_together",
     "name_snapshot",
     "refused_commit",
+    "refused_name",
     "refused_together",
+    "remove_name",
 ]
 
 Json = dict[str, Any]
 
 _LEFT_OPEN = ("metadata-location",)
+_NO_SUCH_SNAPSHOT = 4_242_424_242
 
 
 def _same(observer: Observer, thing: Thing) -> list[Json]:
@@ -113,6 +119,29 @@ def commit_snapshot(thing: Thing, ordinal: int) -> Step:
     )
 
 
+def add_column(thing: Thing, name: str) -> Step:
+    """Add a column and make the new schema the current one."""
+
+    def updates(metadata: Json) -> list[Json]:
+        table = Table(thing.namespace, thing.name, metadata, None)
+        return [
+            {"action": "add-schema", "schema": wider_schema(table, name)},
+            {"action": "set-current-schema", "schema-id": -1},
+        ]
+
+    def after(world: World) -> World:
+        due = {"columns": [*world.held[thing].due.get("columns", ()), name]}
+        assigned = ("schemas", "current-schema-id", "last-column-id")
+        return world.changed(thing, due, left_open=(*assigned, *_LEFT_OPEN))
+
+    step = _committed("a commit of a column", thing, updates, after)
+
+    def possible(world: World) -> bool:
+        return world.has(thing) and "columns" in world.held[thing].due
+
+    return replace(step, possible=possible)
+
+
 def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
     """Point a branch or tag at the current snapshot of a table."""
 
@@ -122,7 +151,10 @@ def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
     def after(world: World) -> World:
         held = world.held[thing].due
         ref = {"snapshot-id": held["current-snapshot-id"], "type": ref_type}
-        due = {"refs": {**held.get("refs", {}), name: ref}}
+        before = held.get("refs", {})
+        if ref.items() <= before.get(name, {}).items():
+            return world.perhaps_changed(thing, *_LEFT_OPEN)
+        due = {"refs": {**before, name: ref}}
         return world.changed(thing, due, loose=("refs",), left_open=_LEFT_OPEN)
 
     step = _committed(f"a commit of a {ref_type}", thing, updates, after, lawful=DOES_NOT)
@@ -131,6 +163,39 @@ def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
         return world.has(thing) and world.held[thing].due.get("current-snapshot-id") is not None
 
     return replace(step, possible=possible)
+
+
+def refused_name(thing: Thing, name: str, ref_type: str) -> Step:
+    """Point a branch or tag of a table without snapshots at one that never existed."""
+
+    def send(observer: Observer) -> Reply:
+        ref = bodies.snapshot_ref(_NO_SUCH_SNAPSHOT, name, ref_type)
+        return observer.catalog.update_table(thing.namespace, thing.name, [ref])
+
+    def possible(world: World) -> bool:
+        return world.has(thing) and world.held[thing].due.get("snapshots") == {}
+
+    what = f"a commit of a {ref_type} on no snapshot"
+    # Not 409: the commit has no requirements.
+    return refused(what, "updateTable", send, 400, 404, 422, possible=possible, around=(thing,))
+
+
+def remove_name(thing: Thing, name: str) -> Step:
+    """Remove a branch or tag; the document does not say whether a missing one can be removed."""
+
+    def after(world: World) -> World:
+        before = world.held[thing].due["refs"]
+        if name not in before:
+            return world.perhaps_changed(thing, *_LEFT_OPEN)
+        refs = {each: ref for each, ref in before.items() if each != name}
+        return world.changed(thing, {"refs": refs}, left_open=_LEFT_OPEN)
+
+    def possible(world: World) -> bool:
+        return world.has(thing) and "refs" in world.held[thing].due
+
+    update = {"action": "remove-snapshot-ref", "ref-name": name}
+    removal = _committed("a removal of a ref", thing, lambda _: [update], after, lawful=DOES_NOT)
+    return replace(removal, possible=possible)
 
 
 def _change(thing: Thing, mark: str, uuid: Any) -> Json:

@@ -34,6 +34,8 @@ __all__ = [
     "refused_properties",
     "refused_rename",
     "rename",
+    "rename_to_itself",
+    "send_drop",
     "spoiled",
     "spoiled_namespace",
     "update_properties",
@@ -68,9 +70,10 @@ class Step:
     of its outcome, ``lawful`` those by which a catalog may decline the step. ``after`` turns the
     state before into the state after; it is None for a request that must be refused and change
     nothing. ``touched`` are the things that a success may change; they are read after a refusal
-    too. The check cannot be judged without a ``given`` step. ``judge`` gets the state before and
-    the answer, where more than the thing is to be judged. ``unseen``: nothing is read before the
-    step, because a catalog may show a thing with a similar name.
+    too. Once a step of a ``sort`` has succeeded, its lawful refusals count no longer: the catalog
+    supports that sort. The check cannot be judged without a ``given`` step. ``judge`` gets the
+    state before and the answer, where more than the thing is to be judged. ``unseen``: nothing is
+    read before the step, because a catalog may show a thing with a similar name.
     """
 
     what: str
@@ -85,6 +88,7 @@ class Step:
     needs: str = ""
     judge: Callable[[World, Reply], None] | None = None
     unseen: bool = False
+    sort: str = ""
 
     def as_given(self) -> "Step":
         """Return the step as a setup step, whose failure blocks the check."""
@@ -313,6 +317,21 @@ def rename(source: Thing, path: Namespace) -> Step:
         lambda world, _: world.moved(source, target),
         (source, target),
         NOT_SUPPORTED,
+        sort=f"{_RENAMES[source.kind]} {len(source.path)} {len(path)} {across}",
+    )
+
+
+def rename_to_itself(thing: Thing) -> Step:
+    """Rename a table or a view to its own name: the document does not say whether it may be."""
+    return Step(
+        f"renaming a {thing.kind} to its own name",
+        _RENAMES[thing.kind],
+        lambda observer: send_rename(observer.catalog, thing, thing),
+        world_has(thing),
+        DONE,
+        lambda world, _: world.perhaps_changed(thing, "location", "metadata-location"),
+        (thing,),
+        NOT_SUPPORTED | {400, 409},
     )
 
 
@@ -326,7 +345,9 @@ def refused_rename(source: Thing, path: Namespace, status: int) -> Step:
         if status == 409:
             taken = any(world.has(Thing(kind, path)) for kind in others)
             return world.has(source) and taken
-        return not (world.has(source) and world.has_namespace(target.namespace))
+        # Of a missing source and a taken target a catalog may name either.
+        free = not any(world.has(Thing(kind, path)) for kind in others)
+        return free and not (world.has(source) and world.has_namespace(target.namespace))
 
     return refused(
         f"the refused rename of a {source.kind}",

@@ -16,6 +16,7 @@ from icecheck.scenarios.steps.step import (
     Step,
     own_uuid,
     refused,
+    send_drop,
     spoiled,
     world_has,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "purge",
     "refused_create",
     "refused_register",
+    "refused_stage",
     "register",
     "spoiled_create",
     "spoiled_register",
@@ -170,6 +172,20 @@ def stage(thing: Thing, mark: str) -> Step:
     )
 
 
+def refused_stage(thing: Thing) -> Step:
+    """Stage a table where one exists."""
+    body = _body(thing, "unwanted", stage_create=True)
+    return refused(
+        "the refused staging of a table",
+        "createTable",
+        lambda observer: observer.catalog.create_table(thing.namespace, body),
+        409,
+        possible=world_has(thing),
+        around=(thing,),
+        needs="stage-create",
+    )
+
+
 def stage_beside(thing: Thing, mark: str) -> Step:
     """Stage another table under a name under which one is staged, and never commit it."""
     body = _body(thing, mark, stage_create=True)
@@ -207,12 +223,22 @@ def register(thing: Thing, source: Thing) -> Step:
     A catalog may have removed the file or may not accept it: any refusal is lawful.
     """
     kept = ("table-uuid", "schemas", "snapshots", "refs", "current-snapshot-id", "properties")
+    lawful = frozenset({*DOES_NOT, 404})
 
     def send(observer: Observer) -> Reply | None:
         location = observer.locations.get(source)
         if location is None:
             return None
-        return observer.catalog.register_table(thing.namespace, thing.name, location)
+        reply = observer.catalog.register_table(thing.namespace, thing.name, location)
+        if reply.ok or reply.status in lawful:
+            return reply
+        # The file's directory may be taken (409), or its reader fails (500). Only a name that is
+        # refused where a new one is not tells about the catalog's names.
+        another = replace(thing, path=(*thing.namespace, observer.catalog.new_name()))
+        again = observer.catalog.register_table(another.namespace, another.name, location)
+        if again.ok:
+            send_drop(observer.catalog, another)
+        return reply if again.ok else None
 
     def after(world: World, reply: Reply) -> World:
         due = {m: v for m, v in world.last[source].items() if m in kept}
@@ -226,7 +252,7 @@ def register(thing: Thing, source: Thing) -> Step:
         (200,),
         after,
         (thing, source),
-        frozenset({*DOES_NOT, 404}),
+        lawful,
     )
 
 

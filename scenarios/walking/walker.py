@@ -97,7 +97,8 @@ class Walker:
         self.progress.operation = step.operation
         self.progress.refused = not (step.after is not None and reply.ok)
         self.progress.touched = frozenset()
-        does_not = not reply.ok and (reply.status in step.lawful or self._in_the_way(step, reply))
+        lawful = step.lawful if step.sort not in self.world.supported else frozenset()
+        does_not = not reply.ok and (reply.status in lawful or self._in_the_way(step, reply))
         before = self.world
         if not does_not and not reply.ok and reply.status not in step.due:
             # A change by an earlier step says more than this refusal: judge that first.
@@ -120,7 +121,7 @@ class Walker:
         if step.judge is not None:
             step.judge(self.world, reply)
         if step.after is not None:
-            self.world = step.after(self.world, reply)
+            self.world = step.after(self.world, reply).supporting(step.sort)
             self.world = self.observer.listen(self.world, step.touched[0], reply)
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:

@@ -1,0 +1,76 @@
+"""Runs a history against a catalog, under new names, and finds the first difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from icecheck.client.catalog import Catalog
+from icecheck.findings.verdict import Finding
+from icecheck.judging.probes import has_capability
+from icecheck.replies.expect import Violation
+from icecheck.scenarios.model.world import KINDS
+from icecheck.scenarios.random.actions import LOOK, Action, is_nested, labels_of, steps_of
+from icecheck.scenarios.walking.walker import Walker, given_root
+from icecheck.targets.target import Namespace
+
+__all__ = ["Divergence", "play", "tidy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A difference between catalog and model: the index of the action, and the finding."""
+
+    index: int
+    finding: Finding
+
+
+class _Player:
+    def __init__(self, catalog: Catalog, actions: Sequence[Action]) -> None:
+        self.catalog = catalog
+        parts = {part for each in actions for label in labels_of(each) for part in label}
+        self.names = {part: catalog.new_name() for part in sorted(parts)}
+        self.root = given_root(catalog)
+        words = {name: part for part, name in self.names.items()}
+        self.walker = Walker(catalog, self.root, words, KINDS, brief=True)
+
+    def take(self, action: Action) -> None:
+        """Take the first step of an action that the state allows, if there is one."""
+        if action.name == LOOK:
+            self.walker.look_at_everything()
+        if is_nested(action) and not has_capability(self.catalog, "nested-namespaces"):
+            return
+        paths = [self._path(label) for label in labels_of(action)]
+        for step in steps_of(action, paths):
+            if self.walker.take(step):
+                return
+
+    def _path(self, label: Sequence[str]) -> Namespace:
+        return (*self.root, *(self.names[part] for part in label))
+
+
+def play(catalog: Catalog, actions: Sequence[Action]) -> Divergence | None:
+    """Run a history under new names; return the first difference from the model, or None.
+
+    After each action the objects that it is about are read, at the end everything. Raises
+    Unreachable when the catalog gives no answer, which proves nothing.
+    """
+    player = _Player(catalog, actions)
+    taken = 0
+    try:
+        for action in actions:
+            taken += 1
+            player.take(action)
+        player.walker.look_at_everything(at_the_end=True)
+    except Violation as violation:
+        return Divergence(taken - 1, violation.finding)
+    return None
+
+
+def tidy(catalog: Catalog) -> None:
+    """Drop the objects of the histories so far; ``undo`` removes what is left."""
+    for entry in catalog.ledger.newest_first():
+        if entry.kind == "table":
+            catalog.drop_table(entry.namespace, entry.name)
+        elif entry.kind == "view":
+            catalog.drop_view(entry.namespace, entry.name)
+        else:
+            catalog.drop_namespace(entry.namespace)
