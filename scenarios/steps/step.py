@@ -349,11 +349,13 @@ def refused_rename(source: Thing, path: Namespace, status: int) -> Step:
         free = not any(world.has(Thing(kind, path)) for kind in others)
         return free and not (world.has(source) and world.has_namespace(target.namespace))
 
+    # A catalog may look at two equal names before it looks for the source.
+    statuses = (status, 400) if source == target else (status,)
     return refused(
         f"the refused rename of a {source.kind}",
         _RENAMES[source.kind],
         lambda observer: send_rename(observer.catalog, source, target),
-        status,
+        *statuses,
         possible=possible,
         around=(source, *(Thing(kind, path) for kind in others)),
         needs="cross-namespace-rename" if across and source.kind == "table" else "",

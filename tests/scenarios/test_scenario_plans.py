@@ -7,19 +7,16 @@ import sys
 import pytest
 
 from icecheck.contract import load
-from icecheck.scenarios.random.model import CatalogModel, predict
-from icecheck.scenarios.random.plans import draw_plans
-from icecheck.scenarios.random.steps import (
-    CreateTable,
-    DropTable,
-    MoveTable,
-    SetRef,
-    Step,
+from icecheck.scenarios.model.world import World
+from icecheck.scenarios.random.actions import (
+    ACTIONS,
+    Action,
     from_json,
     in_words,
-    operations_of,
+    steps_of,
     to_json,
 )
+from icecheck.scenarios.random.plans import draw_plans
 
 SCRIPT = """
 import sys
@@ -28,7 +25,7 @@ if len(sys.argv) > 2:
     import constants
     import icecheck.cli, icecheck.mock_server
 from icecheck.scenarios.random.plans import draw_plans
-from icecheck.scenarios.random.steps import to_json
+from icecheck.scenarios.random.actions import to_json
 for plan in draw_plans(7, plans_max=6, steps_min=12, steps_max=22):
     print(to_json(plan))
 """
@@ -70,50 +67,73 @@ def test_histories_are_as_long_and_as_many_as_asked_for_and_all_different():
         assert all(12 <= len(plan) <= 22 for plan in drawn)
 
 
-def test_a_few_seeds_take_every_kind_of_step():
-    taken = {type(step) for seed in range(4) for plan in plans(seed) for step in plan}
-    assert taken == set(Step.__args__)
-    assert len(taken) >= 12
+def paths(action):
+    return [("root", *label.split(".")) for label in action.on]
+
+
+def test_a_few_seeds_take_every_action():
+    taken = {action.name for seed in range(4) for plan in plans(seed) for action in plan}
+    assert taken == set(ACTIONS)
 
 
 def renames_onto_dropped_names(plan):
-    """Return the steps of a history that give a table a name which another one had."""
-    model, dropped, found = CatalogModel(), set(), []
-    for step in plan:
-        allowed = predict(model, step)[0]
-        if isinstance(step, DropTable) and allowed.statuses == (204,):
-            dropped.add((step.namespace, step.table))
-        if isinstance(step, MoveTable) and allowed.statuses == (204,):
-            found += [step] if (step.to_namespace, step.to_table) in dropped else []
-        model = allowed.after
+    """Return the renames of a history that give a table or view a name that another one had."""
+    dropped, found = set(), []
+    for action in plan:
+        kind = action.name.partition("-")[2]
+        if action.name.startswith("drop-"):
+            dropped.add((kind, action.on[0]))
+        if action.name.startswith("rename-") and (kind, action.on[1]) in dropped:
+            found.append(action)
     return found
 
 
-def test_every_seed_renames_a_table_to_a_name_that_was_dropped():
+def test_every_seed_renames_to_a_name_that_was_dropped():
     for seed in range(2):
-        assert [step for plan in plans(seed) for step in renames_onto_dropped_names(plan)]
+        assert [each for plan in plans(seed) for each in renames_onto_dropped_names(plan)]
 
 
-def test_every_step_needs_operations_of_the_contract_and_has_words():
+def test_every_step_needs_operations_of_the_contract_and_actions_have_words():
     for plan in plans(1):
-        for step in plan:
-            assert set(operations_of(step)) <= set(load().operations)
-            assert "{" not in in_words(step)
+        for action in plan:
+            steps = steps_of(action, paths(action))
+            assert {step.operation for step in steps} <= set(load().operations)
+            assert "{" not in in_words(action)
 
 
-def test_steps_survive_json():
+def test_every_action_but_a_look_means_a_step_in_some_state():
+    root = World(("root",), {})
+    for action in {action for plan in plans(1) for action in plan}:
+        steps = steps_of(action, paths(action))
+        twice = len(set(action.on)) < len(action.on)  # two changes of one table are no transaction
+        assert bool(steps) is (action.name != "look") or twice
+        assert all(isinstance(step.possible(root), bool) for step in steps)
+
+
+def test_actions_survive_json():
     for plan in plans(2):
         assert from_json(to_json(plan)) == plan
 
 
-def test_words_call_objects_by_their_numbers():
-    assert in_words(CreateTable(1, 2, "3")) == "create table n1.t2 owned by 3"
-    assert in_words(MoveTable(0, 1, 2, 3)) == "rename n0.t1 to n2.t3"
-    assert in_words(SetRef(0, 0, "v1", "tag")) == "set tag v1 of n0.t0"
+def test_words_call_objects_by_their_labels():
+    assert in_words(Action("create-table", ("n1.x0",), ("3",))) == "create table n1.x0 (3)"
+    assert in_words(Action("rename-table", ("n0.x0", "n1.x1"))) == "rename table n0.x0 n1.x1"
+    named = Action("set-ref", ("n0.x0",), ("v1", "tag"))
+    assert in_words(named) == "set ref n0.x0 (v1, tag)"
 
 
 @pytest.mark.parametrize(
-    "text", ["{}", "[1]", '[{"step":"Explode"}]', '[{"step":"LoadTable"}]', "no json"]
+    "text",
+    [
+        "{}",
+        "[1]",
+        "no json",
+        '[["explode",["n0"],[]]]',
+        '[["drop-table",[],[]]]',
+        '[["drop-table",["x0"],[]]]',
+        '[["drop-table",["n0.x0"],["1"]]]',
+        '[["create-table",["n0.x0"],[1]]]',
+    ],
 )
 def test_what_is_no_history_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
