@@ -4,7 +4,13 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_commit, given_home, given_table, reloaded, shared_table
+from icecheck.client.given import (
+    given_commit,
+    given_table,
+    reloaded,
+    shared_namespace,
+    shared_table,
+)
 from icecheck.conformance.kit import metadata_view as view
 from icecheck.conformance.kit.committing import (
     MARK,
@@ -87,7 +93,7 @@ def test_malformed_commits(catalog: Catalog) -> None:
 @check("commit.missing-table", proves="updateTable.404")
 def test_commit_to_a_missing_table(catalog: Catalog) -> None:
     """A commit to a table that does not exist is refused, and does not create it."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     catalog.update_table(namespace, name, [set_property("1")]).expect(404)
     catalog.load_table(namespace, name).expect(404, detail="after a commit to no table")

@@ -7,7 +7,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange, given_dropped, given_home, given_namespace, given_table
+from icecheck.client.given import arrange, given_dropped, given_namespace, given_table
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit.arranging import given_namespace_at
 from icecheck.conformance.kit.committing import creation_updates
 from icecheck.conformance.kit.metadata_view import metadata_in

@@ -10,7 +10,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
-from icecheck.conformance.kit.edge_values import Hostile
+from icecheck.conformance.kit.edge_values import EdgeValue as Hostile
 from icecheck.conformance.kit.reading import (
     expect_levels,
     namespaces_in,

@@ -7,7 +7,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
-from icecheck.client.given import given_home, given_namespace
+from icecheck.client.given import given_namespace
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit.committing import set_property
 from icecheck.conformance.kit.metadata_view import metadata_in
 from icecheck.conformance.kit.metrics_reports import commit_report

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.conformance.kit.arranging import require
-from icecheck.conformance.kit.edge_values import Hostile
+from icecheck.conformance.kit.edge_values import EdgeValue as Hostile
 from icecheck.conformance.kit.reading import LISTING, namespaces_in
 from icecheck.conformance.names.lookalike_names import (
     NAMESPACES,

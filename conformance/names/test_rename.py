@@ -6,7 +6,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
-from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
+from icecheck.client.given import given_namespace, given_table, reloaded, shared_table
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit import metadata_view as view
 from icecheck.conformance.kit.committing import RENAME_CHANGED_THE_TABLE, given_history
 from icecheck.conformance.kit.reading import expect_unlisted

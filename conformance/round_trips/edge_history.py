@@ -11,7 +11,7 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.kit.edge_values import (
     LONGS,
     STRINGS,
-    Hostile,
+    EdgeValue,
     in_halves,
     shuffled,
     string_map,
@@ -140,7 +140,7 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
             m: min(each.value, 2**31 - 1) if m == members[0] else each.value for m in retention
         }
         makes.append(_ref(f"the ages {each.what}", f"aged_{at}", kind, first, **values))
-    names = [Hostile("a name with a capital", "Aged_0"), *STRINGS]
+    names = [EdgeValue("a name with a capital", "Aged_0"), *STRINGS]
     odd = [n for n in names if n.value.strip() and len(n.value) < _REF_NAME_LENGTH_MAX]
     makes += [
         _ref(f"a ref called like {each.what}", each.value, kinds[at % len(kinds)], last)

@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_loaded, given_table
+from icecheck.client.given import given_loaded, given_table, shared_namespace
 from icecheck.conformance.kit import metadata_view as view
 from icecheck.conformance.kit.edge_values import STRINGS, in_halves, shuffled, string_map
 from icecheck.conformance.kit.reading import not_applicable
@@ -70,7 +70,7 @@ def _create(
     ``shown`` gets the arguments of a creation and the metadata of an answer, and returns (member,
     due, seen) for each sent part. A bystander table must stay unchanged.
     """
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     bystander = given_bystander(catalog, given_table(catalog, namespace))
     waiting, created = deque(groups), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:

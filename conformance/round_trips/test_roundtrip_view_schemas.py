@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home
+from icecheck.client.given import shared_namespace
 from icecheck.conformance.kit import metadata_view
 from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.kit.bisection import expect_kept, send_in_pieces
@@ -109,7 +109,7 @@ def _expect_schema(reply: Reply, metadata: Mapping[str, Any], sent: Json) -> Non
 def test_schema_of_a_creation(catalog: Catalog) -> None:
     """A view has every column that it was created with: name, type, required and doc, in order."""
     require(catalog, *_VIEW)
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
 
     def send(some: Sequence[tuple[str, Json]]) -> Reply:
         name, sent = catalog.new_name(), _schema(some)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home
+from icecheck.client.given import shared_namespace
 from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
 from icecheck.conformance.kit.edge_values import (
@@ -76,7 +76,7 @@ def _dialects() -> list[tuple[str, str]]:
 
 
 def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str) -> None:
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
 
     def send(some: Sequence[tuple[str, str]]) -> Reply:
         name = catalog.new_name()
@@ -232,7 +232,7 @@ def _remove(some: Pieces) -> Json:
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A view has every property that its creation gave it, key and value as sent."""
     require(catalog, *_VIEW)
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
 
     def send(pairs: Pieces) -> Reply:
         name = catalog.new_name()

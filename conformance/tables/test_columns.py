@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_home, given_table, reloaded
+from icecheck.client.given import given_table, reloaded, shared_namespace
 from icecheck.conformance.kit import metadata_view as view
 from icecheck.conformance.kit.committing import (
     commit,
@@ -184,7 +184,7 @@ def _expect_defaults(reply: Reply, schema: Any, due: list[Json]) -> None:
 )
 def test_defaults_of_a_new_table(catalog: Catalog) -> None:
     """Columns of every type keep the defaults that they are created with."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     columns = with_defaults(1)
     body = bodies.create_table_body(
@@ -218,7 +218,7 @@ def test_defaults_of_added_columns(catalog: Catalog) -> None:
 def test_a_thousand_columns(catalog: Catalog) -> None:
     """A table with a thousand columns is created."""
     body = bodies.create_table_body(catalog.new_name(), table_schema=wide_schema())
-    catalog.create_table(given_home(catalog), body).expect(200)
+    catalog.create_table(shared_namespace(catalog), body).expect(200)
 
 
 @check("update.set-properties.large-value", proves="update.set-properties.large")

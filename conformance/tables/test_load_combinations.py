@@ -8,10 +8,10 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query, Table
 from icecheck.client.given import (
     given_commit,
-    given_home,
     given_namespace,
     given_snapshot,
     given_table,
+    shared_namespace,
     some_table,
 )
 from icecheck.conformance.kit import metadata_view as view
@@ -238,7 +238,7 @@ def _expect_current(reply: Reply, detail: str) -> None:
 
 def _expect_nothing_unchanged(catalog: Catalog) -> None:
     """Judge that a missing table is answered 404 and not 304."""
-    namespace, name = given_home(catalog), catalog.new_name()
+    namespace, name = shared_namespace(catalog), catalog.new_name()
     for tags in ("*", _UNKNOWN_TAG):
         reply = catalog.load_table(namespace, name, headers={"If-None-Match": tags})
         reply.expect(404, detail=f"a missing table with If-None-Match: {tags}")

@@ -8,12 +8,12 @@ from icecheck.client.catalog import Catalog, Query, Table
 from icecheck.client.given import (
     given_commit,
     given_dropped,
-    given_home,
     given_snapshot,
     given_table,
     reloaded,
+    shared_namespace,
     shared_table,
-    some_home,
+    some_shared_namespace,
     some_table,
 )
 from icecheck.conformance.kit import metadata_view as view
@@ -104,7 +104,7 @@ def test_load_table(catalog: Catalog) -> None:
 @check("loadTable.missing", proves="loadTable.404")
 def test_missing_table(catalog: Catalog) -> None:
     """Loading a table that does not exist is refused, in an existing namespace and in none."""
-    namespace = some_home(catalog)
+    namespace = some_shared_namespace(catalog)
     catalog.load_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     detail = "in a missing namespace"
@@ -314,7 +314,7 @@ def test_existing_table(catalog: Catalog) -> None:
 @check("tableExists.missing", proves="tableExists.404")
 def test_existence_of_missing_table(catalog: Catalog) -> None:
     """The existence check of a missing table is answered 404."""
-    namespace = some_home(catalog)
+    namespace = some_shared_namespace(catalog)
     catalog.table_exists(namespace, catalog.new_name()).expect(404)
     catalog.table_exists(catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
@@ -322,7 +322,7 @@ def test_existence_of_missing_table(catalog: Catalog) -> None:
 @check("tableExists.agrees", proves="tableExists.agrees-with-load")
 def test_existence_agrees_with_load(catalog: Catalog) -> None:
     """The existence check agrees with loading, before and after creation and drop."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     _agrees(catalog, namespace, name, "not yet created")
     catalog.create_table(namespace, bodies.create_table_body(name)).expect(200)

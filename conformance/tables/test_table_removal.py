@@ -2,7 +2,13 @@
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_dropped, given_home, given_namespace, given_table, reloaded
+from icecheck.client.given import (
+    given_dropped,
+    given_namespace,
+    given_table,
+    reloaded,
+    shared_namespace,
+)
 from icecheck.conformance.kit import metadata_view as view
 from icecheck.conformance.kit.reading import expect_unlisted
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
@@ -38,7 +44,7 @@ def test_drop_table(catalog: Catalog) -> None:
 @check("dropTable.missing", proves="dropTable.404")
 def test_missing_table(catalog: Catalog) -> None:
     """Dropping a table that does not exist is refused."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     catalog.drop_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     catalog.drop_table(missing, catalog.new_name()).expect(404, detail="in a missing namespace")

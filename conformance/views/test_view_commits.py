@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_home
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit import metadata_view
 from icecheck.conformance.kit.reading import not_applicable
 from icecheck.conformance.kit.views import (

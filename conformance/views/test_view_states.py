@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_namespace
+from icecheck.client.given import given_namespace
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit import metadata_view
 from icecheck.conformance.kit.arranging import require
 from icecheck.conformance.kit.reading import not_applicable, refuses_place

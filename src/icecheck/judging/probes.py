@@ -8,11 +8,11 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
     given_commit,
-    given_home,
     given_namespace,
     given_snapshot,
     given_table,
     reloaded,
+    shared_namespace,
 )
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
@@ -138,7 +138,7 @@ def _pagination(catalog: Catalog) -> bool:
 
 
 def _stage_create(catalog: Catalog) -> bool:
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     body = bodies.create_table_body(catalog.new_name(), stage_create=True)
     return _unless_refused(catalog, catalog.create_table(namespace, body))
 
@@ -156,7 +156,7 @@ def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
 
 def _format_version(version: int) -> Callable[[Catalog], bool]:
     def probe(catalog: Catalog) -> bool:
-        namespace = given_home(catalog)
+        namespace = shared_namespace(catalog)
         body = bodies.create_table_body(
             catalog.new_name(), properties={"format-version": str(version)}
         )

@@ -7,12 +7,12 @@ from queue import SimpleQueue
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.check import Check
 
-__all__ = ["one_by_one", "side_by_side"]
+__all__ = ["judge_in_threads", "judge_in_turn"]
 
 Event = Check | Verdict | BaseException | None
 
 
-def one_by_one(
+def judge_in_turn(
     checks: Sequence[Check], judge: Callable[[Check], Verdict], begun: Callable[[Check], None]
 ) -> Generator[Verdict]:
     """Yield verdicts one after the other; ``begun`` is called with each check beforehand."""
@@ -21,7 +21,7 @@ def one_by_one(
         yield judge(check)
 
 
-def side_by_side(
+def judge_in_threads(
     checks: Sequence[Check],
     judge: Callable[[Check], Verdict],
     begun: Callable[[Check], None],

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 import pytest
-from tests.sick.chaos import (
+from tests.failing_catalogs.chaos import (
     FEW,
     TOKEN,
     WAREHOUSE,

@@ -1,4 +1,4 @@
-"""A run stops before it litters: what cannot be deleted is found out on one object."""
+"""A run stops before it creates more: what cannot be deleted is found out on one object."""
 
 import httpx
 import pytest
