@@ -74,7 +74,7 @@ def names_of(table: Table) -> dict[str, str | Namespace]:
 
 @check("commit.succeeds", proves="updateTable.200")
 def test_commit(catalog: Catalog) -> None:
-    """A commit is accepted, and answered with the metadata and where it is."""
+    """A commit is answered 200, with the new metadata and the location of its file."""
     reply = commit(catalog, given_table(catalog), [set_property("1")]).expect(200)
     reply.expect_json({"metadata": ANY_OBJECT, "metadata-location": ANY_STRING})
 
@@ -234,7 +234,7 @@ def test_large_integers(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_snapshot_log(catalog: Catalog) -> None:
-    """The snapshot log names every snapshot that main was moved to, in order, also back."""
+    """The snapshot log names every snapshot that main was moved to, in order."""
     table, [first, second] = given_snapshots(catalog, 2)
     moves = [{"snapshot-id": id_} for id_ in (first, second, first)]
     back = [bodies.snapshot_ref(first)]

@@ -62,7 +62,7 @@ _KINDS = (Object.TABLE, Object.VIEW)
     group=Group.GENERATED,
 )
 def test_a_read_is_answered_the_same_however_it_is_spelled(catalog: Catalog) -> None:
-    """What a client may send beside a request that reads makes no difference to its answer."""
+    """Unknown headers and tags, and any Accept of JSON, do not change the answer to a read."""
     own = own_objects(catalog)
     for asked in reads(catalog, own):
         # Reads with a tag are left out, because an unknown tag is sent as one of the headers.
@@ -102,7 +102,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
     group=Group.GENERATED,
 )
 def test_a_write_is_carried_out_however_its_content_type_is_spelled(catalog: Catalog) -> None:
-    """A content type with a charset, or in capitals, makes no difference to what is carried out."""
+    """A content type with a charset or in capitals does not change what a request does."""
     for what, media in _CONTENT_TYPES.items():
         headers = {**_UNKNOWN_HEADERS, "Accept": "*/*", "Content-Type": media}
         _expect_carried_out(catalog, _as_it_is, headers, f"a content type with {what}")
@@ -114,7 +114,7 @@ def _as_it_is(asked: Asked) -> Asked:
 
 @check("request.json-on-every-route", proves="request.json-is-json", group=Group.GENERATED)
 def test_a_write_is_carried_out_however_its_json_is_written(catalog: Catalog) -> None:
-    """The order of members, white space and escapes make no difference to what is carried out."""
+    """The order of members, white space and escapes in JSON do not change what a request does."""
     what = "its members in another order, and spaced out"
     _expect_carried_out(catalog, partial(_rewritten, catalog), {}, what)
 

@@ -264,7 +264,7 @@ def test_properties_of_a_new_table(catalog: Catalog) -> None:
 
 @check("roundtrip.loadTable.own", proves="roundtrip.loadTable.own", group=Group.GENERATED)
 def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
-    """Loads of two tables with nearly one name show each as it is, in whichever turn and way."""
+    """Loads of two tables with similar names always show the table that was asked for."""
     table = given_table(catalog, properties=dict(KEPT), table_schema=TABLE_SCHEMA)
     table = given_loaded(catalog, table)  # while it is the only one
     bystander = given_bystander(catalog, table)

@@ -126,7 +126,7 @@ def test_schema_of_a_creation(catalog: Catalog) -> None:
     "roundtrip.view-schema.replaced", proves="roundtrip.view-schema-replaced", group=Group.GENERATED
 )
 def test_schema_of_a_commit(catalog: Catalog) -> None:
-    """A commit's new schema has every column that was sent, and all else stays."""
+    """A schema that a commit adds to a view has every column sent, and all else stays."""
     require(catalog, *_VIEW)
     view, beside = given_two(catalog)
     number = 1

@@ -103,7 +103,7 @@ def test_queries_of_a_creation(catalog: Catalog) -> None:
 
 @check("roundtrip.view-sql.replaced", proves="roundtrip.view-sql-replaced", group=Group.GENERATED)
 def test_queries_of_a_commit(catalog: Catalog) -> None:
-    """A commit's new version has its queries letter for letter, and all else stays."""
+    """A version that a commit adds to a view has its queries letter for letter."""
     require(catalog, *_VIEW)
     view, beside = given_two(catalog, **_DIALECTS_MAY_GO)
     number = 1
@@ -144,7 +144,7 @@ def _contexts(view: View) -> list[tuple[str, Json]]:
 
 @check("roundtrip.view-context", proves="roundtrip.view-context", group=Group.GENERATED)
 def test_default_catalog_and_namespace(catalog: Catalog) -> None:
-    """Each version has the default catalog and namespace it was sent with, levels as they were."""
+    """Each version of a view keeps the default catalog and namespace that it was sent with."""
     require(catalog, *_VIEW)
     view, beside = given_two(catalog)
     accepted = 0

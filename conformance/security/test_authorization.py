@@ -151,7 +151,7 @@ for _operation_id, _send in REQUESTS.items():
 
 @check("auth.no-success-without-credentials", proves="auth.no-success-without-credentials")
 def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> None:
-    """What the catalog protects is not shown, altered or changed for a caller without credentials.
+    """A caller without credentials gets no success: nothing protected is shown or changed.
 
     A catalog may choose which routes are open: routes that read namespaces, routes that read tables
     and routes that write are each judged together. A success is a leak if another route of its kind

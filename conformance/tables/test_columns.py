@@ -123,7 +123,7 @@ def test_deprecated_last_column_id(catalog: Catalog) -> None:
     proves="update.add-schema.last-column-id-never-falls",
 )
 def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
-    """A last-column-id below the highest id of the schema is refused or ignored, not believed."""
+    """A last-column-id below the schema's highest id is refused or ignored, never stored."""
     table = given_table(catalog)
     last = number(table, "last-column-id")
     behind = {"action": "add-schema", "schema": wider_schema(table), "last-column-id": last - 1}
@@ -223,5 +223,5 @@ def test_a_thousand_columns(catalog: Catalog) -> None:
 
 @check("update.set-properties.large-value", proves="update.set-properties.large")
 def test_a_large_property(catalog: Catalog) -> None:
-    """A commit of a property with a value of 100 KiB is taken."""
+    """A commit of a property with a value of 100 KiB is accepted."""
     commit(catalog, given_table(catalog), [large_property()]).expect(200)

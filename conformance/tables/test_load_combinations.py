@@ -174,7 +174,7 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
     group=Group.GENERATED,
 )
 def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
-    """Snapshots and access mechanisms, in any combination, change nothing else of a table."""
+    """The snapshots parameter and the access header change nothing else in a load."""
     for turn, (stage, table) in enumerate(_stages(catalog)):
         loads = {each: each.send(catalog, table) for each in _in_turn(turn)}
         # The check of access judges whether a mechanism may be refused.
@@ -193,7 +193,7 @@ def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
-    """An old tag gets the new version, whatever is asked with it and among whatever others."""
+    """An outdated ETag gets the new metadata, alone or in a list, with every other parameter."""
     stale: dict[str, _Combination] = {}
     few = [each for each in _EVERY if each.access in {None, _VENDED}]
     for stage, table in _stages(catalog):
@@ -260,7 +260,7 @@ def _gives_access(reply: Reply) -> bool:
     group=Group.GENERATED,
 )
 def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
-    """Who vends credentials does so in every combination, for each spelling of the header."""
+    """Credentials are vended for every spelling of the header, with every other parameter."""
     table = some_table(catalog)
     where = (table.namespace, table.name)
     asked = {_ACCESS: _VENDED}
@@ -293,7 +293,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
-    """Who is told that nothing has changed is told the tag of what has not."""
+    """A 304 answer has the ETag that a 200 answer would have."""
     table = given_table(catalog)
     tag = catalog.load_table(table.namespace, table.name).expect(200).header("etag") or ""
     headers = {"If-None-Match": f'"icecheck-of-nothing", {tag}'}

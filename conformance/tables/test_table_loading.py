@@ -103,7 +103,7 @@ def test_load_table(catalog: Catalog) -> None:
 
 @check("loadTable.missing", proves="loadTable.404")
 def test_missing_table(catalog: Catalog) -> None:
-    """Loading a table that does not exist is refused, in an existing namespace and in none."""
+    """Loading a table that does not exist is refused, in an existing namespace or a missing one."""
     namespace = some_shared_namespace(catalog)
     catalog.load_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
@@ -113,7 +113,7 @@ def test_missing_table(catalog: Catalog) -> None:
 
 @check("loadTable.metadata-table-name", proves="loadTable.metadata-tables-not-found")
 def test_metadata_table_name(catalog: Catalog) -> None:
-    """A table's name is no namespace: what engines ask for as table.snapshots is not found."""
+    """A load of table.snapshots, as engines ask for metadata tables, is answered 404."""
     table = some_table(catalog)
     catalog.load_table((*table.namespace, table.name), "snapshots").expect(404)
 
@@ -137,7 +137,7 @@ def test_last_commit(catalog: Catalog) -> None:
 
 @check("loadTable.complete", proves="loadTable.full-metadata")
 def test_full_metadata(catalog: Catalog) -> None:
-    """The metadata is complete, and what its ids point at is in it."""
+    """The metadata is complete, and holds everything that its current ids refer to."""
     spec = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
     order = bodies.sort_order(1)
     table = given_table(catalog, table_schema=PLACES, spec=spec, write_order=order)
@@ -178,7 +178,7 @@ def _asked(catalog: Catalog, table: Table, query: Query, headers: Mapping[str, s
 
 @check("loadTable.repeatable", proves="loadTable.stable")
 def test_two_loads_agree(catalog: Catalog) -> None:
-    """Loads without a commit between them agree, whatever they ask for beside the metadata."""
+    """Loads without a commit between them return the same metadata."""
     table = given_table(catalog, properties={MARK: "kept"})
     first = reloaded(catalog, table)
     was = view.settled(first.metadata, MARK)
@@ -233,7 +233,7 @@ def test_all_snapshots(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history", "branches"),
 )
 def test_referenced_snapshots(catalog: Catalog) -> None:
-    """With snapshots=refs, every snapshot that a ref points at is returned, and all the rest."""
+    """With snapshots=refs, a load returns every snapshot of a ref, and all other metadata."""
     table, made = given_snapshots(catalog, 3)
     given_commit(catalog, table, [bodies.snapshot_ref(made[0], "kept"), NEXT])
     loads = [

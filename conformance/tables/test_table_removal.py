@@ -130,7 +130,7 @@ def test_purge(catalog: Catalog) -> None:
 
 @check("dropTable.as-pyiceberg", proves="dropTable.capital-boolean")
 def test_drop_as_pyiceberg_drops(catalog: Catalog) -> None:
-    """A drop with purgeRequested=False, as PyIceberg spells it, is taken."""
+    """A drop with purgeRequested=False, as PyIceberg spells it, is accepted."""
     table = given_table(catalog)
     catalog.drop_table(table.namespace, table.name, [("purgeRequested", "False")]).expect(200, 204)
 

@@ -235,7 +235,7 @@ def test_partition_spec(catalog: Catalog) -> None:
 
 @check("createTable.field-ids-from-zero", proves="createTable.field-ids-from-zero")
 def test_field_ids_from_zero(catalog: Catalog) -> None:
-    """A creation partitioned and ordered by the column with id 0, as Spark sends it, is taken."""
+    """A creation that partitions and sorts by the column with id 0, as Spark does, is accepted."""
     body = bodies.create_table_body(catalog.new_name(), **zero_based())
     catalog.create_table(shared_namespace(catalog), body).expect(200)
 

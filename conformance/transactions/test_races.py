@@ -309,7 +309,7 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
 
 @check("race.half-visible-transaction", proves="race.half-visible-transaction")
 def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
-    """A reader who saw one table of a transaction then sees its other tables as it left them."""
+    """A reader that saw one table of a transaction is shown no older state of the others."""
     namespace = shared_namespace(catalog)
     tables = [given_table(catalog, namespace) for _ in range(2)]
     writes, change = _transaction(tables, "0")
