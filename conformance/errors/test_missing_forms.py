@@ -54,7 +54,7 @@ def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
         return
     expect_own_unchanged(catalog, own)
     if catalog.claims("namespaceExists"):
-        catalog.namespace_exists(missing).expect(404, detail="a namespace that nobody has made")
+        catalog.namespace_exists(missing).expect(404, detail="a namespace that does not exist")
 
 
 def _reads(catalog: Catalog, own: Own, missing: Namespace) -> Iterator[Asked]:

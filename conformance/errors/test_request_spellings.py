@@ -24,10 +24,10 @@ _UNKNOWN_HEADERS = {
     "Cache-Control": "no-cache",
 }
 _HEADERS: Mapping[str, Mapping[str, str]] = {
-    "headers that nobody knows": _UNKNOWN_HEADERS,
+    "unknown headers": _UNKNOWN_HEADERS,
     "Accept: */*": {"Accept": "*/*"},
     "Accept with weights": {"Accept": "text/plain;q=0.1, application/json;q=0.9, */*;q=0.2"},
-    "a tag that nobody gave": {"If-None-Match": '"icecheck-of-nothing"'},
+    "an unknown ETag": {"If-None-Match": '"icecheck-of-nothing"'},
     "no compression": {"Accept-Encoding": "identity"},
 }
 _UNKNOWN_QUERY = [("icecheck-unknown", "a b"), ("_", "")]
@@ -80,7 +80,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
     unknown = _with_query(asked).send(catalog)
     # The document does not say that unknown parameters are accepted.
     if not 400 <= unknown.status < 500:
-        forms.append(("a parameter that nobody knows", unknown))
+        forms.append(("an unknown parameter", unknown))
     for what, reply in forms:
         reply.expect(first.status, detail=f"{asked} with {what}")
         # Another client may have changed it meanwhile.

@@ -35,7 +35,7 @@ from icecheck.replies.expect import equal, show
 
 _RESIDUAL_FORGETS_ROWS = declare(
     "residual-forgets-rows",
-    "Leaves nothing to find in a file that may have matching rows",
+    "Sends a residual filter that excludes rows which may match",
     Severity.FALSE_OR_LOST,
     OTHER_ROWS,
 )

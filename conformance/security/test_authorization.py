@@ -70,7 +70,7 @@ def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -
     changed = of_table(catalog, "updateTable", table, FALSE_TOKEN, change)
     dropped = of_table(catalog, "dropTable", table, FALSE_TOKEN)
     if made.ok and changed.ok and dropped.ok:
-        raise not_applicable("the catalog takes a made-up token for a good one")
+        raise not_applicable("the catalog accepts a made-up token")
     # A success on one of these routes does not prove the refusals on the others.
     if not dropped.ok:
         _expect_kept(catalog, table, changed=changed.ok)

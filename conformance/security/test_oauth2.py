@@ -126,7 +126,7 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
     reply = catalog.get_token({**own_form(catalog), "client_secret": _WRONG_SECRET})
     if reply.ok:
         if catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
-            raise not_applicable("the catalog asks nobody for credentials")
+            raise not_applicable("the catalog asks for no credentials")
         detail = "getToken gave a token for a made-up secret"
         raise reply.violation(LEAK.of("wrong-secret"), "401", "a success", detail=detail)
     reply.expect(401, detail="with a made-up secret")
@@ -139,7 +139,7 @@ def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
     form = exchange_form(catalog, "icecheck-made-up")
     reply = catalog.get_token(form, bearer(mine))
     if reply.ok and catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
-        raise not_applicable("the catalog asks nobody for credentials")
+        raise not_applicable("the catalog asks for no credentials")
     reply.expect_refused(400, 401, detail="with a made-up subject token")
 
 

@@ -24,7 +24,7 @@ from icecheck.replies.expect import Reply, Violation
 
 _REFUSED_FOR_ANOTHER = declare(
     "refused-for-another",
-    "Answers whoever has the right otherwise after others were refused",
+    "Answers an authorized caller differently after others were refused",
     Severity.REFUSED,
 )
 

@@ -119,7 +119,7 @@ def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     """Unknown parameters, order, charset and encoding of spaces do not affect a token request."""
     form = own_form(catalog)
     token_in(catalog.get_token(form))
-    detail = "with parameters that nobody knows"
+    detail = "with unknown parameters"
     token_in(catalog.get_token({**_UNKNOWN, **form}).expect(200, detail=detail))
     turned = dict(reversed([*form.items()]))
     token_in(catalog.get_token(turned).expect(200, detail="with its parameters in another order"))
@@ -173,7 +173,7 @@ def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
         for where, (sent, headers) in (("form", (wrong, {})), ("header", basic(wrong))):
             reply = catalog.get_token(sent, headers)
             if reply.ok and _asks_nobody(catalog):
-                raise not_applicable("the catalog asks nobody for credentials")
+                raise not_applicable("the catalog asks for no credentials")
             if reply.ok:
                 detail = f"getToken gave a token for {what}, in the {where}"
                 raise reply.violation(LEAK.of("wrong-secret"), "401", "a success", detail=detail)
@@ -212,7 +212,7 @@ def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
     for what, (sent, headers) in incomplete.items():
         reply = catalog.get_token(sent, headers)
         if reply.ok and _asks_nobody(catalog):
-            raise not_applicable("the catalog asks nobody for credentials")
+            raise not_applicable("the catalog asks for no credentials")
         reply.expect(400, 401, detail=f"sent {what}")
 
 

@@ -33,9 +33,9 @@ from icecheck.replies.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Re
 
 _ID_ABOVE_THE_LAST_ONE = declare(
     "id-above-the-last-one",
-    "An id in the metadata is above the last one that is told",
+    "An id in the metadata is above the last assigned id of its kind",
     Severity.FALSE_OR_LOST,
-    "every client: the next id it gives is taken already",
+    "every client: the next id that it assigns is in use already",
 )
 _METADATA_ALTERED = declare(
     "metadata-altered",

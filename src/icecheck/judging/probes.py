@@ -207,9 +207,7 @@ def _etag(catalog: Catalog) -> bool:
 
 
 def _names_with(what: str) -> Trait:
-    return Trait(
-        "createNamespace", f"objects cannot be called by names with {what}, however they are quoted"
-    )
+    return Trait("createNamespace", f"objects cannot have names with {what}, quoted or not")
 
 
 CAPABILITIES: dict[str, Trait] = {

@@ -62,7 +62,7 @@ class RequestGuard:
         """
         hosts = self.own.allow_hosts
         if not is_allowed_host(origin_of(wire.url), origin_of(self.own.base_url), hosts):
-            raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
+            raise ForeignRequest(f"{wire.method} {wire.url} goes to a host not named by the user")
         if wire.method in _READING:
             return  # an address to read at may be the catalog's, as for fresh credentials
         operation = self.contract.operations.get(str(wire.operation))
