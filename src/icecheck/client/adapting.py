@@ -12,7 +12,8 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.session import Session
-from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.targets.adaptations import Adaptations
 from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
@@ -36,8 +37,9 @@ def adapt(session: Session) -> None:
     """Make one table and remove it, only to learn what the catalog needs; never raises for that."""
     catalog = Catalog(session, session.probe_id("accommodation"))
     try:
-        first_table(catalog)
-    except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        with ill_shaped_reads_named(catalog.handed_out):
+            first_table(catalog)
+    except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
         pass  # the checks meet the same trouble and report it
     finally:
         catalog.undo()
@@ -126,7 +128,7 @@ def _roots(catalog: Catalog, namespace: Namespace) -> Iterator[str]:
         reply = catalog.load_namespace_metadata(namespace)
         try:
             location = reply.member("properties", "location") if reply.ok else None
-        except (Violation, *SHAPE_ERRORS):
+        except (Blocked, Violation):
             location = None
         if isinstance(location, str) and _is_uri(location):
             levels = "/".join(namespace)

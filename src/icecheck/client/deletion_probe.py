@@ -7,7 +7,8 @@ from icecheck.client.isolation import exists_already
 from icecheck.client.session import Session
 from icecheck.contract import Action, Object
 from icecheck.ownership.effects import effect_of
-from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Violation
+from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
@@ -44,8 +45,9 @@ def require_deletion(session: Session) -> None:
             )
     catalog = Catalog(session, session.probe_id("deletion"))
     try:
-        _try_deleting(catalog)
-    except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        with ill_shaped_reads_named(catalog.handed_out):
+            _try_deleting(catalog)
+    except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
         _expect_a_catalog(catalog)
         _expect_to_be_first(catalog)
         _expect_to_be_allowed(catalog)

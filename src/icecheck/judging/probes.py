@@ -16,7 +16,8 @@ from icecheck.client.given import (
 )
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 
 __all__ = ["CAPABILITIES", "DOES_NOT", "Trait", "has_capability", "is_refusal", "offered", "saw"]
 
@@ -55,9 +56,10 @@ def _known(catalog: Catalog, name: str) -> bool:
             raise ValueError(f"{name} has no probe: a check says what it saw")
         prober = Catalog(catalog.session, catalog.session.probe_id(name))
         try:
-            found = probe(prober)
+            with ill_shaped_reads_named(prober.handed_out):
+                found = probe(prober)
             known.update(found if isinstance(found, dict) else {name: found})
-        except (Blocked, NotOffered, Violation, *SHAPE_ERRORS):
+        except (Blocked, IllShaped, NotOffered, Violation):
             pass
         finally:
             prober.undo()
@@ -179,7 +181,10 @@ def _snapshots(catalog: Catalog) -> dict[str, bool]:
         given_commit(catalog, table, [named])
         return {"metadata-only-snapshots": False}
     found = {"metadata-only-snapshots": True}
-    with contextlib.suppress(Blocked, NotOffered, Violation, *SHAPE_ERRORS):
+    with (
+        contextlib.suppress(Blocked, IllShaped, NotOffered, Violation),
+        ill_shaped_reads_named(catalog.handed_out),
+    ):
         _refs_and_history(catalog, table, added["snapshot-id"], found)
     return found
 
