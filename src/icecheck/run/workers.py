@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 
 from icecheck.findings.verdict import Verdict
@@ -9,7 +10,7 @@ from icecheck.judging.check import Check
 
 __all__ = ["judge_in_threads", "judge_in_turn"]
 
-Event = Check | Verdict | BaseException | None
+Event = Check | Verdict | Future[None]
 
 
 def judge_in_turn(
@@ -38,27 +39,20 @@ def judge_in_threads(
     left, ended = _Line(checks), threading.Event()
 
     def work() -> None:
-        try:
-            while not ended.is_set() and (check := left.next()) is not None:
-                events.put(check)
-                events.put(judge(check))
-        except BaseException as error:  # noqa: BLE001 - an interrupt ends the whole run as well
-            events.put(error)
-        finally:
-            events.put(None)
+        while not ended.is_set() and (check := left.next()) is not None:
+            events.put(check)
+            events.put(judge(check))
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield from _heard(events, workers, begun)
-    except KeyboardInterrupt:
-        stopped.set()
-        raise
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in range(workers):
+            pool.submit(work).add_done_callback(events.put)
+        try:
+            yield from _received(events, workers, begun)
+        except KeyboardInterrupt:
+            stopped.set()
+            raise
+        finally:
+            ended.set()
 
 
 class _Line:
@@ -73,7 +67,7 @@ class _Line:
             return next(self._left, None)
 
 
-def _heard(
+def _received(
     events: SimpleQueue[Event], at_work: int, begun: Callable[[Check], None]
 ) -> Generator[Verdict]:
     while at_work:
@@ -82,7 +76,6 @@ def _heard(
                 begun(check)
             case Verdict() as verdict:
                 yield verdict
-            case None:
+            case ended:
+                ended.result()
                 at_work -= 1
-            case error:
-                raise error
