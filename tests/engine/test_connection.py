@@ -388,28 +388,3 @@ def test_what_is_no_catalog_is_said_in_one_line(answer, words, monkeypatch):
         open_session(Target("http://h", warehouse="wh"), run_id="r1", transport=transport)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_cookies_are_neither_kept_nor_sent_again():
-    """A cookie would make one principal's requests another's, and is in no recorded request."""
-    asked = []
-
-    def handler(request):
-        asked.append(request.headers.get("cookie"))
-        return httpx.Response(200, headers={"Set-Cookie": f"c{len(asked)}=v; Path=/"})
-
-    asking = connection(handler, [])
-    for _ in range(3):
-        asking.send(wire(), lambda _: None)
-    assert asked == [None] * 3
-
-
-def test_a_cookie_that_the_user_gives_is_sent():
-    asked = []
-
-    def handler(request):
-        asked.append(request.headers.get("cookie"))
-        return httpx.Response(200)
-
-    connection(handler, [], headers={"Cookie": "a=b"}).send(wire(), lambda _: None)
-    assert asked == ["a=b"]
